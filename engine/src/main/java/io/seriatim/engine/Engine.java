@@ -62,7 +62,7 @@ public interface Engine extends AutoCloseable {
      * @return a builder whose defaults are those of {@link #create()}
      */
     static Builder builder() {
-        return new EngineBuilder();
+        return Implementation.RUNTIME.builder();
     }
 
     /**
@@ -79,16 +79,13 @@ public interface Engine extends AutoCloseable {
      *             what the action throws
      */
     static <E extends Exception> void blocking(Blocking<E> action) throws E {
-        Worker worker = Workplace.here().worker;
-        if (worker == null) {
-            action.run();
-            return;
-        }
-        worker.block();
+        boolean blocks = Implementation.RUNTIME.block();
         try {
             action.run();
         } finally {
-            worker.unblock();
+            if (blocks) {
+                Implementation.RUNTIME.unblock();
+            }
         }
     }
 
@@ -99,7 +96,7 @@ public interface Engine extends AutoCloseable {
      * @return whether it does
      */
     static boolean isInside() {
-        return Workplace.isInside();
+        return Implementation.RUNTIME.isInside();
     }
 
     /**

@@ -10,10 +10,10 @@ import java.util.Objects;
  *            the type of the value
  */
 public final class Guarded<T> {
-    private final Variable var;
+    private final Var var;
     private T value;
 
-    private Guarded(Variable var, T value) {
+    private Guarded(Var var, T value) {
         this.var = var;
         this.value = value;
     }
@@ -33,7 +33,7 @@ public final class Guarded<T> {
      */
     public static <T> Guarded<T> of(Engine e, String name, T value) {
         Var var = Objects.requireNonNull(e, "engine").newVar(name);
-        return new Guarded<>((Variable) var, value);
+        return new Guarded<>(var, value);
     }
 
     /**
@@ -53,7 +53,7 @@ public final class Guarded<T> {
      *             in checked mode, in an operation that neither reads nor mutates the variable
      */
     public T get() {
-        Workplace.checkReads(var);
+        Implementation.RUNTIME.checkReads(var);
         return value;
     }
 
@@ -66,7 +66,7 @@ public final class Guarded<T> {
      *             in checked mode, in an operation that does not mutate the variable
      */
     public void set(T value) {
-        Workplace.checkMutates(var);
+        Implementation.RUNTIME.checkMutates(var);
         this.value = value;
     }
 }

@@ -10,7 +10,12 @@ public interface RunContext {
      *             outside an operation
      */
     static RunContext current() {
-        return Workplace.context();
+        RunContext context = Implementation.RUNTIME.context();
+        if (context == null) {
+            throw new IllegalStateException(
+                    "there is no RunContext outside an operation: call RunContext.current() in its body");
+        }
+        return context;
     }
 
     /**

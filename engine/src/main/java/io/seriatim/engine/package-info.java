@@ -2,9 +2,10 @@
  * The dependency engine. Begin with {@link io.seriatim.engine.Engine}.
  *
  * <p>
- * The public types are the whole API. The rest, bottom to top: {@code PushLog} takes the pushes in one order;
- * {@code Tracker} derives from them what is ready; {@code Dispatcher} says who runs it ({@code LaneDispatcher} with
- * worker threads, {@code InlineDispatcher} in the calling thread); {@code EngineCore} joins them.
+ * This package is the whole API; the other packages are not exported. Bottom to top: {@code sync} has locks;
+ * {@code dependency} derives what is ready; {@code queue} and {@code log} keep operations in their orders;
+ * {@code thread} says what a thread runs; {@code core} joins these to one engine; {@code pending} waits, and
+ * {@code dispatch} says who runs what is ready; {@code front} answers the API, which finds it through {@code runtime}.
  */
 @NullMarked
 package io.seriatim.engine;

@@ -5,6 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.core.LogReader;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Rules;
+import io.seriatim.engine.dependency.Variable;
+import io.seriatim.engine.front.DependencyEngine;
+import io.seriatim.engine.front.EngineBuilder;
+import io.seriatim.engine.queue.ReadyQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +27,7 @@ class AbandonedPushTest {
         private int pushes;
 
         @Override
-        void beforeAppend(Operation op) {
+        public void beforeAppend(Operation op) {
             if (++pushes % 3 == 0) {
                 throw new StackOverflowError("planted");
             }
@@ -27,13 +35,11 @@ class AbandonedPushTest {
     }
 
     private static EngineBuilder failing() {
-        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1);
-        description.rules = new Fails();
-        return description;
+        return ((EngineBuilder) Engine.builder().pooled(1)).rules(new Fails());
     }
 
     private static void aFailedPushIsNeverTakenIn(boolean forgotten) {
-        EngineCore core = new EngineCore(failing());
+        EngineCore core = failing().buildCore();
         List<Operation> failed = new ArrayList<>();
         List<Operation> pushed = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
@@ -98,7 +104,7 @@ class AbandonedPushTest {
     /** An error within the tracker itself: no one hangs, and everyone is told why. */
     @Test
     void aBrokenEngineSaysSo() throws Exception {
-        EngineCore core = new EngineCore((EngineBuilder) Engine.builder().pooled(1));
+        EngineCore core = ((EngineBuilder) Engine.builder().pooled(1)).buildCore();
         Engine engine = new DependencyEngine(core);
         Var v = engine.newVar("v");
         Held.push(engine.op("held").mutates(v)).untilStarted();

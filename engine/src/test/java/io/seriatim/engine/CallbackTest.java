@@ -7,6 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Callback;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Owner;
+import io.seriatim.engine.dependency.Rules;
+import io.seriatim.engine.dispatch.Worker;
+import io.seriatim.engine.front.EngineBuilder;
+import io.seriatim.engine.queue.ReadyQueue;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -29,8 +37,8 @@ class CallbackTest extends EngineContract {
     private static final class TellsLate extends Rules {
         @Override
         @Nullable
-        Callback nextCallback(EngineCore core) {
-            Operation next = core.intake.next(queue(), 0);
+        public Callback nextCallback(Owner core) {
+            Operation next = ((EngineCore) core).intake.next(queue(), 0);
             if (next == null) {
                 return core.pollDeferred();
             }
@@ -43,7 +51,7 @@ class CallbackTest extends EngineContract {
         }
 
         @Override
-        void beforeRun(EngineCore core) {
+        public void beforeRun(Owner core) {
             Callback callback;
             do {
                 core.enter();
@@ -416,10 +424,7 @@ class CallbackTest extends EngineContract {
     }
 
     private void aWorkerHoldsNothingWhenItTells(Rules rules) throws Exception {
-        Engine engine = open(builder -> {
-            ((EngineBuilder) builder).rules = rules;
-            return builder;
-        });
+        Engine engine = open(builder -> ((EngineBuilder) builder).rules(rules));
         Var v = engine.newVar("v");
         Queue<String> held = new ConcurrentLinkedQueue<>();
         CountDownLatch told = new CountDownLatch(20);

@@ -3,6 +3,9 @@ package io.seriatim.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.dependency.Rules;
+import io.seriatim.engine.dependency.Wait;
+import io.seriatim.engine.front.EngineBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,7 +33,7 @@ class CycleSearchTest {
     /** Tells every wait of a cycle that searches at the same time. */
     private static final class CountsLaterWaits extends Rules {
         @Override
-        boolean counts(Waits.Wait other, Waits.Wait searching) {
+        public boolean counts(Wait other, Wait searching) {
             return true;
         }
     }
@@ -38,7 +41,7 @@ class CycleSearchTest {
     /** Sees no cycle that leads through the wait of another operation. */
     private static final class CountsNoWaits extends Rules {
         @Override
-        boolean counts(Waits.Wait other, Waits.Wait searching) {
+        public boolean counts(Wait other, Wait searching) {
             return false;
         }
     }
@@ -70,10 +73,8 @@ class CycleSearchTest {
     private String run(Rules rules, Duration limit) throws Exception {
         int n = 2 + random.nextInt(MOST - 1);
         int[] waitsFor = random.ints(n, 0, n).toArray();
-        EngineBuilder builder = new EngineBuilder();
-        builder.rules = rules;
-        Engine engine = engines.open(builder);
-        ((Variable) engine.newVar()).core.sliceNanos = 0;
+        Engine engine = engines.open(new EngineBuilder().rules(rules));
+        TestSupport.coreOf(engine).sliceNanos = 0;
         Var[] v = TestSupport.vars(engine, n);
         CountDownLatch all = new CountDownLatch(n);
         CountDownLatch queued = new CountDownLatch(1);

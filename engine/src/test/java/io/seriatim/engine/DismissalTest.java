@@ -3,6 +3,8 @@ package io.seriatim.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.dependency.Rules;
+import io.seriatim.engine.front.EngineBuilder;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +24,7 @@ class DismissalTest {
         final CountDownLatch failures = new CountDownLatch(FAILURES);
 
         @Override
-        void beforeDismissal(Worker worker) {
+        public void beforeDismissal(Thread worker) {
             if (failures.getCount() > 0) {
                 failures.countDown();
                 throw new OutOfMemoryError("planted");
@@ -32,11 +34,9 @@ class DismissalTest {
 
     @Test
     void aWorkerThatCannotGoSleepsOn() throws Exception {
-        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1)
-                .onUnhandled(t -> assertEquals("planted", t.getMessage()));
         NoMemory rules = new NoMemory();
-        description.rules = rules;
-        Engine engine = description.build();
+        Engine engine = new EngineBuilder().rules(rules).pooled(1)
+                .onUnhandled(t -> assertEquals("planted", t.getMessage())).build();
         Var v = engine.newVar("v");
         int[] ran = new int[1];
         // The one worker waits inside an operation, so a second one takes its place meanwhile.

@@ -7,6 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.core.LogReader;
+import io.seriatim.engine.dependency.Drain;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Rules;
+import io.seriatim.engine.dependency.Variable;
+import io.seriatim.engine.dependency.Waiter;
+import io.seriatim.engine.front.EngineBuilder;
+import io.seriatim.engine.queue.ReadyQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -25,7 +34,7 @@ class EarlyIntakeTest extends EngineContract {
     /** Takes what was pushed after a wait in before it. */
     static final class LooksPastWaits extends Rules {
         @Override
-        long earlyBelow(long pushed, long cut) {
+        public long earlyBelow(long pushed, long cut) {
             return pushed;
         }
     }
@@ -34,9 +43,7 @@ class EarlyIntakeTest extends EngineContract {
      * Operations of which only the first is ready, and that no worker is busy with: the log is taken in by the test.
      */
     private static EngineCore withChain(Rules rules) {
-        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1);
-        description.rules = rules;
-        EngineCore core = new EngineCore(description);
+        EngineCore core = ((EngineBuilder) Engine.builder().pooled(1)).rules(rules).buildCore();
         Variable chain = new Variable(core, "chain");
         for (int i = 0; i < MANY; i++) {
             append(core, "chained" + i, chain);

@@ -1,11 +1,11 @@
 package io.seriatim.engine;
 
 /** The engines that the contract suite runs over. */
-enum EngineUnderTest {
+public enum EngineUnderTest {
     NAIVE, POOLED_1, POOLED_2, POOLED_4, PER_DEVICE, PER_DEVICE_1, SHUFFLED;
 
     /** The seed of the shuffled engine; every seed must pass. */
-    static final long SEED = Long.getLong("seriatim.seed", 20_260_101);
+    public static final long SEED = Long.getLong("seriatim.seed", 20_260_101);
 
     Engine.Builder builder() {
         Engine.Builder builder = Engine.builder();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ class GivenUpWaitTest extends EngineContract {
     private static final Duration SHORT = Duration.ofNanos(1);
 
     private static void assertLeavesNothing(Engine engine, Object[] also, Body poll) throws Exception {
-        EngineCore core = ((Variable) engine.newVar()).core;
+        EngineCore core = TestSupport.coreOf(engine);
         long[] after = new long[2];
         for (int i = 0; i < FEW + MANY; i++) {
             poll.run();

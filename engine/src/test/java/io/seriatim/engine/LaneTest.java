@@ -247,7 +247,7 @@ class LaneTest {
         for (int i = 0; i < 3; i++) {
             engine.op("tiny").submit(TestSupport.nothing()).get();
         }
-        return ((Variable) engine.newVar()).core.attention.isWanted();
+        return TestSupport.coreOf(engine).attention.isWanted();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.seriatim.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,7 +123,7 @@ class SnapshotTest extends EngineContract {
             """)
     void whatOperationsOnOneVariableWaitFor(String pushed, String expected) throws Exception {
         Engine engine = open();
-        ((Variable) engine.newVar()).core.sliceNanos = 0;
+        TestSupport.coreOf(engine).sliceNanos = 0;
         Var v = engine.newVar("v");
         List<Held> all = new ArrayList<>();
         for (String name : pushed.split(" ", -1)) {
@@ -216,10 +217,10 @@ class SnapshotTest extends EngineContract {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {0, PendingWalk.SLICE_NANOS})
+    @ValueSource(longs = {0, EngineCore.SLICE_NANOS})
     void aSnapshotWhileOthersWork(long sliceNanos) throws Exception {
         Engine engine = open();
-        ((Variable) engine.newVar()).core.sliceNanos = sliceNanos;
+        TestSupport.coreOf(engine).sliceNanos = sliceNanos;
         Var gate = engine.newVar("gate");
         Held closed = Held.push(engine.op("closed").mutates(gate)).untilStarted();
         for (int i = 0; i < 200; i++) {

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Variable;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -80,6 +82,11 @@ final class TestSupport {
         while (System.nanoTime() - until < 0) {
             Thread.onSpinWait();
         }
+    }
+
+    /** What lies behind an engine's handle. */
+    static EngineCore coreOf(Engine engine) {
+        return (EngineCore) ((Variable) engine.newVar()).core;
     }
 
     static Var[] vars(Engine engine, int n) {

@@ -4,6 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Drain;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.VarState;
+import io.seriatim.engine.dependency.Variable;
+import io.seriatim.engine.dependency.Waiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -29,12 +35,12 @@ class WithdrawTest {
     }
 
     private static void inRole(EngineCore core, Runnable action) {
-        core.enter();
+        core.lock.enter();
         try {
             core.intake.admitAll();
             action.run();
         } finally {
-            core.leave();
+            core.lock.leave();
         }
     }
 
@@ -57,7 +63,7 @@ class WithdrawTest {
     private void program(String name) throws Exception {
         Engine engine = engines.open(Engine.builder().pooled(1));
         Variable v = (Variable) engine.newVar("v");
-        EngineCore core = v.core;
+        EngineCore core = TestSupport.coreOf(engine);
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
         List<Integer> expected = new ArrayList<>();
         List<Integer> ran = new ArrayList<>();

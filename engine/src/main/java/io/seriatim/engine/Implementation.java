@@ -1,0 +1,20 @@
+package io.seriatim.engine;
+
+import io.seriatim.engine.runtime.EngineRuntime;
+import java.util.ServiceLoader;
+
+/** Reaches the implementation of the API, which lies in packages above this one. */
+final class Implementation {
+    /** The one provider; a constant, so that the JVM calls it directly. */
+    static final EngineRuntime<Engine.Builder, RunContext, Var> RUNTIME = find();
+
+    private Implementation() {
+    }
+
+    @SuppressWarnings("unchecked") // The provider is this module's own.
+    private static EngineRuntime<Engine.Builder, RunContext, Var> find() {
+        return ServiceLoader.load(EngineRuntime.class, Implementation.class.getClassLoader()).findFirst()
+                .orElseThrow(() -> new IllegalStateException("the implementation of io.seriatim.engine is missing: "
+                        + "the jar is not complete, or its META-INF/services was left out when it was repacked"));
+    }
+}

@@ -1,0 +1,54 @@
+package io.seriatim.engine.dependency;
+
+import io.seriatim.engine.Lane;
+import io.seriatim.engine.PreparedOp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A template, copied at each push; the variables are shared, the links are not. Keeps the engine alive as the caller's
+ * handle of it would.
+ */
+public final class Prepared implements PreparedOp {
+    private final String name;
+    private volatile @Nullable Operation template;
+
+    Prepared(Operation template) {
+        this.name = template.name;
+        this.template = template;
+    }
+
+    @Override
+    public void push() {
+        Operation op = copy();
+        op.core.push(op);
+    }
+
+    @Override
+    public void push(int priority) {
+        Operation op = copy();
+        op.priority = priority;
+        op.core.push(op);
+    }
+
+    @Override
+    public void push(Lane lane, int priority) {
+        Operation op = copy();
+        op.lane = java.util.Objects.requireNonNull(lane, "lane");
+        op.priority = priority;
+        op.core.push(op);
+    }
+
+    @Override
+    public void delete() {
+        template = null;
+    }
+
+    private Operation copy() {
+        Operation t = template;
+        if (t == null) {
+            throw new IllegalStateException(
+                    "operation '" + name + "' has been deleted: prepare it anew to push it again");
+        }
+        return new Operation(t);
+    }
+}

@@ -1,0 +1,252 @@
+package io.seriatim.engine.dependency;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Derives from the order of pushes which operations are ready. For each variable it keeps who holds it and a queue of
+ * those who wait:
+ *
+ * <ul>
+ * <li>an operation that reads gets the variable if no one mutates it and no one waits for it;</li>
+ * <li>an operation that mutates gets it if no one holds it and no one waits for it;</li>
+ * <li>who gives the last hold back hands the variable to the first in the queue: all readers up to the next mutation,
+ * or one mutation.</li>
+ * </ul>
+ *
+ * <p>
+ * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker lock,
+ * see {@code EngineCore}. Nothing here runs a body, allocates on the way of an ordinary operation, or calls itself.
+ */
+public final class Tracker {
+    private final Consumer<Operation> ready;
+
+    /** Variables that are poisoned now; while there are none, no operation is searched for poison. */
+    private long poisoned;
+
+    public Tracker(Consumer<Operation> ready) {
+        this.ready = ready;
+    }
+
+    /** Takes in the next operation of the order. */
+    public void admit(Operation op) {
+        Variable[] vars = op.vars;
+        int waiting = 0;
+        for (int i = 0; i < op.count; i++) {
+            VarState s = vars[i].state();
+            if (i < op.reads) {
+                if (s.openToRead()) {
+                    s.readers++;
+                    continue;
+                }
+            } else if (s.openToMutate()) {
+                s.writer = op;
+                continue;
+            }
+            enqueue(s, op, i);
+            waiting++;
+        }
+        op.waiting = waiting;
+        if (waiting == 0) {
+            ready.accept(op);
+        }
+    }
+
+    private static void enqueue(VarState s, Operation op, int place) {
+        Operation t = s.tail;
+        if (op.has(Operation.PROBE)) {
+            // So that it can be taken out again without a walk.
+            op.link = t;
+        } else {
+            s.queued++;
+        }
+        if (t == null) {
+            s.head = op;
+            s.headPlace = place;
+        } else {
+            t.next(s.tailPlace, op, place);
+        }
+        s.tail = op;
+        s.tailPlace = place;
+    }
+
+    /** Gives back what an operation holds, leaving on what it mutated its failure or its success. */
+    public void release(Operation op, @Nullable Failure failure) {
+        Variable[] vars = op.vars;
+        Times times = op.times;
+        for (int i = 0; i < op.count; i++) {
+            Variable v = vars[i];
+            VarState s = v.state();
+            if (times != null) {
+                s.freed(i < op.reads, times.ended);
+            }
+            if (i < op.reads) {
+                s.readers--;
+            } else {
+                s.writer = null;
+                if (!op.has(Operation.SILENT)) {
+                    s.mutated();
+                }
+                if (failure != null || poisoned > 0) {
+                    leaveFailure(op, i, s, failure);
+                }
+            }
+            VarTrace trace = s.trace;
+            if (trace != null) {
+                trace.ended(op, i, failure);
+            }
+            if (s.drains != null) {
+                passed(s, op);
+            }
+            if (s.head != null) {
+                grant(s, v);
+            }
+        }
+    }
+
+    private void leaveFailure(Operation op, int place, VarState s, @Nullable Failure failure) {
+        Failure before = s.failure();
+        if (op.has(Operation.DELETES)) {
+            // No operation will meet it any more, but failure(v) may be asked.
+            poisoned -= before == null ? 0 : 1;
+        } else if (failure != null) {
+            // Who was skipped passes the poison on and adds none of its own.
+            setFailure(s, op.has(Operation.SKIPPED) && before != null ? before : failure);
+        } else if (place >= op.mutatesEnd || op.has(Operation.CLEARS)) {
+            setFailure(s, null);
+        }
+    }
+
+    private void setFailure(VarState s, @Nullable Failure failure) {
+        Failure before = s.failure();
+        if ((before == null) != (failure == null)) {
+            poisoned += failure == null ? -1 : 1;
+        }
+        s.failure(failure);
+    }
+
+    /** Hands a variable on to the first in its queue, if that may have it. */
+    private void grant(VarState s, Variable v) {
+        while (true) {
+            Operation op = s.head;
+            if (op == null || s.writer != null) {
+                return;
+            }
+            int place = s.headPlace;
+            boolean read = place < op.reads;
+            if (!read && s.readers > 0) {
+                return;
+            }
+            Operation following = op.next[place];
+            s.head = following;
+            if (following != null) {
+                s.headPlace = op.nextPlace(place, v, following);
+                op.next[place] = null;
+            }
+            if (s.head == null) {
+                s.tail = null;
+            }
+            if (op.has(Operation.PROBE)) {
+                op.link = null;
+            } else {
+                s.queued--;
+            }
+            if (read) {
+                s.readers++;
+            } else {
+                s.writer = op;
+            }
+            if (--op.waiting == 0) {
+                ready.accept(op);
+            }
+            if (!read) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any.
+     */
+    public boolean drain(Drain drain) {
+        VarState s = drain.variable.state();
+        long pending = (long) s.readers + s.queued + (s.writer == null ? 0 : 1);
+        drain.remaining = pending;
+        if (pending > 0) {
+            drain.next = s.drains;
+            s.drains = drain;
+        }
+        return pending > 0;
+    }
+
+    private static void passed(VarState s, Operation op) {
+        Drain d = s.drains;
+        while (d != null) {
+            Drain following = d.next;
+            if (op.order < d.end && !op.has(Operation.PROBE) && --d.remaining == 0) {
+                withdraw(d);
+                d.variable.core.drained(d);
+            }
+            d = following;
+        }
+    }
+
+    /** Ends such a wait. */
+    public static void withdraw(Drain drain) {
+        VarState s = drain.variable.state();
+        Drain before = null;
+        Drain d = s.drains;
+        while (d != null && d != drain) {
+            before = d;
+            d = d.next;
+        }
+        if (d == null) {
+            return;
+        }
+        if (before == null) {
+            s.drains = d.next;
+        } else {
+            before.next = d.next;
+        }
+    }
+
+    /** Takes a wait that is given up out of its variable's queue. */
+    public void withdraw(Operation probe) {
+        if (probe.waiting == 0) {
+            return;
+        }
+        Variable v = probe.vars[0];
+        VarState s = v.state();
+        // The one before it, unless that has been granted the variable and this is the first.
+        Operation before = s.head == probe ? null : probe.link;
+        Operation after = probe.next[0];
+        int afterPlace = after == null ? 0 : after.indexOf(v);
+        if (before == null) {
+            s.head = after;
+            s.headPlace = afterPlace;
+        } else {
+            before.next(before.indexOf(v), after, afterPlace);
+        }
+        probe.link = null;
+        if (after != null && after.has(Operation.PROBE)) {
+            after.link = before;
+        }
+        if (after == null) {
+            s.tail = before;
+            s.tailPlace = before == null ? 0 : before.indexOf(v);
+        }
+        grant(s, v);
+    }
+
+    /** Where the first poisoned variable that a ready operation needs stands, or -1. */
+    public int poison(Operation op) {
+        if (poisoned > 0) {
+            for (int i = 0; i < op.mutatesEnd; i++) {
+                if (op.vars[i].state().failure() != null) {
+                    return i;
+                }
+            }
+        }
+        return -1;
+    }
+}

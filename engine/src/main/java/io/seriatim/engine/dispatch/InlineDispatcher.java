@@ -1,0 +1,400 @@
+package io.seriatim.engine.dispatch;
+
+import io.seriatim.engine.EngineSnapshot;
+import io.seriatim.engine.Lane;
+import io.seriatim.engine.core.Dispatcher;
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Callback;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Waiter;
+import io.seriatim.engine.queue.OpSource;
+import io.seriatim.engine.queue.ReadyQueue;
+import io.seriatim.engine.queue.ReadyTree;
+import io.seriatim.engine.sync.Deadline;
+import io.seriatim.engine.sync.Reserve;
+import io.seriatim.engine.thread.WorkerStates;
+import io.seriatim.engine.thread.WorkerThread;
+import io.seriatim.engine.thread.Workplace;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs operations in the threads that push and wait. Naive: a push returns when its operation has ended. Shuffled:
+ * operations run only where someone waits, one at a time, picked by a generator.
+ *
+ * <p>
+ * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All
+ * state is guarded by the tracker lock.
+ */
+public final class InlineDispatcher implements Dispatcher {
+    private final EngineCore core;
+    private final Map<Lane, List<Supplier<?>>> suppliers;
+    private final Map<Lane, WorkerStates> states = new HashMap<>();
+    /** Null on the naive engine. */
+    private final @Nullable SplittableRandom random;
+
+    /** On the naive engine. */
+    private final ReadyQueue inOrder;
+    /** On the shuffled engine. */
+    private ReadyTree toPick = new ReadyTree();
+    /** The threads that help; one that waits inside of what it runs stands here twice. */
+    private @Nullable Helper helpers;
+    /** On the shuffled engine, the only thread that may run operations now. */
+    private @Nullable Thread runner;
+    private boolean changed;
+    private long completedSeen;
+
+    /** One call of {@link #help}: made before anything is changed, so that neither running nor parking allocates. */
+    private static final class Helper {
+        final Thread thread = Thread.currentThread();
+        final Workplace place = Workplace.here();
+        @Nullable
+        Operation running;
+        boolean parked;
+        @Nullable
+        Helper next;
+        @Nullable
+        Helper previous;
+    }
+
+    public InlineDispatcher(EngineCore core, Map<Lane, List<Supplier<?>>> suppliers,
+            @Nullable SplittableRandom random) {
+        this.core = core;
+        inOrder = new ReadyQueue(core.firstIndex);
+        this.suppliers = suppliers;
+        this.random = random;
+    }
+
+    @Override
+    public void route(Operation op) {
+        op.lane = LaneDispatcher.queueFor(op.lane, op.kind);
+    }
+
+    @Override
+    public @Nullable WorkerThread pushed(Operation op) {
+        return null;
+    }
+
+    @Override
+    public void call(WorkerThread worker) {
+        throw new IllegalStateException("no workers here");
+    }
+
+    @Override
+    public void afterPush(Operation op) {
+        if (random == null && Workplace.runningOf(core) == null) {
+            boolean interrupted = false;
+            while (true) {
+                try {
+                    help(op, null, Deadline.NEVER);
+                    break;
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    throw Deadline.endless(e);
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void ready(Operation op) {
+        changed = true;
+        if (random == null) {
+            inOrder.add(op);
+        } else {
+            toPick.add(op);
+        }
+    }
+
+    private @Nullable Operation pick(Thread me) {
+        if (random == null) {
+            return inOrder.poll();
+        }
+        if (toPick.size() == 0 || (runner != null && !runner.equals(me))) {
+            return null;
+        }
+        runner = me;
+        return toPick.remove(random.nextInt(toPick.size()));
+    }
+
+    private boolean isIdle() {
+        return inOrder.isEmpty() && toPick.size() == 0;
+    }
+
+    @Override
+    public void harvest() {
+        // Operations end one by one here.
+    }
+
+    @Override
+    public boolean balance() {
+        if (core.counts.completed() != completedSeen) {
+            completedSeen = core.counts.completed();
+            changed = true;
+        }
+        boolean runs = false;
+        if (changed) {
+            changed = false;
+            wakeParked();
+            runs = isLeftAlone();
+        }
+        return runs || core.lock.hasDeferred();
+    }
+
+    private void wakeParked() {
+        for (Helper helper = helpers; helper != null; helper = helper.next) {
+            if (helper.parked) {
+                LockSupport.unpark(helper.thread);
+            }
+        }
+    }
+
+    @Override
+    public void leftToOthers() {
+        wakeParked();
+    }
+
+    /** Whether no one waits for what a completion, or a shutdown, has made ready. */
+    private boolean isLeftAlone() {
+        return helpers == null && !isIdle() && (random == null || core.life.isCancelled());
+    }
+
+    @Override
+    public boolean hasWorkers() {
+        return false;
+    }
+
+    @Override
+    public void left() {
+        core.lock.enter();
+        boolean runs = isLeftAlone();
+        core.lock.exit();
+        if (runs) {
+            runReady();
+        }
+    }
+
+    private void runReady() {
+        try {
+            help(null, null, Deadline.NEVER);
+        } catch (InterruptedException | TimeoutException e) {
+            throw new IllegalStateException("help that does not wait was interrupted", e);
+        }
+    }
+
+    @Override
+    public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        help(null, waiter, deadline);
+    }
+
+    private static boolean isOver(@Nullable Operation op, @Nullable Waiter waiter) {
+        return waiter != null ? waiter.done : op == null || op.has(Operation.ENDED);
+    }
+
+    /**
+     * Runs ready operations until something is done: an operation has ended or a wait is over. If it is not a wait,
+     * goes on then until nothing is ready.
+     *
+     * <p>
+     * Whatever is thrown in here, it is thrown while this thread has the tracker lock: the methods that give it back
+     * for a moment take it again in any case.
+     */
+    private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline)
+            throws InterruptedException, TimeoutException {
+        Helper me = new Helper();
+        core.lock.enter();
+        boolean nested = me.thread.equals(runner);
+        add(me);
+        try {
+            while (true) {
+                core.intake.admitAll();
+                boolean over = isOver(awaited, waiter);
+                if (over && waiter != null) {
+                    return;
+                }
+                if (!over) {
+                    core.checkWhole();
+                    if (deadline != Deadline.NEVER && System.nanoTime() - deadline >= 0) {
+                        throw new TimeoutException("not done within the given time");
+                    }
+                }
+                // What is taken is to be run: there is room for all but the body itself, and for those that take some
+                // again on the way.
+                Reserve.takeTwice();
+                Operation op = pick(me.thread);
+                if (op != null) {
+                    run(op, me);
+                } else if (over) {
+                    return;
+                } else if (core.lock.hasDeferred()) {
+                    callDeferred();
+                } else {
+                    giveUpRunning(nested, me.thread);
+                    park(me, deadline);
+                }
+            }
+        } finally {
+            remove(me);
+            giveUpRunning(nested, me.thread);
+            if (!core.intake.hasUnadmitted()) {
+                core.log.forget();
+            }
+            core.lock.leave();
+        }
+    }
+
+    private void add(Helper helper) {
+        Helper first = helpers;
+        helper.next = first;
+        if (first != null) {
+            first.previous = helper;
+        }
+        helpers = helper;
+    }
+
+    private void remove(Helper helper) {
+        Helper before = helper.previous;
+        Helper after = helper.next;
+        if (before == null) {
+            helpers = after;
+        } else {
+            before.next = after;
+        }
+        if (after != null) {
+            after.previous = before;
+        }
+    }
+
+    private void giveUpRunning(boolean nested, Thread me) {
+        if (!nested && me.equals(runner)) {
+            runner = null;
+            changed = true;
+        }
+    }
+
+    /** Called and returns under the tracker lock. */
+    private void run(Operation op, Helper me) {
+        me.running = op;
+        core.completions.starts(op);
+        // Others may help, but nothing is told here: this thread holds the operation.
+        balance();
+        core.lock.exit();
+        Throwable thrown;
+        try {
+            thrown = me.place.run(op, 0);
+        } catch (Throwable t) {
+            // The stack ended before the body could begin.
+            thrown = t;
+        }
+        core.lock.enterShallow();
+        me.running = null;
+        core.intake.admitAll();
+        core.completions.ran(op, thrown);
+        try {
+            core.lock.leave();
+        } finally {
+            core.lock.enterShallow();
+        }
+    }
+
+    /** What another wait of this thread has put back; called and returns under the tracker lock. */
+    private void callDeferred() {
+        Callback callback = core.lock.pollDeferred();
+        core.lock.exit();
+        try {
+            if (callback != null) {
+                core.guard(callback);
+            }
+        } finally {
+            core.lock.enterShallow();
+        }
+    }
+
+    /**
+     * Called and returns under the tracker lock. Looks around from time to time: a broken engine cannot be trusted to
+     * wake anyone.
+     */
+    private void park(Helper me, long deadline) throws InterruptedException {
+        me.parked = true;
+        boolean interrupted;
+        try {
+            core.lock.leave();
+            LockSupport.parkNanos(this,
+                    deadline == Deadline.NEVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
+        } finally {
+            interrupted = Thread.interrupted();
+            core.lock.enterShallow();
+            me.parked = false;
+        }
+        if (interrupted) {
+            throw new InterruptedException("while waiting on engine '" + core.name + "'");
+        }
+    }
+
+    @Override
+    public void forEach(Look look) {
+        inOrder.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
+        toPick.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
+        for (Helper helper = helpers; helper != null; helper = helper.next) {
+            if (helper.running != null) {
+                look.at(helper.running, EngineSnapshot.State.RUNNING, helper.thread);
+            }
+        }
+    }
+
+    @Override
+    public List<? extends OpSource> takeQueued() {
+        ReadyTree fresh = new ReadyTree();
+        ReadyQueue queued = new ReadyQueue(0);
+        List<? extends OpSource> taken = List.of(toPick, queued);
+        toPick = fresh;
+        inOrder.moveTo(queued);
+        return taken;
+    }
+
+    @Override
+    public void interruptRunning() {
+        for (Helper helper = helpers; helper != null; helper = helper.next) {
+            if (helper.running != null) {
+                helper.thread.interrupt();
+            }
+        }
+    }
+
+    @Override
+    public WorkerStates states(Operation op) {
+        synchronized (states) {
+            return states.computeIfAbsent(op.lane, lane -> new WorkerStates(suppliers.getOrDefault(lane, List.of())));
+        }
+    }
+
+    @Override
+    public void terminate() {
+        List<WorkerStates> closed;
+        synchronized (states) {
+            closed = List.copyOf(states.values());
+        }
+        closed.forEach(s -> s.close(core));
+    }
+
+    @Override
+    public boolean join(long deadline) {
+        return true;
+    }
+
+    @Override
+    public int threads() {
+        return 0;
+    }
+}

@@ -1,0 +1,500 @@
+package io.seriatim.engine.dispatch;
+
+import io.seriatim.engine.EngineSnapshot;
+import io.seriatim.engine.Lane;
+import io.seriatim.engine.OpKind;
+import io.seriatim.engine.core.Dispatcher;
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Callback;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Owner;
+import io.seriatim.engine.dependency.Waiter;
+import io.seriatim.engine.queue.OpSource;
+import io.seriatim.engine.queue.ReadyQueue;
+import io.seriatim.engine.sync.Deadline;
+import io.seriatim.engine.thread.WorkerStates;
+import io.seriatim.engine.thread.WorkerThread;
+import io.seriatim.engine.thread.Workplace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs operations on threads of its own, a pool for each lane. Which lane an operation's place and kind lead to is the
+ * {@link Layout}'s to say.
+ */
+public final class LaneDispatcher implements Dispatcher {
+    /** Which pool runs a lane, and how many threads it has. */
+    public interface Layout {
+        /** The pool of a lane; several lanes may share one. */
+        Lane poolOf(Lane lane);
+
+        /** The size of a pool. */
+        int threadsOf(Lane pool);
+    }
+
+    /**
+     * Where an operation goes: the lane it shows, the pool that runs it, and whether it goes before the others there.
+     */
+    private record Route(Lane lane, WorkerLane workers, boolean urgent) {
+    }
+
+    /** A worker that needs longer for an operation, in nanoseconds, does not run tiny ones. */
+    private static final long SLOW_NANOS = 1_000;
+
+    final EngineCore core;
+    private final Layout layout;
+    private final Map<Lane, List<Supplier<?>>> suppliers;
+    private final Map<Lane, Route> routes = new ConcurrentHashMap<>();
+    private final Map<Lane, WorkerLane> pools = new ConcurrentHashMap<>();
+    private final Route cpu;
+    /** A copy of the pools, for those who walk them often. */
+    private volatile WorkerLane[] all;
+
+    public LaneDispatcher(EngineCore core, Layout layout, Map<Lane, List<Supplier<?>>> suppliers) {
+        this.core = core;
+        this.layout = layout;
+        this.suppliers = suppliers;
+        all = new WorkerLane[0];
+        cpu = routeOf(Lane.CPU);
+    }
+
+    /** The lane that an operation of some kind uses when it was sent to a lane. */
+    static Lane queueFor(Lane lane, OpKind kind) {
+        return switch (kind) {
+            case COPY_IN, COPY_OUT -> lane.queue() == Lane.Queue.COPY ? lane : new Lane(lane.place(), Lane.Queue.COPY);
+            case PRIORITIZED ->
+                lane.queue() == Lane.Queue.PRIORITY ? lane : new Lane(lane.place(), Lane.Queue.PRIORITY);
+            case NORMAL, ASYNC, DELETE -> lane;
+        };
+    }
+
+    // An equal lane that is another object takes the longer way.
+    @SuppressWarnings("ReferenceEquality")
+    @Override
+    public void route(Operation op) {
+        Lane lane = queueFor(op.lane, op.kind);
+        Route route = lane == Lane.CPU ? cpu : routeOf(lane);
+        op.lane = route.lane;
+        op.workers = route.workers;
+        if (route.urgent) {
+            op.flags |= Operation.URGENT;
+        }
+        if (route.workers != cpu.workers && op.kind != OpKind.ASYNC && !op.has(Operation.IMMEDIATE)) {
+            op.flags |= Operation.OFF_MAIN;
+        }
+    }
+
+    private Route routeOf(Lane lane) {
+        Route route = routes.get(lane);
+        if (route == null) {
+            Lane pool = layout.poolOf(lane);
+            boolean urgent = lane.queue() == Lane.Queue.PRIORITY && pool.queue() != Lane.Queue.PRIORITY;
+            route = new Route(lane, poolOf(pool), urgent);
+            routes.put(lane, route);
+        }
+        return route;
+    }
+
+    private WorkerLane poolOf(Lane pool) {
+        WorkerLane made = pools.computeIfAbsent(pool,
+                lane -> new WorkerLane(this, lane, layout.threadsOf(lane), suppliers.getOrDefault(lane, List.of())));
+        synchronized (pools) {
+            all = pools.values().toArray(WorkerLane[]::new);
+        }
+        return made;
+    }
+
+    private static WorkerLane workersOf(Operation op) {
+        WorkerLane workers = (WorkerLane) op.workers;
+        if (workers == null) {
+            throw new IllegalStateException(op + " was not routed");
+        }
+        return workers;
+    }
+
+    @Override
+    public @Nullable Worker pushed(Operation op) {
+        return op.has(Operation.IMMEDIATE) || op.kind == OpKind.ASYNC ? cpu.workers.pick() : workersOf(op).pick();
+    }
+
+    @Override
+    public void call(WorkerThread worker) {
+        try {
+            ((Worker) worker).call();
+        } catch (Throwable t) {
+            // The next push, and whoever waits, tries again.
+            worker.pool.owed = worker;
+            report(t);
+        }
+    }
+
+    /** Tells the handler, unless this thread is a worker, which may hold operations: then some worker does. */
+    private void report(Throwable t) {
+        try {
+            if (Workplace.here().worker == null && !Workplace.isInside()) {
+                core.unhandled(t);
+                return;
+            }
+            Report report = new Report(core, t);
+            core.lock.enter();
+            core.lock.defer(report);
+            core.lock.exit();
+        } catch (Throwable second) {
+            core.unhandled(t);
+        }
+    }
+
+    /** What no one else is told of. */
+    private static final class Report extends Callback {
+        private final EngineCore core;
+        private final Throwable thrown;
+
+        Report(EngineCore core, Throwable thrown) {
+            this.core = core;
+            this.thrown = thrown;
+        }
+
+        @Override
+        public Owner owner() {
+            return core;
+        }
+
+        @Override
+        public void call() {
+            core.unhandled(thrown);
+        }
+    }
+
+    @Override
+    public void afterPush(Operation op) {
+        // The workers do the rest.
+    }
+
+    @Override
+    public void ready(Operation op) {
+        workersOf(op).queue.add(op);
+    }
+
+    @Override
+    public void harvest() {
+        for (WorkerLane lane : all) {
+            lane.batches.harvest();
+        }
+    }
+
+    @Override
+    public boolean balance() {
+        for (WorkerLane lane : all) {
+            if (lane.isCallable() && (!lane.queue.isEmpty() || lane.isCallOwed())) {
+                pick(lane);
+            }
+        }
+        if (core.lock.hasDeferred() && cpu.workers.isCallable()) {
+            pick(cpu.workers);
+        }
+        return false;
+    }
+
+    @Override
+    public void leftToOthers() {
+        balance();
+    }
+
+    @Override
+    public boolean hasWorkers() {
+        return true;
+    }
+
+    @Override
+    public void left() {
+        throw new IllegalStateException("workers do what was put off");
+    }
+
+    /** Calls a worker once the tracker lock is released; under the tracker lock. */
+    private void pick(WorkerLane lane) {
+        Worker worker = null;
+        core.log.lock.lock();
+        try {
+            worker = lane.pick();
+        } catch (OutOfMemoryError e) {
+            // None can be made now. Whoever releases the tracker lock next tries again, and whoever waits does from
+            // time to
+            // time.
+            core.pickFailed();
+        } finally {
+            core.log.lock.unlock();
+        }
+        if (worker != null) {
+            core.lock.callLater(worker);
+        }
+    }
+
+    /** A searcher has found work, and calls the next if there may be more; under the tracker lock. */
+    void found(WorkerLane lane, Worker worker) {
+        core.log.lock.lock();
+        try {
+            lane.found(worker);
+        } finally {
+            core.log.lock.unlock();
+        }
+        if (core.intake.hasUnadmitted()) {
+            pick(lane);
+        }
+    }
+
+    /** Sends a worker to sleep, unless there is work; under the tracker lock. */
+    boolean sleep(WorkerLane lane, Worker worker) {
+        if (core.life.isTerminated()) {
+            return false;
+        }
+        lane.batches.harvest();
+        lane.batches.takeAllBack();
+        core.log.lock.lock();
+        try {
+            boolean sleeps = lane.isCrowded() || lane.isSuperfluous()
+                    || (lane.queue.isEmpty() && !core.intake.hasUnadmitted() && !core.lock.hasDeferred());
+            if (sleeps) {
+                lane.sleep(worker);
+                core.log.forget();
+            }
+            return sleeps;
+        } finally {
+            core.log.lock.unlock();
+        }
+    }
+
+    /** Lets a lane's watcher look; returns whether it is to go to work. */
+    boolean watch(WorkerLane lane, Worker worker, long nanos) {
+        boolean backlog = core.intake.seemsPushed() || !lane.queue.isEmpty();
+        long ran;
+        boolean works;
+        core.log.lock.lock();
+        try {
+            ran = lane.executed() - worker.executedSeen;
+            worker.executedSeen += ran;
+            works = lane.watched(worker, backlog && ran * SLOW_NANOS < nanos);
+        } finally {
+            core.log.lock.unlock();
+        }
+        if (!works && !backlog && ran == 0) {
+            endWatch(lane, worker);
+        }
+        return works;
+    }
+
+    /**
+     * Ends a watch while the others are in a long body and nothing waits: to look every 50 µs would cost a fifth of a
+     * processor for nothing. From now on a push calls a worker as in any other lane. Under both locks, as in
+     * {@link #sleep}: a push before is seen here, a later one finds that it may call.
+     */
+    private void endWatch(WorkerLane lane, Worker worker) {
+        core.lock.enter();
+        try {
+            lane.batches.harvest();
+            lane.batches.takeAllBack();
+            core.log.lock.lock();
+            try {
+                if (lane.queue.isEmpty() && !core.intake.hasUnadmitted()) {
+                    lane.endWatch(worker);
+                }
+            } finally {
+                core.log.lock.unlock();
+            }
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    /** Lets a sleeping worker end if it is not needed any more. */
+    boolean dismiss(WorkerLane lane, Worker worker) {
+        core.lock.enter();
+        try {
+            core.log.lock.lock();
+            try {
+                return (core.life.isTerminated() || worker.number >= lane.limit || core.isAbandoned())
+                        && lane.dismiss(worker);
+            } finally {
+                core.log.lock.unlock();
+            }
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    /** Lets a worker end that is awake; under the tracker lock. */
+    void dismissAwake(WorkerLane lane, Worker worker) {
+        core.log.lock.lock();
+        try {
+            lane.lost(worker);
+        } finally {
+            core.log.lock.unlock();
+        }
+    }
+
+    void blocked(WorkerLane lane, Worker worker) {
+        core.lock.enter();
+        try {
+            lane.batches.harvest();
+            lane.batches.takeBack(worker);
+            worker.usesBatch = false;
+            core.log.lock.lock();
+            try {
+                lane.blocked();
+            } finally {
+                core.log.lock.unlock();
+            }
+            if (core.intake.hasUnadmitted()) {
+                pick(lane);
+            }
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    void unblocked(WorkerLane lane) {
+        core.lock.enterShallow();
+        try {
+            core.log.lock.lock();
+            try {
+                lane.unblocked();
+            } finally {
+                core.log.lock.unlock();
+            }
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    /**
+     * What a waiting thread does from time to time: nobody may have been able to call a worker, for want of memory, and
+     * a broken engine cannot be trusted to wake anyone.
+     */
+    private void lookAround() {
+        core.checkWhole();
+        core.lock.enter();
+        try {
+            if (core.intake.hasUnadmitted() && cpu.workers.isCallable()) {
+                pick(cpu.workers);
+            }
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    @Override
+    public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        while (!waiter.done) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("while waiting on engine '" + core.name + "'");
+            }
+            long left = LOOK_NANOS;
+            if (deadline != Deadline.NEVER) {
+                left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw new TimeoutException("engine '" + core.name + "': not done within the given time");
+                }
+            }
+            long began = System.nanoTime();
+            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            if (!waiter.done && System.nanoTime() - began >= LOOK_NANOS) {
+                lookAround();
+            }
+        }
+    }
+
+    @Override
+    public void forEach(Look look) {
+        for (WorkerLane lane : all) {
+            lane.queue.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
+        }
+        for (Worker worker : workers()) {
+            for (Operation op = worker.taken; op != null; op = op.link) {
+                if (op.core == core) {
+                    look.at(op, EngineSnapshot.State.RUNNING, worker);
+                }
+            }
+            worker.batch.forEach(look, worker);
+        }
+    }
+
+    private List<Worker> workers() {
+        List<Worker> workers = new ArrayList<>();
+        for (WorkerLane lane : all) {
+            workers.addAll(List.of(lane.crew()));
+        }
+        return workers;
+    }
+
+    @Override
+    public List<? extends OpSource> takeQueued() {
+        List<ReadyQueue> taken = new ArrayList<>();
+        for (WorkerLane lane : all) {
+            lane.batches.takeAllBack();
+            ReadyQueue rest = new ReadyQueue(0);
+            taken.add(rest);
+            lane.queue.moveTo(rest);
+        }
+        return taken;
+    }
+
+    @Override
+    public void interruptRunning() {
+        for (Worker worker : workers()) {
+            if (worker.taken != null || worker.usesBatch) {
+                worker.interrupt();
+            }
+        }
+    }
+
+    @Override
+    public WorkerStates states(Operation op) {
+        return new WorkerStates(List.of());
+    }
+
+    @Override
+    public void terminate() {
+        for (Worker worker : workers()) {
+            LockSupport.unpark(worker);
+        }
+    }
+
+    @Override
+    public boolean join(long deadline) throws InterruptedException {
+        if (Thread.currentThread() instanceof Worker me && me.engine == core) {
+            return true;
+        }
+        // Before those that leave: a worker that goes meanwhile is then in the one or the other.
+        List<Worker> workers = workers();
+        core.log.lock.lock();
+        for (WorkerLane lane : all) {
+            workers.addAll(lane.leaving());
+        }
+        core.log.lock.unlock();
+        for (Worker worker : workers) {
+            if (deadline == Deadline.NEVER) {
+                worker.join();
+            } else {
+                long left = deadline - System.nanoTime();
+                if (left > 0) {
+                    TimeUnit.NANOSECONDS.timedJoin(worker, left);
+                }
+                if (worker.isAlive()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public int threads() {
+        return workers().size();
+    }
+}

@@ -1,0 +1,237 @@
+package io.seriatim.engine.front;
+
+import io.seriatim.engine.Body;
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.EngineSnapshot;
+import io.seriatim.engine.EngineStats;
+import io.seriatim.engine.Lane;
+import io.seriatim.engine.OpBuilder;
+import io.seriatim.engine.OpKind;
+import io.seriatim.engine.OperationFailedException;
+import io.seriatim.engine.Recorder;
+import io.seriatim.engine.Var;
+import io.seriatim.engine.VarEvent;
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Failure;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.VarTrace;
+import io.seriatim.engine.dependency.Variable;
+import io.seriatim.engine.dependency.Waiter;
+import io.seriatim.engine.pending.Closing;
+import io.seriatim.engine.pending.SnapshotWalk;
+import io.seriatim.engine.pending.Waits;
+import io.seriatim.engine.sync.Deadline;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The handle of an engine. Threads, variables and operations hold the {@link EngineCore} only, so that a handle that
+ * was lost can be collected.
+ */
+public final class DependencyEngine implements Engine {
+    private final EngineCore core;
+    private final Waits waits;
+    private final Closing closing;
+    private final AtomicLong unnamed = new AtomicLong();
+
+    /** The handle of an engine that has none yet. */
+    public DependencyEngine(EngineCore core) {
+        this.core = core;
+        waits = new Waits(core);
+        closing = new Closing(core);
+        core.handle(this);
+    }
+
+    @Override
+    public Var newVar() {
+        return new Variable(core, "var" + unnamed.getAndIncrement());
+    }
+
+    @Override
+    public Var newVar(String name) {
+        return new Variable(core, Objects.requireNonNull(name, "name"));
+    }
+
+    @Override
+    public OpBuilder op(String name) {
+        return new Operation(core, Objects.requireNonNull(name, "name"));
+    }
+
+    @Override
+    public void waitToRead(Var v) throws InterruptedException {
+        try {
+            waitToRead(v, Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
+    }
+
+    @Override
+    public void waitToRead(Var v, Duration limit) throws InterruptedException, TimeoutException {
+        waitToRead(v, Deadline.after(limit));
+    }
+
+    private void waitToRead(Var v, long deadline) throws InterruptedException, TimeoutException {
+        Failure failure = waits.forMutations(core.own(v), deadline);
+        if (failure != null) {
+            failure.observed = true;
+            throw failure.on(v);
+        }
+    }
+
+    @Override
+    public void waitToWrite(Var v) throws InterruptedException {
+        try {
+            waits.forOperations(core.own(v), Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
+    }
+
+    @Override
+    public void waitToWrite(Var v, Duration limit) throws InterruptedException, TimeoutException {
+        waits.forOperations(core.own(v), Deadline.after(limit));
+    }
+
+    @Override
+    public void waitForAll() throws InterruptedException {
+        try {
+            waitForAll(Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
+    }
+
+    @Override
+    public void waitForAll(Duration limit) throws InterruptedException, TimeoutException {
+        waitForAll(Deadline.after(limit));
+    }
+
+    private void waitForAll(long deadline) throws InterruptedException, TimeoutException {
+        OperationFailedException failure = waits.forAll(deadline);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Override
+    public void await(CompletionStage<?> stage) throws InterruptedException {
+        Waiter waiter = new Waiter();
+        // The stage that comes of it ends with this one, and nobody needs it.
+        stage.whenComplete((value, thrown) -> waiter.signal()).toCompletableFuture().isDone();
+        if (waiter.done) {
+            return;
+        }
+        try {
+            core.await(waiter, Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
+    }
+
+    @Override
+    public void delete(Var v) {
+        Operation op = deletion(v);
+        op.flags |= Operation.IMMEDIATE;
+        core.push(op);
+    }
+
+    @Override
+    public void delete(Var v, Runnable onDeleted) {
+        Objects.requireNonNull(onDeleted, "onDeleted");
+        delete(v, Lane.CPU, onDeleted::run);
+    }
+
+    @Override
+    public void delete(Var v, Lane where, Body onDeleted) {
+        Objects.requireNonNull(onDeleted, "onDeleted");
+        Operation op = deletion(v);
+        op.lane = Objects.requireNonNull(where, "lane");
+        op.body = onDeleted;
+        core.push(op);
+    }
+
+    private Operation deletion(Var v) {
+        Operation op = new Operation(core, "delete " + core.own(v).name());
+        op.mutates(v).kind(OpKind.DELETE);
+        op.seal(op);
+        op.body = null;
+        op.flags |= Operation.DELETES;
+        return op;
+    }
+
+    @Override
+    public @Nullable Throwable failure(Var v) {
+        Failure failure = core.own(v).failure();
+        if (failure == null) {
+            return null;
+        }
+        failure.observed = true;
+        return failure.on(v);
+    }
+
+    @Override
+    public void clearFailure(Var v) {
+        Operation op = new Operation(core, "clear failure of " + core.own(v).name());
+        op.mutates(v).evenIfFailed();
+        op.seal(op);
+        op.body = null;
+        op.flags |= Operation.CLEARS | Operation.SILENT | Operation.IMMEDIATE;
+        core.push(op);
+    }
+
+    @Override
+    public EngineSnapshot snapshot() {
+        return SnapshotWalk.take(core);
+    }
+
+    @Override
+    public EngineStats stats() {
+        return core.stats();
+    }
+
+    @Override
+    public void record(@Nullable Recorder recorder) {
+        core.recorder = recorder;
+    }
+
+    @Override
+    public void trace(Var v, Consumer<VarEvent> listener) {
+        Variable variable = core.own(v);
+        Objects.requireNonNull(listener, "listener");
+        core.checkNotDeleted(variable, "it cannot be traced");
+        core.lock.enter();
+        try {
+            core.intake.admitAll();
+            variable.state().trace = new VarTrace(variable, listener);
+            core.completions.traced();
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    @Override
+    public void close() {
+        closing.close(Deadline.NEVER);
+    }
+
+    @Override
+    public boolean close(Duration limit) {
+        return closing.close(Deadline.after(limit));
+    }
+
+    @Override
+    public void shutdownNow() {
+        closing.shutdownNow();
+    }
+
+    @Override
+    public String toString() {
+        return "engine '" + core.name + "'";
+    }
+}

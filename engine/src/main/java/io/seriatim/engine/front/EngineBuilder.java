@@ -1,0 +1,220 @@
+package io.seriatim.engine.front;
+
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Lane;
+import io.seriatim.engine.Recorder;
+import io.seriatim.engine.core.Dispatcher;
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.core.Settings;
+import io.seriatim.engine.core.UnhandledFailures;
+import io.seriatim.engine.dependency.Rules;
+import io.seriatim.engine.dispatch.InlineDispatcher;
+import io.seriatim.engine.dispatch.LaneDispatcher;
+import io.seriatim.engine.pending.Waits;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What an engine is to be. */
+public final class EngineBuilder implements Engine.Builder {
+    private static final AtomicInteger UNNAMED = new AtomicInteger();
+    private static final int DEFAULT_MAX_PENDING = 65_536;
+    private static final int PRIORITY_WORKERS = 4;
+    private static final Lane CPU_COPY = new Lane("cpu", Lane.Queue.COPY);
+    private static final Lane CPU_PRIORITY = new Lane("cpu", Lane.Queue.PRIORITY);
+
+    /** The four engines. */
+    private enum Type {
+        NAIVE, POOLED, PER_DEVICE, SHUFFLED
+    }
+
+    String name = "engine" + UNNAMED.getAndIncrement();
+    boolean checked;
+    int maxPending = DEFAULT_MAX_PENDING;
+    @Nullable
+    Recorder recorder;
+    Consumer<? super Throwable> onUnhandled = t -> UnhandledFailures.log(name, t);
+    private Rules rules = new Rules();
+    private int firstIndex;
+    private long firstOrder;
+    private Type type = Type.PER_DEVICE;
+    private int threads;
+    private long seed;
+    private final Map<Lane, Integer> workers = new HashMap<>();
+    private final Map<Lane, List<Supplier<?>>> states = new HashMap<>();
+
+    @Override
+    public Engine.Builder naive() {
+        type = Type.NAIVE;
+        return this;
+    }
+
+    @Override
+    public Engine.Builder pooled(int n) {
+        threads = atLeastOne("the threads of a pool", n);
+        type = Type.POOLED;
+        return this;
+    }
+
+    @Override
+    public Engine.Builder perDevice() {
+        type = Type.PER_DEVICE;
+        return this;
+    }
+
+    @Override
+    public Engine.Builder shuffled(long generatorSeed) {
+        seed = generatorSeed;
+        type = Type.SHUFFLED;
+        return this;
+    }
+
+    @Override
+    public Engine.Builder workers(Lane lane, int n) {
+        workers.put(Objects.requireNonNull(lane, "lane"), atLeastOne("the workers of lane '" + lane + "'", n));
+        return this;
+    }
+
+    @Override
+    public Engine.Builder maxPending(int n) {
+        maxPending = atLeastOne("maxPending", n);
+        return this;
+    }
+
+    @Override
+    public Engine.Builder onUnhandled(Consumer<? super Throwable> handler) {
+        onUnhandled = Objects.requireNonNull(handler, "handler");
+        return this;
+    }
+
+    @Override
+    public Engine.Builder recorder(Recorder told) {
+        recorder = Objects.requireNonNull(told, "recorder");
+        return this;
+    }
+
+    @Override
+    public Engine.Builder checked(boolean on) {
+        checked = on;
+        return this;
+    }
+
+    @Override
+    public Engine.Builder name(String given) {
+        name = Objects.requireNonNull(given, "name");
+        return this;
+    }
+
+    @Override
+    public Engine.Builder workerState(Lane lane, Supplier<?> state) {
+        Objects.requireNonNull(state, "state");
+        states.computeIfAbsent(Objects.requireNonNull(lane, "lane"), any -> new ArrayList<>()).add(state);
+        return this;
+    }
+
+    /** Replaces the rules: tests give wrong ones, which must be noticed. */
+    public EngineBuilder rules(Rules given) {
+        rules = given;
+        return this;
+    }
+
+    /**
+     * Has the counters begin elsewhere than at 0: tests let them wrap around.
+     *
+     * @param index
+     *            where counters of 32 bits begin
+     * @param order
+     *            where the order of operations, and what is compared with it, begins
+     */
+    public EngineBuilder firstCounters(int index, long order) {
+        firstIndex = index;
+        firstOrder = order;
+        return this;
+    }
+
+    @Override
+    public Engine build() {
+        return new DependencyEngine(buildCore());
+    }
+
+    /** Makes an engine without a handle: it has no worker yet. */
+    public EngineCore buildCore() {
+        Settings settings =
+                new Settings(name, checked, maxPending, recorder, onUnhandled, rules, firstIndex, firstOrder);
+        return new EngineCore(settings, this::dispatcher, Waits::new);
+    }
+
+    private static int atLeastOne(String what, int n) {
+        if (n < 1) {
+            throw new IllegalArgumentException(what + " must be at least 1, but is " + n);
+        }
+        return n;
+    }
+
+    private Dispatcher dispatcher(EngineCore core) {
+        return switch (type) {
+            case NAIVE -> new InlineDispatcher(core, copy(states), null);
+            case SHUFFLED -> new InlineDispatcher(core, copy(states), new SplittableRandom(seed));
+            case POOLED -> laneDispatcher(core, new Pooled(threads));
+            case PER_DEVICE -> laneDispatcher(core, new PerDevice(Map.copyOf(workers)));
+        };
+    }
+
+    private LaneDispatcher laneDispatcher(EngineCore core, LaneDispatcher.Layout layout) {
+        Map<Lane, List<Supplier<?>>> byPool = new HashMap<>();
+        states.forEach((lane, suppliers) -> byPool.computeIfAbsent(layout.poolOf(lane), any -> new ArrayList<>())
+                .addAll(suppliers));
+        return new LaneDispatcher(core, layout, byPool);
+    }
+
+    private static Map<Lane, List<Supplier<?>>> copy(Map<Lane, List<Supplier<?>>> states) {
+        Map<Lane, List<Supplier<?>>> copied = new HashMap<>();
+        states.forEach((lane, suppliers) -> copied.put(lane, List.copyOf(suppliers)));
+        return copied;
+    }
+
+    /** One pool, and one thread for copies. */
+    private record Pooled(int threads) implements LaneDispatcher.Layout {
+        @Override
+        public Lane poolOf(Lane lane) {
+            return lane.queue() == Lane.Queue.COPY ? CPU_COPY : Lane.CPU;
+        }
+
+        @Override
+        public int threadsOf(Lane pool) {
+            return pool.queue() == Lane.Queue.COPY ? 1 : threads;
+        }
+    }
+
+    /** A pool for each place, another for its copies, and one for urgent work on all processors. */
+    private record PerDevice(Map<Lane, Integer> workers) implements LaneDispatcher.Layout {
+        @Override
+        public Lane poolOf(Lane lane) {
+            if (lane.queue() != Lane.Queue.PRIORITY) {
+                return lane;
+            }
+            return isCpu(lane) ? CPU_PRIORITY : Lane.of(lane.place());
+        }
+
+        @Override
+        public int threadsOf(Lane pool) {
+            int usual = switch (pool.queue()) {
+                case COMPUTE -> isCpu(pool) ? Runtime.getRuntime().availableProcessors() : 1;
+                case COPY -> 1;
+                case PRIORITY -> PRIORITY_WORKERS;
+            };
+            return workers.getOrDefault(pool, usual);
+        }
+
+        private static boolean isCpu(Lane lane) {
+            return lane.place().equals("cpu") || lane.place().startsWith("cpu:");
+        }
+    }
+}

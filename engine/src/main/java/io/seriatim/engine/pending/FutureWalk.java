@@ -1,0 +1,89 @@
+package io.seriatim.engine.pending;
+
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Callback;
+import io.seriatim.engine.dependency.CallbackQueue;
+import io.seriatim.engine.dependency.OpFuture;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Owner;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Finds the futures of operations that wait for running ones, to fail them when the engine was shut down. Whatever
+ * becomes ready during the walk is cancelled, and its future with it.
+ */
+final class FutureWalk extends PendingWalk {
+    private final Set<Operation> seen = new HashSet<>();
+    private final Deque<Operation> open = new ArrayDeque<>();
+    private final List<Operation> found = new ArrayList<>();
+
+    FutureWalk(EngineCore core) {
+        super(core);
+    }
+
+    /** Fails the futures; under no lock. */
+    void cancelFutures() {
+        core.lock.enter();
+        try {
+            begin();
+            find();
+        } finally {
+            core.lock.leave();
+        }
+        CallbackQueue callbacks = new CallbackQueue();
+        for (Operation op : found) {
+            if (op.attachment instanceof OpFuture<?> future) {
+                callbacks.add(new Failing(core, future, core.completions.cancellation(op)));
+            }
+        }
+        core.lock.callAll(callbacks);
+    }
+
+    /** Lets a future fail before its operation has ended. */
+    private static final class Failing extends Callback {
+        private final EngineCore core;
+        private final OpFuture<?> future;
+        private final Throwable cause;
+
+        Failing(EngineCore core, OpFuture<?> future, Throwable cause) {
+            this.core = core;
+            this.future = future;
+            this.cause = cause;
+        }
+
+        @Override
+        public Owner owner() {
+            return core;
+        }
+
+        @Override
+        public void call() {
+            future.completeExceptionally(cause);
+        }
+    }
+
+    private void find() {
+        core.forEachReady((op, state, thread) -> {
+            if (seen.add(op)) {
+                open.add(op);
+            }
+        });
+        Operation op;
+        while ((op = open.poll()) != null) {
+            forEachFollower(op, (v, follower) -> {
+                if (!follower.has(Operation.PROBE) && seen.add(follower)) {
+                    open.add(follower);
+                    if (follower.attachment instanceof OpFuture<?> && core.isCancelled(follower)) {
+                        found.add(follower);
+                    }
+                }
+            });
+            pause();
+        }
+    }
+}

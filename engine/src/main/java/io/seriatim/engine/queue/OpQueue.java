@@ -1,0 +1,98 @@
+package io.seriatim.engine.queue;
+
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.sync.Padding;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue with one end for whoever holds the push lock and one for whoever holds the tracker lock. A slot is handed
+ * over by a release store and an acquire load: an empty slot is the end of the queue.
+ */
+public final class OpQueue {
+    private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Operation[].class);
+    private static final int CHUNK = 128;
+
+    /** A piece of the queue. */
+    private static final class Chunk {
+        final @Nullable Operation[] slots = new Operation[CHUNK];
+        volatile @Nullable Chunk next;
+    }
+
+    /** One end: a chunk, and the place in it; apart from the other end, which another processor writes. */
+    private static final class End extends Padding.Before {
+        Chunk chunk;
+        int index;
+        @SuppressWarnings("unused")
+        private long p8, p9, p10, p11, p12, p13;
+
+        End(Chunk chunk) {
+            this.chunk = chunk;
+        }
+    }
+
+    private final End tail;
+    private final End head;
+
+    public OpQueue() {
+        Chunk first = new Chunk();
+        tail = new End(first);
+        head = new End(first);
+    }
+
+    /** Appends; under the push lock. One step does it, the last that can fail: if this throws, nothing was appended. */
+    public void append(Operation op) {
+        End t = tail;
+        int at = t.index;
+        if (at == CHUNK) {
+            Chunk fresh = new Chunk();
+            fresh.slots[0] = op;
+            t.chunk.next = fresh;
+            t.chunk = fresh;
+            t.index = 1;
+        } else {
+            SLOT.setRelease(t.chunk.slots, at, op);
+            t.index = at + 1;
+        }
+    }
+
+    /** Looks at the first, or null; under the tracker lock. */
+    @Nullable
+    public Operation peek() {
+        End h = head;
+        if (h.index == CHUNK) {
+            Chunk following = h.chunk.next;
+            if (following == null) {
+                return null;
+            }
+            h.chunk = following;
+            h.index = 0;
+        }
+        return (Operation) SLOT.getAcquire(h.chunk.slots, h.index);
+    }
+
+    /** Takes what {@link #peek} saw; under the tracker lock. */
+    public void advance() {
+        head.index++;
+    }
+
+    /** Takes the first, or null; under the tracker lock. */
+    @Nullable
+    public Operation poll() {
+        Operation op = peek();
+        if (op != null) {
+            advance();
+        }
+        return op;
+    }
+
+    /**
+     * Drops the references to what was taken, which only the emptied end of a chunk still holds; under the tracker
+     * lock, before its owner goes idle.
+     */
+    public void forget() {
+        Arrays.fill(head.chunk.slots, 0, head.index, null);
+    }
+}

@@ -1,0 +1,46 @@
+package io.seriatim.engine.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.seriatim.engine.EngineUnderTest;
+import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.front.EngineBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** The ready operations of the shuffled engine, compared with a list. */
+class ReadyTreeTest {
+    @Test
+    void isAListWhoseLastElementTakesTheNumberOfTheOneRemoved() {
+        Random random = new Random(EngineUnderTest.SEED);
+        EngineCore core = new EngineBuilder().buildCore();
+        ReadyTree tree = new ReadyTree();
+        List<Operation> list = new ArrayList<>();
+        for (int i = 0; i < 5_000; i++) {
+            if (list.isEmpty() || random.nextInt(i % 1_000 < 500 ? 3 : 5) < 2) {
+                Operation op = new Operation(core, "op" + i);
+                tree.add(op);
+                list.add(op);
+            } else {
+                int number = random.nextInt(list.size());
+                Operation last = list.remove(list.size() - 1);
+                Operation expected = number == list.size() ? last : list.set(number, last);
+                Operation removed = tree.remove(number);
+                assertSame(expected, removed);
+                assertNull(removed.link);
+                assertNull(removed.following);
+            }
+            assertEquals(list.size(), tree.size());
+            if (i % 100 == 0) {
+                List<Operation> seen = new ArrayList<>();
+                tree.forEach(seen::add);
+                assertEquals(list, seen);
+            }
+        }
+    }
+}
