@@ -419,6 +419,10 @@ class ReaderTest {
         Thread waiting = started(
                 () -> messages.add(assertThrows(IllegalStateException.class, reader::next).getMessage()));
         entered.await();
+        // Only a thread that waits already is told that the reader was closed meanwhile.
+        while (waiting.getState() != Thread.State.WAITING && waiting.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
         reader.close();
         waiting.join();
         assertEquals(1, messages.size());
