@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -25,7 +26,6 @@ import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
-import picocli.CommandLine;
 
 /** The command {@code seriatim}. */
 @Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same "

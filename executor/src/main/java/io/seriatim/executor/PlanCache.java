@@ -2,8 +2,8 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.executor.ir.SingleFlight;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.program.Program;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

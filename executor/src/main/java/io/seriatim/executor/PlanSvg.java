@@ -2,8 +2,8 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.schedule.MemoryPlan;
 import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.MemoryPlan;
 import io.seriatim.executor.schedule.Streams;
 import io.seriatim.graph.util.Printable;
 import java.util.ArrayList;

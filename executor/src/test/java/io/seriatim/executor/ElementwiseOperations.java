@@ -1,13 +1,13 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.interpret.Interpreter;
-import io.seriatim.graph.program.OpDesc;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.op.AttributeSpec;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;

@@ -10,13 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.optimizer.Adam;
-import io.seriatim.graph.optimizer.Clip;
-import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.optimizer.Adam;
+import io.seriatim.graph.optimizer.Clip;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;

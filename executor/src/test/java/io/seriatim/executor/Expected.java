@@ -1,9 +1,9 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;

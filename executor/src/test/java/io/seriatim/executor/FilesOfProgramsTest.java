@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.program.Block;
+import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.interpret.FilesNotAllowedException;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
-import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;

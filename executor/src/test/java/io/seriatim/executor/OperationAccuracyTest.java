@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
-import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.Operation;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;

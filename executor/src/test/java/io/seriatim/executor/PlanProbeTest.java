@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Random;

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.graph.program.Block;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;

@@ -6,8 +6,8 @@ import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.executor.schedule.Dependencies;
 import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Dependencies;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;

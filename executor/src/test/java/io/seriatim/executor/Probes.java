@@ -1,12 +1,12 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.program.Block;
-import io.seriatim.graph.program.OpDesc;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;

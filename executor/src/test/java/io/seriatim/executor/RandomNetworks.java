@@ -1,13 +1,13 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.program.Block;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;

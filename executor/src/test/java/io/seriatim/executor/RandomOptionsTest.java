@@ -3,9 +3,9 @@ package io.seriatim.executor;
 import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
 
-import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;

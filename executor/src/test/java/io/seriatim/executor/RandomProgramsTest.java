@@ -2,11 +2,11 @@ package io.seriatim.executor;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
-import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;

@@ -12,13 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.ir.EndOfBatches;
-import io.seriatim.graph.optimizer.Adam;
-import io.seriatim.graph.program.Block;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
-import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.NDArrays;
 import io.seriatim.tensor.Tensor;

@@ -12,13 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
-import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Map;

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;

@@ -11,11 +11,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;

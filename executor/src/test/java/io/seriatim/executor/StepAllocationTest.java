@@ -5,13 +5,13 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Graph;
-import io.seriatim.graph.optimizer.Momentum;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
+import io.seriatim.graph.optimizer.Momentum;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.lang.management.ManagementFactory;

@@ -9,15 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
-import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
-import io.seriatim.graph.format.InferenceModels;
-import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
 import io.seriatim.engine.Engine;
-import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;

@@ -1,10 +1,10 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.optimizer.Clip;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;

@@ -2,13 +2,13 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.autodiff.ControlGradients;
-import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.optimizer.MixedPrecision;
 import io.seriatim.graph.optimizer.Optimizer;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.program.Roles;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;

@@ -1,6 +1,5 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.optimizer.Adamax;
 import io.seriatim.graph.optimizer.Clip;
 import io.seriatim.graph.optimizer.Decay;
@@ -8,6 +7,7 @@ import io.seriatim.graph.optimizer.Optimizer;
 import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.util.Utf8;
 import io.seriatim.tensor.DType;

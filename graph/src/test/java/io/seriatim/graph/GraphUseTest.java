@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.optimizer.Adam;
@@ -21,6 +20,7 @@ import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;

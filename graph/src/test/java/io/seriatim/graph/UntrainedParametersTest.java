@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.program.UntrainedParameter;
 import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.UntrainedParameter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

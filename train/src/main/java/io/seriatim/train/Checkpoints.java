@@ -1,8 +1,8 @@
 package io.seriatim.train;
 
 import io.seriatim.executor.Scope;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.ParameterFiles;
+import io.seriatim.graph.program.Program;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

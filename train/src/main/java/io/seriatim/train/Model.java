@@ -1,7 +1,7 @@
 package io.seriatim.train;
 
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.program.Program;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.seriatim.benchmarks.executor;
 
 import io.seriatim.graph.Graph;
-import io.seriatim.graph.optimizer.Momentum;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.optimizer.Optimizer;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Momentum;
+import io.seriatim.graph.optimizer.Optimizer;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;

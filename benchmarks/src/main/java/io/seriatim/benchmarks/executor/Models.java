@@ -1,11 +1,11 @@
 package io.seriatim.benchmarks.executor;
 
-import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Layer;
 import io.seriatim.graph.MultiHeadAttention;
 import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.tensor.DType;
 import java.util.List;
 

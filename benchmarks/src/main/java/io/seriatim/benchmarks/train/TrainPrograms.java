@@ -1,14 +1,14 @@
 package io.seriatim.benchmarks.train;
 
-import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Graph;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.optimizer.MixedPrecision;
 import io.seriatim.graph.optimizer.Momentum;
-import io.seriatim.graph.Network;
 import io.seriatim.graph.optimizer.Optimizer;
-import io.seriatim.graph.Outputs;
 import io.seriatim.graph.optimizer.Sgd;
-import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;

@@ -3,9 +3,9 @@ package io.seriatim.cli.option;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine;
 
 /** Refuses a second {@code --feed} of one name, which would silently replace the first. */
 public final class RepeatedFeeds {

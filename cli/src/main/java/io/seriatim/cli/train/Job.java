@@ -1,9 +1,9 @@
 package io.seriatim.cli.train;
 
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.optimizer.Schedule;
-import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.train.Model;
 import io.seriatim.train.data.Batches;
 import io.seriatim.train.data.ClassNames;

@@ -2,9 +2,9 @@ package io.seriatim.cli.train;
 
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;

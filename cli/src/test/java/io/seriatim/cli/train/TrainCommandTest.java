@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.ParameterFiles;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
+import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
-import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Shape;

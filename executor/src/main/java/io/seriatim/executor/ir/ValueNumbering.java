@@ -1,14 +1,14 @@
 package io.seriatim.executor.ir;
 
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
-import io.seriatim.graph.op.Effect;
-import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,13 +1,13 @@
 package io.seriatim.executor.pass;
 
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;

@@ -1,16 +1,16 @@
 package io.seriatim.executor.pass;
 
 import io.seriatim.executor.ir.Access;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.program.Attribute;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,13 +1,13 @@
 package io.seriatim.executor.run;
 
 import io.seriatim.executor.ir.Access;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
-import io.seriatim.graph.program.Block;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.seriatim.executor.run;
 
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.EndOfBatches;
-import io.seriatim.graph.program.Block;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.graph.interpret.BlockExecution;
 import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.List;

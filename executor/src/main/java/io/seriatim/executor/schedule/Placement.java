@@ -1,15 +1,15 @@
 package io.seriatim.executor.schedule;
 
 import io.seriatim.device.Place;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Failures;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;

@@ -2,12 +2,12 @@ package io.seriatim.executor.pass;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.seriatim.executor.Internals;
-import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Pass;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.RandomNetworks;
 import io.seriatim.executor.RecurrentPasses;
 import io.seriatim.executor.ir.Task;
@@ -16,9 +16,9 @@ import io.seriatim.graph.Initializer;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.ParameterSpec;
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Computation;

@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Plan;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;

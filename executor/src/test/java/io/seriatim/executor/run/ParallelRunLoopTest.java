@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
-import io.seriatim.executor.Internals;
-import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Probes;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.schedule.CompiledPlan;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.Executor;
-import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Probes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;

@@ -1,10 +1,10 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.Network;
-import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.Program;

@@ -9,14 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Graph;
-import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;

@@ -2,8 +2,8 @@ package io.seriatim.train.model;
 
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
 import io.seriatim.train.data.Vocabulary;

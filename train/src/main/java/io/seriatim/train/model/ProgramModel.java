@@ -1,7 +1,7 @@
 package io.seriatim.train.model;
 
-import io.seriatim.graph.program.Program;
 import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.program.Program;
 import io.seriatim.train.Model;
 import java.util.List;
 import java.util.Map;

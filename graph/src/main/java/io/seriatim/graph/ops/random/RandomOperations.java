@@ -1,12 +1,12 @@
 package io.seriatim.graph.ops.random;
 
-import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;

@@ -1,11 +1,11 @@
 package io.seriatim.graph.ops.random;
 
-import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;

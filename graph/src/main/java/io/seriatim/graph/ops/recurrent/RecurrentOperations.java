@@ -1,6 +1,5 @@
 package io.seriatim.graph.ops.recurrent;
 
-import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
@@ -9,6 +8,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.random.RandomOperations;
 import io.seriatim.tensor.DType;
