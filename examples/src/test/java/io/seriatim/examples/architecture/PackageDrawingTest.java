@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class PackageDrawingTest {
@@ -16,6 +18,7 @@ class PackageDrawingTest {
     private static final Path DRAWING = ROOT.resolve("docs/images/packages.svg");
     /** Modules with cycles that are to go. */
     private static final Set<String> UNTANGLED_LATER = Set.of("tensor");
+    private static final int MOST_FILES = 50;
     private static final String REWRITE = "seriatim.write-package-drawing";
 
     /** Packages of different modules cannot, so that a cycle lies within a module. */
@@ -28,6 +31,20 @@ class PackageDrawingTest {
                 assertEquals(acyclic.imports().get(from), to, "a cycle through " + from);
             }
         });
+    }
+
+    @Test
+    void noPackageIsTooLarge() throws IOException {
+        Map<String, Integer> files = new TreeMap<>();
+        for (String module : PackageImports.read(ROOT).modules().keySet()) {
+            try (Stream<Path> all = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
+                all.filter(file -> !UNTANGLED_LATER.contains(module) && file.toString().endsWith(".java"))
+                        .forEach(file -> files.merge(String.valueOf(file.getParent()), 1, Integer::sum));
+            }
+        }
+        assertTrue(files.size() > 30, files::toString);
+        files.values().removeIf(count -> count <= MOST_FILES);
+        assertEquals(Map.of(), files);
     }
 
     @Test
