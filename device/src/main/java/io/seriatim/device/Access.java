@@ -3,20 +3,20 @@ package io.seriatim.device;
 import java.util.Objects;
 
 /**
- * Bytes that a piece of work touches.
+ * A range of bytes that work on a stream reads or writes.
  *
  * @param buffer
- *            the memory
+ *            the buffer
  * @param offset
- *            the first byte, from 0
+ *            the index of the first byte, from 0
  * @param bytes
- *            how many
+ *            the number of bytes
  * @param write
- *            whether it writes them; it may read them too
+ *            whether the work writes the bytes, which it may then read as well
  */
 public record Access(Buffer buffer, long offset, long bytes, boolean write) {
     /**
-     * Checks the bounds.
+     * Validates the range.
      *
      * @throws IndexOutOfBoundsException
      *             if the bytes are not within the buffer
@@ -26,10 +26,10 @@ public record Access(Buffer buffer, long offset, long bytes, boolean write) {
     }
 
     /**
-     * A whole buffer, read.
+     * Declares that a whole buffer is read.
      *
      * @param buffer
-     *            the memory
+     *            the buffer
      * @return an access to all its bytes
      */
     public static Access read(Buffer buffer) {
@@ -37,10 +37,10 @@ public record Access(Buffer buffer, long offset, long bytes, boolean write) {
     }
 
     /**
-     * A whole buffer, written.
+     * Declares that a whole buffer is written.
      *
      * @param buffer
-     *            the memory
+     *            the buffer
      * @return an access to all its bytes
      */
     public static Access write(Buffer buffer) {

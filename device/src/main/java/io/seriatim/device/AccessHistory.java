@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The last accesses to the bytes of a block. Guarded by the detector's lock. */
+/** The latest accesses to the bytes of a block. Guarded by the detector's lock. */
 final class AccessHistory implements Shadow {
     private final RaceDetector detector;
     private final String place;
     private final List<Entry> entries = new ArrayList<>();
 
-    /** An access, and its party's time. */
+    /** An access, with the time of its party. */
     private record Entry(RaceDetector.Party party, long time, String operation, long from, long to, boolean write) {
     }
 
@@ -31,7 +31,8 @@ final class AccessHistory implements Shadow {
 
     void note(RaceDetector.Party party, String operation, long offset, long bytes, boolean write) {
         long end = offset + bytes;
-        // What comes after this access comes after those it covers too, if it excludes them as well as they did.
+        // Drop the entries that this access supersedes: an access that is ordered after this one is ordered after them
+        // too, and this one conflicts with at least the same accesses.
         entries.removeIf(
                 entry -> offset <= entry.from && entry.to <= end && (write || (!entry.write && entry.party == party)));
         entries.add(new Entry(party, party.clock.time(party.id), operation, offset, end, write));
@@ -41,7 +42,7 @@ final class AccessHistory implements Shadow {
             boolean write) {
         String message = String.format(Locale.ROOT,
                 "Data race on %s: '%s' on %s %s bytes %d to %d, '%s' on %s %s bytes %d to %d of the same memory, "
-                        + "and nothing orders the two. "
+                        + "and no event or stream orders them. "
                         + "Record an event on %s after '%s' and let %s wait for it.",
                 place, entry.operation, entry.party.name, entry.write ? "writes" : "reads", entry.from, entry.to,
                 operation, party.name,
@@ -65,7 +66,7 @@ final class AccessHistory implements Shadow {
         detector.settle(this);
     }
 
-    /** Forgets what a party has heard of. */
+    /** Removes the entries that happened before the party's current time. */
     void forget(RaceDetector.Party party) {
         entries.removeIf(entry -> entry.time <= party.clock.time(entry.party.id));
     }

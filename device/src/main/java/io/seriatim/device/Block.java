@@ -4,24 +4,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A stretch of memory of a size class, in use or cached. Its fields are guarded by the allocator's lock, but for those
- * that never change.
- */
+/** A block of memory of one size class, in use or cached. The allocator's lock guards the fields that are not final. */
 final class Block {
     final MemorySegment segment;
     final long size;
-    /** The stream in whose order it is reused; null when any stream may take it. */
+    /** The cache of the stream whose order permits immediate reuse, or null if any stream may reuse the block. */
     @Nullable
     StreamCache home;
-    /** The next in the free list. */
+    /** The next block in the free list. */
     @Nullable
     Block next;
-    /** Other streams that used it since it was allocated. */
+    /** The other streams that have used the block since it was allocated. */
     List<Stream> visitors = List.of();
-    /** What must be over before it is used again; set while it waits. */
+    /** The events that must be done before the block is reused; set while it is in the waiting list. */
     List<Event> pending = List.of();
-    /** What a race detector knows about these bytes. It outlives the buffers. */
+    /** The race detector's record of accesses to these bytes. It outlives the buffers. */
     volatile @Nullable Shadow shadow;
 
     Block(MemorySegment segment, long size) {

@@ -6,11 +6,11 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of a device's memory. Closing frees it once what was launched with it is done: there is no need to wait
- * first. One that becomes unreachable without being closed is freed too, at one of the next allocations.
+ * A range of a device's memory. After {@link #close} the memory is freed as soon as the work launched with it is done,
+ * so the caller need not wait first. An unreachable buffer that was not closed is freed during a later allocation.
  */
 public final class Buffer implements AutoCloseable {
-    /** Instead of a number of changes. */
+    /** The value of {@link #changes()} if changes may not have been counted. */
     public static final long UNKNOWN = -1;
 
     private static final VarHandle CHANGES;
@@ -27,13 +27,13 @@ public final class Buffer implements AutoCloseable {
     private final Lease lease;
     private final Block block;
     private final long bytes;
-    // Made once: kernels ask for it at every run, and are to allocate nothing.
+    // Created once, because kernels request it in every run and must not allocate.
     private final MemorySegment view;
-    /** Of a declared one the buffer that it stands for, which it keeps reachable; else null. */
+    /** For a buffer created by {@link #declared()}, the original buffer, which it keeps reachable; otherwise null. */
     private final @Nullable Buffer whole;
     /**
-     * Of a buffer itself. The bytes' readers are ordered with their writers by whoever has both, and so is this with
-     * them: plain accesses but for the sum.
+     * The counter of an original buffer. The code that reads and writes the bytes orders these accesses, and thereby
+     * the accesses to this field, so plain accesses suffice except for the increment.
      */
     private long changes;
 
@@ -56,17 +56,20 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * How often its bytes have been changed, for those who keep something that was made of them. Whoever is handed the
-     * bytes by {@link #segment()} or {@link #address()} may keep them and write when they like: from then on it is
-     * unknown for good.
+     * Returns how often the bytes have been changed, so that callers can cache data derived from them. A caller of
+     * {@link #segment()} or {@link #address()} may write at any later time, so after such a call the number is unknown
+     * for ever.
      *
-     * @return a number that grows with each change; {@link #UNKNOWN} if there may be changes that it does not count
+     * @return a number that increases with each change, or {@link #UNKNOWN} if there may be uncounted changes
      */
     public long changes() {
         return whole == null ? changes : whole.changes;
     }
 
-    /** Counts a change. For those who write through {@link #declared()}, before others may look. */
+    /**
+     * Counts a change. Code that writes through {@link #declared()} must call this before other code may read the
+     * bytes.
+     */
     public void changed() {
         Buffer counted = whole == null ? this : whole;
         long seen = counted.changes;
@@ -76,10 +79,10 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * The same memory for code that hands its bytes to no one else, and either only reads them or calls
-     * {@link #changed()} for what it writes: its uses leave {@link #changes()} known.
+     * Returns the same memory for code that passes its bytes to no other code, and that either only reads them or calls
+     * {@link #changed()} after writes. Uses of the returned buffer leave {@link #changes()} known.
      *
-     * @return open and closed with this one, which it keeps reachable
+     * @return a buffer that shares the state of this one and keeps it reachable
      */
     public Buffer declared() {
         return whole == null ? new Buffer(this) : this;
@@ -91,17 +94,13 @@ public final class Buffer implements AutoCloseable {
         }
     }
 
-    /**
-     * Its size.
-     *
-     * @return in bytes, as asked for
-     */
+    /** Returns the size. @return the requested number of bytes */
     public long bytes() {
         return bytes;
     }
 
     /**
-     * Where it is.
+     * Returns the device that the memory belongs to.
      *
      * @return the device
      */
@@ -110,19 +109,19 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Whether it may be used.
+     * Returns whether the buffer is open.
      *
-     * @return false once it is closed
+     * @return false after {@link #close}
      */
     public boolean isOpen() {
         return lease.isOpen();
     }
 
     /**
-     * Names it in messages about memory.
+     * Sets a label for messages about memory.
      *
      * @param label
-     *            what it holds
+     *            describes the contents
      * @return this
      */
     public Buffer label(String label) {
@@ -131,16 +130,17 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * The bytes themselves. On a device with its own address space this works only inside work that was launched there
-     * and declared the buffer; there it works also after the buffer was closed, since the memory waits for that work.
+     * Returns the bytes. On a device with its own address space this works only inside launched work that has declared
+     * the buffer. Inside such work it also works after the buffer was closed, because the memory is freed after that
+     * work.
      *
      * <p>
-     * The segment does not keep the buffer reachable, and an unreachable buffer's memory is given to others: code that
-     * does not use the buffer after the segment ends with {@link java.lang.ref.Reference#reachabilityFence}.
+     * The segment does not keep the buffer reachable, and the memory of an unreachable buffer is reused. Code that uses
+     * only the segment must call {@link java.lang.ref.Reference#reachabilityFence} on the buffer after the last use.
      *
-     * @return a segment of {@link #bytes()} bytes, to be used no longer than the buffer is open and reachable
+     * @return a segment of {@link #bytes()} bytes, which is valid while the buffer is open and reachable
      * @throws IllegalStateException
-     *             if it is closed, or host code touches an accelerator's memory
+     *             if the buffer is closed, or host code accesses an accelerator's memory
      */
     public MemorySegment segment() {
         expose();
@@ -148,11 +148,11 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Where the bytes begin, under the conditions of {@link #segment()}.
+     * Returns the address of the index of the first byte, under the conditions of {@link #segment()}.
      *
-     * @return an address, a multiple of 64
+     * @return the address, a multiple of 64
      * @throws IllegalStateException
-     *             if it is closed, or host code touches an accelerator's memory
+     *             if the buffer is closed, or host code accesses an accelerator's memory
      */
     public long address() {
         expose();
@@ -160,19 +160,19 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Tells the race detector, if this memory has ever been used by a device that has one, that host code now reads or
-     * writes these bytes. Work that is launched later must have heard of it: from this thread, or by an event.
+     * Reports an access of host code to the race detector, if a device with a race detector has ever used this memory.
+     * Work that is launched later must be ordered after the access, by this thread or by an event.
      *
      * @param operation
-     *            a name for the message
+     *            the name of the access in error messages
      * @param offset
-     *            the first byte
+     *            the index of the first byte
      * @param length
-     *            how many
+     *            the number of bytes
      * @param write
-     *            whether they are written
+     *            whether the bytes are written
      * @throws DataRaceException
-     *             if a device's work on these bytes has not been waited for
+     *             if work of a device on these bytes is not ordered before this access
      */
     public void hostAccess(String operation, long offset, long length, boolean write) {
         Shadow shadow = block.shadow;
@@ -182,20 +182,20 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Asks the race detector, if this memory has ever been used by a device that has one, whether host code may now
-     * read or write these bytes. Unlike {@link #hostAccess} the access is not remembered: for callers that order it
-     * with later work themselves, as an engine does.
+     * Checks with the race detector, if a device with a race detector has ever used this memory, whether host code may
+     * access these bytes now. Unlike {@link #hostAccess}, this does not record the access: it is for callers that order
+     * the access with later work themselves, as an engine does.
      *
      * @param operation
-     *            a name for the message
+     *            the name of the access in error messages
      * @param offset
-     *            the first byte
+     *            the index of the first byte
      * @param length
-     *            how many
+     *            the number of bytes
      * @param write
-     *            whether they are written
+     *            whether the bytes are written
      * @throws DataRaceException
-     *             if a device's work on these bytes has not been waited for
+     *             if work of a device on these bytes is not ordered before this access
      */
     public void hostCheck(String operation, long offset, long length, boolean write) {
         Shadow shadow = block.shadow;
@@ -205,9 +205,9 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Makes the race detector, if this memory has ever been used by a device that has one, forget the accesses that the
-     * calling thread has waited for: other threads that get the buffer from this one need not wait for the same events
-     * again. For callers who hand memory from thread to thread, as at the end of a run.
+     * Makes the race detector, if a device with a race detector has ever used this memory, forget the accesses that
+     * happened before this call. Threads that receive the buffer from this one need not wait for the same events again.
+     * For callers that pass memory between threads, as at the end of a run.
      */
     public void settle() {
         Shadow shadow = block.shadow;
@@ -217,11 +217,11 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Says that work on a stream uses it, so that closing it waits for that work. {@link Stream#launch} and
-     * {@link Stream#copy} do this.
+     * Records that work on a stream uses the buffer, so that its memory is not reused before that work is done.
+     * {@link Stream#launch} and {@link Stream#copy} call this.
      *
      * @param stream
-     *            of any device
+     *            a stream of any device
      */
     public void usedOn(Stream stream) {
         requireOpen();
@@ -232,7 +232,7 @@ public final class Buffer implements AutoCloseable {
         return block;
     }
 
-    /** Its bytes, whoever asks. */
+    /** The bytes, without a check of the caller. */
     MemorySegment view() {
         return view;
     }
@@ -243,20 +243,20 @@ public final class Buffer implements AutoCloseable {
 
     void requireOpen() {
         if (!lease.isOpen()) {
-            throw new IllegalStateException("The buffer " + this + " is closed: use it before closing it");
+            throw new IllegalStateException("The buffer " + this + " is closed: close it after its last use");
         }
     }
 
-    /** Frees the memory after the work that uses it. Does nothing the second time. */
+    /** Frees the memory, after the work that uses it. A second call has no effect. */
     @Override
     public void close() {
         allocator.free(lease);
     }
 
     /**
-     * A readable form.
+     * Describes the buffer.
      *
-     * @return its label, size and place
+     * @return its label, size and device
      */
     @Override
     public String toString() {

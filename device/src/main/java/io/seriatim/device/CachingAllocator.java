@@ -11,33 +11,34 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what was freed for the next request, by stream.
+ * An allocator that caches freed blocks for later requests, per stream.
  *
  * <p>
- * A block is at home on the stream that it was allocated for. Freed, it goes to that stream's free list at once, though
- * work that uses it may not have run yet: whatever the stream does with it next comes after that work. A block that
- * other streams used ("visitors") must wait for them: an event is recorded on each when it is freed, and it joins the
- * waiting list; whoever takes it from there, once the events are done, makes its own stream wait for them as well,
- * which costs nothing by then and tells the race detector of the order.
+ * Each block belongs to the stream that it was allocated for (its home). A freed block enters that stream's free list
+ * at once, even if work that uses it has not run yet: the stream executes in order, so its next use of the block
+ * follows that work. If other streams have used the block ("visitors"), an event is recorded on each of them when the
+ * block is freed, and the block enters the waiting list. A stream that takes a block from the waiting list, after the
+ * events are done, also waits for the events. That wait costs nothing by then, and informs the race detector of the
+ * order.
  *
  * <p>
- * On the host no more is kept than was once used at the same time, and {@link #KEPT} more: with sizes that vary from
- * run to run blocks of every size would gather otherwise. Beyond that, sizes that were not asked for for longest are
- * given back, a quarter of what may be kept at a time.
+ * On the host the cache holds at most the peak of the used memory plus {@link #KEPT}. Without this limit, blocks of
+ * every size would accumulate when sizes vary from run to run. Beyond the limit, a quarter of it is released to the
+ * system, beginning with the size classes that were least recently requested.
  *
  * <p>
- * When memory runs out: the cached blocks are given back, each after its stream's work; garbage is collected, because
- * buffers that no one can reach are freed too; and only then the request fails. No stream, event or raw memory is
- * called with the lock held.
+ * When memory runs out, the allocator releases cached blocks, each after its stream's work, and then requests a garbage
+ * collection, which frees unreachable buffers. Only then does the request fail. The allocator calls no stream, event or
+ * raw memory while it holds the lock.
  */
 final class CachingAllocator {
     private static final int LISTED = 5;
     private static final int COLLECTIONS = 3;
     private static final long COLLECTION_MILLIS = 30;
     private static final long FIRST_COLLECTION = 256L << 20;
-    /** What may be kept however little is used. */
+    /** The minimum of the cache limit, in bytes. */
     static final long KEPT = 32L << 20;
-    /** The system's allocator is asked to trim its own caches after so much. */
+    /** After releasing this many bytes, the allocator asks the C library to trim its own caches. */
     private static final long TRIMMED = 32L << 20;
 
     private final Device device;
@@ -45,12 +46,12 @@ final class CachingAllocator {
     private final long limit;
     private final ReferenceQueue<Buffer> unreachable = new ReferenceQueue<>();
     private final Object lock = new Object();
-    /** All open buffers, youngest first. */
+    /** All open buffers, the newest first. */
     @GuardedBy("lock")
     private @Nullable Lease open;
     @GuardedBy("lock")
     private final List<StreamCache> caches = new ArrayList<>();
-    /** Blocks whose visitors may not be done. */
+    /** Blocks whose visitors may still be using them. */
     @GuardedBy("lock")
     private final List<Block> waiting = new ArrayList<>();
     @GuardedBy("lock")
@@ -64,8 +65,8 @@ final class CachingAllocator {
     @GuardedBy("lock")
     private long givenBack;
     /**
-     * With so much in use, garbage is collected before more is taken: the heap alone does not know how much native
-     * memory its small objects hold.
+     * The number of used bytes from which the allocator requests a garbage collection before it takes more memory. The
+     * collector does not know how much native memory its small objects hold.
      */
     @GuardedBy("lock")
     private long collectAt = FIRST_COLLECTION;
@@ -96,7 +97,7 @@ final class CachingAllocator {
         return cache;
     }
 
-    /** The stream of a cache will do no more than it has been given: its blocks are for all others after that. */
+    /** Closes the cache of a stream that receives no more work: other streams may use its blocks after that work. */
     void close(StreamCache cache) {
         List<Block> left = new ArrayList<>();
         synchronized (lock) {
@@ -131,7 +132,7 @@ final class CachingAllocator {
         return quick != null ? quick : slowly(bytes, size, cache);
     }
 
-    /** The usual case, in one go: a block that this stream has freed. */
+    /** The fast path: reuses a block that this stream has freed. */
     private @Nullable Buffer cachedBuffer(long bytes, long size, StreamCache cache) {
         synchronized (lock) {
             Block block = cache.pop(SizeClass.index(size));
@@ -160,8 +161,8 @@ final class CachingAllocator {
             cache.stream.waitFor(event);
         }
         if (!order.isEmpty() && device.place().isHost()) {
-            // All that was done with it is over, but the thread that will use it may not be this one, which knows of
-            // it: on the host no stream hands that on.
+            // All work on the block is done, but the thread that will use it may not have observed the events, and on
+            // the host no stream passes that order on. So the accesses are forgotten.
             block.shadow = null;
         }
         synchronized (lock) {
@@ -217,7 +218,7 @@ final class CachingAllocator {
         return take(size);
     }
 
-    /** Takes memory that has been counted. */
+    /** Takes memory that has already been counted in {@code taken}. */
     private @Nullable Block take(long size) {
         MemorySegment segment = memory.take(size);
         if (segment == null) {
@@ -244,7 +245,7 @@ final class CachingAllocator {
             if (block == null) {
                 trim();
                 synchronized (lock) {
-                    // What is in use now is not garbage.
+                    // The memory that is still in use is not garbage.
                     collectAt = Math.max(FIRST_COLLECTION, 2 * used);
                 }
                 block = fresh(size);
@@ -253,7 +254,7 @@ final class CachingAllocator {
         return block;
     }
 
-    /** Frees what no one can reach, and waits a moment for the collector to say so. */
+    /** Frees unreachable buffers, after a garbage collection and a short wait for its references. */
     private void collect() {
         boolean any;
         synchronized (lock) {
@@ -319,7 +320,9 @@ final class CachingAllocator {
         giveBack(excess);
     }
 
-    /** To the system. Nothing may use them any more: the host's own work is done when it is freed. */
+    /**
+     * Releases blocks to the system. No work may use them any more; work on the host is done when its buffer is freed.
+     */
     private void giveBack(List<Block> blocks) {
         long bytes = 0;
         for (Block block : blocks) {
@@ -376,7 +379,7 @@ final class CachingAllocator {
         buffers--;
     }
 
-    /** Gives back all blocks that are not in use, after the work that was launched with them. */
+    /** Releases all blocks that are not in use, after the work that was launched with them. */
     void trim() {
         List<Block> free = new ArrayList<>();
         List<StreamCache> streams;
@@ -407,7 +410,7 @@ final class CachingAllocator {
         }
     }
 
-    /** Failed work is over too: its memory can be reused. */
+    /** Waits until an event is done. Failed work is done too, and its memory can be reused. */
     private static void awaitDone(Event event) {
         boolean interrupted = false;
         while (!event.isDone()) {
@@ -437,7 +440,7 @@ final class CachingAllocator {
         }
     }
 
-    /** Ends all buffers. For the end of a device whose streams have ended. */
+    /** Frees all buffers, when their device is closed. */
     void close() {
         List<Lease> all = new ArrayList<>();
         synchronized (lock) {
@@ -465,19 +468,23 @@ final class CachingAllocator {
         }
         keepLargest(largest);
         StringBuilder message = new StringBuilder(200);
-        message.append(String.format(Locale.ROOT, "%s has not %,d bytes: %,d of %s are used, by %,d buffers.",
-                device.place(), bytes, inUse,
-                limit == Long.MAX_VALUE ? "what the system gave" : String.format(Locale.ROOT, "%,d", limit), count));
+        message.append(
+                String.format(Locale.ROOT, "%s cannot allocate %,d bytes: %,d bytes of %s are in use, in %,d buffers.",
+                        device.place(), bytes, inUse,
+                        limit == Long.MAX_VALUE
+                                ? "the memory that the system granted"
+                                : String.format(Locale.ROOT, "%,d", limit),
+                        count));
         if (!largest.isEmpty()) {
             message.append(" The largest:");
             for (Lease lease : largest) {
                 message.append(
                         String.format(Locale.ROOT, " %s %,d;",
-                                lease.label == null ? "(no name)" : "'" + lease.label + "'", lease.bytes));
+                                lease.label == null ? "(no label)" : "'" + lease.label + "'", lease.bytes));
             }
             message.setCharAt(message.length() - 1, '.');
         }
-        message.append(" Close what is not needed, or work in smaller pieces.");
+        message.append(" Close buffers that are not needed, or process smaller pieces.");
         return new DeviceMemoryException(message.toString());
     }
 

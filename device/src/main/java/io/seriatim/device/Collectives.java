@@ -6,33 +6,34 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Exchanges between several places of one process, as operations on their streams. Each call names all parts at once,
- * in the order of their ranks, and returns at once: work that is launched on a part's stream afterwards finds the
- * result. Results are reduced in the order of the ranks, so all ranks get equal bits, and the same in every run.
+ * Collective communication between several places of one process, as operations on their streams. Each call lists all
+ * parts in the order of their ranks and returns at once: work that is launched on a part's stream afterwards sees the
+ * result. Reductions run in the order of the ranks, so all ranks get bitwise equal results, which are the same in every
+ * run.
  *
  * <p>
- * A reduction is cut into as many chunks as there are ranks: rank r fetches chunk r of all others, reduces it, and the
- * others fetch the result, so every rank does an equal share.
+ * A reduction is split into one chunk per rank: rank r fetches chunk r of all others and reduces it, and the others
+ * fetch the result, so that every rank does an equal share of the work.
  */
 public final class Collectives {
     /**
-     * What one rank gives and gets.
+     * The input and the output of one rank.
      *
      * @param stream
-     *            on which its operations run
+     *            the stream that runs the rank's operations
      * @param input
-     *            the bytes that it gives; may be those of the output
+     *            the bytes that the rank contributes; may be the same bytes as the output
      * @param output
-     *            the bytes that it gets
+     *            the bytes that receive the result
      */
     public record Part(Stream stream, Access input, Access output) {
         /**
-         * One buffer, given and overwritten.
+         * Creates a part whose input and output are the same buffer.
          *
          * @param stream
-         *            on which its operations run
+         *            the stream that runs the rank's operations
          * @param buffer
-         *            the memory
+         *            the buffer
          * @return the part
          */
         public static Part inPlace(Stream stream, Buffer buffer) {
@@ -48,14 +49,14 @@ public final class Collectives {
     }
 
     /**
-     * Every rank gets the reduction of all inputs.
+     * All-reduce: every rank gets the reduction of all inputs.
      *
      * @param parts
-     *            one a rank, all of one size
+     *            one part per rank; all inputs and outputs have the same size
      * @param element
-     *            the type of the elements
+     *            the element type
      * @param how
-     *            how they are reduced
+     *            the reduction
      */
     public static void allReduce(List<Part> parts, Element element, Reduction how) {
         long bytes = check("all-reduce", parts, element.bytes());
@@ -76,7 +77,7 @@ public final class Collectives {
             reduced.add(chunk);
             ready.add(part.stream().record());
         }
-        // No output may be written while another rank reads the input that lies there.
+        // An output must not be written while another rank still reads an input in the same memory.
         for (Part part : parts) {
             ready.forEach(part.stream()::waitFor);
             for (int r = 0; r < ranks; r++) {
@@ -91,14 +92,15 @@ public final class Collectives {
     }
 
     /**
-     * Every rank gets the reduction of its share of all inputs.
+     * Reduce-scatter: every rank gets the reduction of its share of all inputs.
      *
      * @param parts
-     *            one a rank; inputs of one size, outputs of that size by the number of ranks
+     *            one part per rank; all inputs have the same size, and each output has that size divided by the number
+     *            of ranks
      * @param element
-     *            the type of the elements
+     *            the element type
      * @param how
-     *            how they are reduced
+     *            the reduction
      */
     public static void reduceScatter(List<Part> parts, Element element, Reduction how) {
         long bytes = check("reduce-scatter", parts, element.bytes());
@@ -150,12 +152,12 @@ public final class Collectives {
     }
 
     /**
-     * Every rank gets the input of one.
+     * Broadcast: every rank gets the input of one rank.
      *
      * @param parts
-     *            one a rank, all outputs of the size of that input
+     *            one part per rank; all outputs have the size of the root's input
      * @param root
-     *            the rank that gives
+     *            the rank whose input is sent
      */
     public static void broadcast(List<Part> parts, int root) {
         check("broadcast", parts, 1);
@@ -179,10 +181,11 @@ public final class Collectives {
     }
 
     /**
-     * Every rank gets all inputs, one after the other.
+     * All-gather: every rank gets the concatenation of all inputs.
      *
      * @param parts
-     *            one a rank; inputs of one size, outputs as many times as large as there are ranks
+     *            one part per rank; all inputs have the same size, and each output has that size times the number of
+     *            ranks
      */
     public static void allGather(List<Part> parts) {
         long bytes = check("all-gather", parts, 1);
@@ -205,16 +208,16 @@ public final class Collectives {
     }
 
     /**
-     * One place sends to another.
+     * Sends bytes from one place to another.
      *
      * @param from
-     *            the sender's stream: what it launched before is sent
+     *            the sender's stream; the bytes are read after the work launched on it before
      * @param source
      *            the bytes to read
      * @param to
-     *            the receiver's stream: what it launches afterwards finds them
+     *            the receiver's stream; work launched on it afterwards sees the bytes
      * @param target
-     *            the bytes to write, as many
+     *            the bytes to write, of the same length
      */
     public static void send(Stream from, Access source, Stream to, Access target) {
         to.waitFor(from.record());
@@ -230,7 +233,7 @@ public final class Collectives {
         return new Access(whole.buffer(), whole.offset() + from, bytes, write);
     }
 
-    /** The size of the inputs, which must be one. */
+    /** Validates the parts; returns the size of the inputs. */
     private static long check(String name, List<Part> parts, int elementBytes) {
         require(!parts.isEmpty(), name, "there must be at least one rank", parts);
         Set<Stream> streams = new HashSet<>();
@@ -253,7 +256,8 @@ public final class Collectives {
                             + part.input().bytes() + " to " + part.output().bytes())
                     .toList();
             throw new IllegalArgumentException(
-                    name + ": " + rule + "; the ranks and the bytes that they give and get are " + sizes);
+                    name + ": " + rule + "; the ranks with the sizes of their inputs and outputs in bytes are "
+                            + sizes);
         }
     }
 }

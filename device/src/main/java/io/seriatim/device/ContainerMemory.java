@@ -6,27 +6,27 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What the control groups of Linux let the process use, as containers set it: {@code memory.max} of version 2,
- * {@code memory.limit_in_bytes} of version 1. A group's limit holds for the groups in it, so the least on the way up
- * counts.
+ * Reads the memory limit that Linux control groups set for a container: {@code memory.max} of version 2,
+ * {@code memory.limit_in_bytes} of version 1. The limit of a group applies to its subgroups too, so the effective limit
+ * is the minimum over the group and its ancestors.
  */
 final class ContainerMemory {
-    /** Version 1 writes a number of pages near 2^63 where there is no limit. */
+    /** Without a limit, version 1 reports a number near 2^63. */
     private static final long NONE = 1L << 60;
 
     private ContainerMemory() {
     }
 
     /**
-     * What buffers may take by default: the container's memory without the Java heap, which grows to its own limit, but
-     * at least half of it. No limit without a container.
+     * Returns the default limit of buffers in bytes: the container's memory minus the maximum Java heap, but at least
+     * half of the container's memory; {@link Long#MAX_VALUE} outside a container.
      */
     static long forBuffers(Path root, long heap) {
         long limit = limit(root);
         return limit == Long.MAX_VALUE ? limit : Math.max(limit / 2, limit - heap);
     }
 
-    /** In bytes; {@link Long#MAX_VALUE} if there is none, or it cannot be read. */
+    /** Returns the limit in bytes, or {@link Long#MAX_VALUE} if there is none or it cannot be read. */
     static long limit(Path root) {
         long limit = Long.MAX_VALUE;
         try {
@@ -50,8 +50,8 @@ final class ContainerMemory {
     }
 
     /**
-     * Of a group and those around it. In a container the group's own folder is often the root, whatever its path
-     * outside is called.
+     * Returns the minimum of the limits of a group and its ancestors. Inside a container the group's folder is often
+     * the mount point itself, although the path has its name outside the container.
      */
     private static long least(Path mount, String group, String file) throws IOException {
         long least = Long.MAX_VALUE;

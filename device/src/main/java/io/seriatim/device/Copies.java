@@ -2,7 +2,7 @@ package io.seriatim.device;
 
 import org.jspecify.annotations.Nullable;
 
-/** The rules of a copy. */
+/** Checks and routing of copies. */
 final class Copies {
     private Copies() {
     }
@@ -15,13 +15,15 @@ final class Copies {
         }
         if (source.bytes() != target.bytes()) {
             throw new IllegalArgumentException(
-                    "The copy '" + operation + "' must have a source and a target of one length, but they are of "
+                    "The copy '" + operation + "' must have a source and a target of the same length, but they have "
                             + source.bytes()
                             + " and " + target.bytes() + " bytes");
         }
     }
 
-    /** For a copy on a host stream: the default stream of the accelerator that takes part, or null. */
+    /**
+     * For a copy on a host stream, returns the default stream of the accelerator that takes part, or null if none does.
+     */
     static @Nullable Stream other(Access source, Access target, Stream host) {
         if (!source.buffer().device().equals(host.device())) {
             return source.buffer().device().defaultStream();

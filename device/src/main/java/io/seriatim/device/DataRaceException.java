@@ -2,7 +2,10 @@ package io.seriatim.device;
 
 import java.io.Serial;
 
-/** Two accesses to the same bytes, one of them a write, are ordered neither by a stream nor by an event. */
+/**
+ * Thrown if two accesses to the same bytes, at least one of which is a write, are ordered neither by a stream nor by an
+ * event.
+ */
 public final class DataRaceException extends IllegalStateException {
     @Serial
     private static final long serialVersionUID = 1;
@@ -17,20 +20,12 @@ public final class DataRaceException extends IllegalStateException {
         this.later = later;
     }
 
-    /**
-     * The operation that was launched first.
-     *
-     * @return its name
-     */
+    /** Returns the name of the operation that was launched first. @return its name */
     public String earlier() {
         return earlier;
     }
 
-    /**
-     * The operation that was not ordered after it.
-     *
-     * @return its name
-     */
+    /** Returns the name of the operation that is not ordered after the earlier one. @return its name */
     public String later() {
         return later;
     }

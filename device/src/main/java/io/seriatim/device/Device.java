@@ -1,83 +1,79 @@
 package io.seriatim.device;
 
 /**
- * One device: memory, and streams that work on it. All methods may be called by any thread.
+ * A device: its memory and its streams. Any thread may call any method.
  *
  * <p>
- * The seam is narrow on purpose: whatever schedules work knows a device through this interface, {@link Stream},
- * {@link Event} and {@link Buffer} only, so that every schedule can be tested on the simulated accelerator.
+ * The interface is narrow on purpose: schedulers use a device through this interface, {@link Stream}, {@link Event} and
+ * {@link Buffer} only, so that every schedule can be tested on the simulated accelerator.
  */
 public interface Device extends AutoCloseable {
-    /**
-     * Its name.
-     *
-     * @return for instance {@code sim:0}
-     */
+    /** Returns the name of the device. @return for instance {@code sim:0} */
     Place place();
 
     /**
-     * What it is, in a line for people.
+     * Describes the device in one line.
      *
      * @return for instance {@code simulated accelerator, 1.0 GiB}
      */
     String description();
 
     /**
-     * Takes memory for work on a stream. It is aligned to 64 bytes and holds anything: nothing is zeroed.
+     * Allocates memory for work on a stream. The memory is aligned to 64 bytes and not initialised.
      *
      * @param bytes
-     *            how many, from 0
+     *            the size in bytes, at least 0
      * @param stream
-     *            where it will be used first: memory that was freed on this stream is reused at once, since the stream
-     *            is in order
-     * @return the memory, which belongs to the caller
+     *            the stream that will use the memory first; memory freed on this stream is reused at once, because the
+     *            stream executes in order
+     * @return the buffer, which the caller must close
      * @throws IllegalArgumentException
-     *             if the size is negative, or the stream is of another device
+     *             if the size is negative, or the stream belongs to another device
      * @throws DeviceMemoryException
-     *             if there is not enough, even after everything that is cached was given back
+     *             if not enough memory is available, even after all cached memory was released
      */
     Buffer allocate(long bytes, Stream stream);
 
     /**
-     * Takes memory for work on the {@linkplain #defaultStream() default stream}.
+     * Allocates memory for work on the {@linkplain #defaultStream() default stream}.
      *
      * @param bytes
-     *            how many, from 0
-     * @return the memory
+     *            the size in bytes, at least 0
+     * @return the buffer
      */
     default Buffer allocate(long bytes) {
         return allocate(bytes, defaultStream());
     }
 
     /**
-     * The stream that is there without being made.
+     * Returns the default stream of the device.
      *
-     * @return always the same
+     * @return always the same stream
      */
     Stream defaultStream();
 
     /**
-     * Makes a stream.
+     * Creates a stream.
      *
      * @param name
-     *            for messages and pictures
-     * @return a new one, unordered with all others
+     *            the name used in messages and traces
+     * @return a new stream, which is not ordered with any other
      */
     Stream newStream(String name);
 
     /**
-     * How its memory is used.
+     * Returns the memory use of the device.
      *
-     * @return the figures of this moment
+     * @return the figures at this moment
      */
     MemoryStats memory();
 
-    /** Gives memory that is cached and not in use back to where it came from. */
+    /** Releases cached memory that is not in use to the system. */
     void trim();
 
     /**
-     * Waits for all streams, then frees all memory. Buffers of a closed device are closed. Does nothing the second
-     * time, nor for the host.
+     * Waits for all streams, then frees all memory and closes all buffers of the device. A second call has no effect,
+     * and closing the host only trims its cache.
      */
     @Override
     void close();

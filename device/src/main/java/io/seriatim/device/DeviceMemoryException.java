@@ -2,7 +2,10 @@ package io.seriatim.device;
 
 import java.io.Serial;
 
-/** A device has not enough memory. The message lists its largest open buffers. A smaller request may still succeed. */
+/**
+ * Thrown if a device has not enough memory for a request. The message lists the largest open buffers. A smaller request
+ * may still succeed.
+ */
 public final class DeviceMemoryException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -2,19 +2,22 @@ package io.seriatim.device;
 
 import java.io.Serial;
 
-/** There is no such device on this machine. The message says what was looked for and what to install. */
+/**
+ * Thrown if a device does not exist on this machine. The message says which device was searched for and what to
+ * install.
+ */
 public final class DeviceNotFoundException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
     private final transient Place place;
 
     /**
-     * Says why.
+     * Creates an exception.
      *
      * @param place
-     *            what was asked for
+     *            the requested place
      * @param reason
-     *            what was looked for, and what to do; a whole sentence
+     *            why it was not found and what to do, as a sentence
      */
     public DeviceNotFoundException(Place place, String reason) {
         super("'" + place + "' was not found: " + reason);
@@ -22,7 +25,7 @@ public final class DeviceNotFoundException extends RuntimeException {
     }
 
     /**
-     * What was asked for.
+     * Returns the requested place.
      *
      * @return the place
      */

@@ -3,31 +3,32 @@ package io.seriatim.device;
 import java.util.List;
 
 /**
- * A kind of device. Providers are found by {@link java.util.ServiceLoader}; {@code cpu} and {@code sim} are built in.
+ * Provides devices of one kind. {@link java.util.ServiceLoader} finds the providers; {@code cpu} and {@code sim} are
+ * built in.
  */
 public interface DeviceProvider {
     /**
-     * The kind that it provides.
+     * Returns the kind of device that this provider opens.
      *
-     * @return the word before the colon of a place
+     * @return the part of a place's name before the colon
      */
     String kind();
 
     /**
-     * The devices that this machine has.
+     * Lists the devices of this kind on this machine.
      *
      * @return their places; empty if none was found
      */
     List<Place> found();
 
     /**
-     * Opens one.
+     * Opens a device.
      *
      * @param place
-     *            of this kind
+     *            a place of this kind
      * @return the device
      * @throws DeviceNotFoundException
-     *             if it is not there, saying what was looked for and what to install
+     *             if there is no such device; the message says which device was searched for and what to install
      */
     Device open(Place place);
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
-/** The devices that a program uses, opened when they are first asked for. Most programs use {@link #system()}. */
+/** The devices that a program uses. A device is opened at the first request. Most programs use {@link #system()}. */
 public final class Devices implements AutoCloseable {
     private static final int MAX_SIMULATED = 64;
 
@@ -30,27 +30,28 @@ public final class Devices implements AutoCloseable {
     }
 
     /**
-     * Those of the process. They are never closed. {@code -Dseriatim.cpu.memory=2g} limits the host's memory,
-     * {@code -Dseriatim.sim.memory=64m} a simulated accelerator's. Unless set, the host's limit in a container is the
-     * container's memory without the largest Java heap, but at least half of it.
+     * Returns the devices of the process, which are never closed. {@code -Dseriatim.cpu.memory=2g} limits the host's
+     * memory, and {@code -Dseriatim.sim.memory=64m} the memory of each simulated accelerator. The default limit of the
+     * host in a container is the container's memory minus the maximum Java heap, but at least half of the container's
+     * memory.
      *
-     * @return always the same
+     * @return always the same object
      */
     public static Devices system() {
         return OfProcess.DEVICES;
     }
 
     /**
-     * Devices with options of their own, for tests.
+     * Returns a builder of devices with other options, for tests.
      *
-     * @return a builder
+     * @return a new builder
      */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * The host.
+     * Returns the host.
      *
      * @return the device {@code cpu}
      */
@@ -59,15 +60,15 @@ public final class Devices implements AutoCloseable {
     }
 
     /**
-     * Opens a device, or gives the one that is open. {@code cpu:N} has the memory of {@code cpu}.
+     * Returns a device, which is opened at the first request. {@code cpu:N} is the host too.
      *
      * @param place
-     *            its name
+     *            the name of the device
      * @return the device
      * @throws DeviceNotFoundException
-     *             if there is none, saying what was looked for
+     *             if there is no such device; the message says which device was searched for
      * @throws IllegalStateException
-     *             if these devices are closed
+     *             if {@link #close} was called
      */
     public Device get(Place place) {
         if (place.isHost()) {
@@ -93,9 +94,9 @@ public final class Devices implements AutoCloseable {
     }
 
     /**
-     * The devices that this machine has.
+     * Lists the devices of this machine.
      *
-     * @return {@code cpu} first; those of other kinds as their providers find them
+     * @return {@code cpu} first, then the devices of each provider
      */
     public List<Place> found() {
         List<Place> places = new ArrayList<>();
@@ -104,7 +105,7 @@ public final class Devices implements AutoCloseable {
         return places;
     }
 
-    /** Closes the devices that were opened. Does nothing the second time. */
+    /** Closes the opened devices. A second call has no effect. */
     @Override
     public void close() {
         List<Device> all;
@@ -117,7 +118,7 @@ public final class Devices implements AutoCloseable {
         host.close();
     }
 
-    /** What devices are to be like. */
+    /** The options of a set of devices. */
     public static final class Builder {
         private long cpuMemory = Long.MAX_VALUE;
         private SimOptions sim = SimOptions.DEFAULT;
@@ -130,7 +131,7 @@ public final class Devices implements AutoCloseable {
          * Limits the host's memory.
          *
          * @param bytes
-         *            the most that buffers and cache may take
+         *            the maximum number of bytes in buffers and cache
          * @return this
          */
         public Builder cpuMemory(long bytes) {
@@ -139,10 +140,10 @@ public final class Devices implements AutoCloseable {
         }
 
         /**
-         * Says what simulated accelerators are like.
+         * Sets the options of simulated accelerators.
          *
          * @param options
-         *            for all of them
+         *            the options of all of them
          * @return this
          */
         public Builder sim(SimOptions options) {
@@ -151,7 +152,7 @@ public final class Devices implements AutoCloseable {
         }
 
         /**
-         * Opens nothing yet.
+         * Creates the devices, without opening any.
          *
          * @return the devices
          */
@@ -160,7 +161,7 @@ public final class Devices implements AutoCloseable {
         }
     }
 
-    /** A size as people write it: {@code 64m}, {@code 2g}, {@code 1000000}. */
+    /** Parses a size in a system property, such as {@code 64m}, {@code 2g} or {@code 1000000}. */
     static long bytes(String property, long otherwise) {
         @Nullable
         String text = System.getProperty(property);

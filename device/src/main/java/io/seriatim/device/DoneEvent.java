@@ -3,7 +3,7 @@ package io.seriatim.device;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An event that was over when it was recorded. */
+/** An event that was done when it was recorded. */
 record DoneEvent(String stream, @Nullable Throwable failure) implements Event {
     @Override
     public boolean isDone() {

@@ -4,7 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The elements that collectives reduce. 16-bit ones are reduced in float32 and rounded to the nearest after each place.
+ * The element types of collectives. 16-bit elements are reduced in float32, and the result is rounded to nearest after
+ * each rank.
  */
 public enum Element {
     /** IEEE 754 single precision. */
@@ -34,7 +35,7 @@ public enum Element {
             into.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, Float.floatToFloat16(how.apply(a, b)));
         }
     },
-    /** The upper half of a float32. */
+    /** bfloat16: the upper half of a float32. */
     BFLOAT16(2) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
@@ -46,7 +47,7 @@ public enum Element {
             into.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) (rounded >>> 16));
         }
     },
-    /** Signed, 32 bits. */
+    /** Signed 32-bit integer. */
     INT32(4) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
@@ -55,7 +56,7 @@ public enum Element {
                             (long) from.get(ValueLayout.JAVA_INT_UNALIGNED, read)));
         }
     },
-    /** Signed, 64 bits. */
+    /** Signed 64-bit integer. */
     INT64(8) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
@@ -71,15 +72,11 @@ public enum Element {
         this.bytes = bytes;
     }
 
-    /**
-     * Its size.
-     *
-     * @return in bytes
-     */
+    /** Returns the size of an element. @return the size in bytes */
     public int bytes() {
         return bytes;
     }
 
-    /** One element becomes what it and another give. */
+    /** Replaces one element by the reduction of it and another. */
     abstract void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read);
 }

@@ -3,39 +3,39 @@ package io.seriatim.device;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A place in a stream that has been passed, or not yet. */
+/** A marker in a stream. It is done when all work launched before it is done. */
 public interface Event {
     /**
-     * Whether all work before it is done.
+     * Returns whether all work before the event is done.
      *
-     * @return true from then on, also if the work failed
+     * @return true once the work is done, even if it failed
      */
     boolean isDone();
 
     /**
-     * What failed before it.
+     * Returns the failure of the work before the event.
      *
-     * @return the Throwable of the first piece of work that failed; null if none did or the event is not done
+     * @return the exception of the first work that failed, or null if none failed or the event is not done
      */
     @Nullable
     Throwable failure();
 
     /**
-     * Waits until it is done.
+     * Waits until the event is done.
      *
      * @throws InterruptedException
-     *             if interrupted
+     *             if the calling thread is interrupted
      * @throws StreamFailedException
-     *             if work before it failed; the cause is what that threw
+     *             if work before the event failed; the cause is the exception of that work
      */
     void synchronize() throws InterruptedException;
 
     /**
-     * Calls back once, when it is done: at once in this thread if it is done already, else on a thread of the device,
-     * which must not be held up.
+     * Registers a listener, which is called once when the event is done: in this thread if the event is already done,
+     * otherwise on a thread of the device. The listener must not block.
      *
      * @param listener
-     *            gets what failed, or null
+     *            receives the failure, or null
      */
     void onDone(Consumer<@Nullable Throwable> listener);
 }

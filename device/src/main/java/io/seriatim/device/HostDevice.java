@@ -2,7 +2,7 @@ package io.seriatim.device;
 
 import java.util.Locale;
 
-/** The host. Its streams run what they are given in the calling thread, at once. */
+/** The host. Its streams run work immediately in the calling thread. */
 final class HostDevice implements Device {
     private final CachingAllocator allocator;
     private final HostStream stream;
@@ -23,7 +23,7 @@ final class HostDevice implements Device {
         long limit = allocator.stats().limit();
         return String.format(Locale.ROOT, "%d processors, %s", Runtime.getRuntime().availableProcessors(),
                 limit == Long.MAX_VALUE
-                        ? "no limit of memory"
+                        ? "unlimited memory"
                         : String.format(Locale.ROOT, "%.1f GiB", limit / (double) (1L << 30)));
     }
 
@@ -38,7 +38,7 @@ final class HostDevice implements Device {
             throw new IllegalArgumentException(
                     "The stream '" + on.name() + "' is of " + on.device().place() + ", not of " + place());
         }
-        // What runs at once leaves nothing to wait for: one cache serves all streams.
+        // Work is done when its launch returns, so all streams can share one cache.
         return allocate(bytes);
     }
 

@@ -4,7 +4,7 @@ import io.seriatim.device.internal.ffi.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The host's memory: whoever has a buffer may touch it. */
+/** The host's memory, which any thread may access. */
 final class HostMemory implements RawMemory {
     @Override
     public @Nullable MemorySegment take(long bytes) {

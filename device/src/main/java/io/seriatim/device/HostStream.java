@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Runs everything in the calling thread before the call returns. */
+/** A stream that runs work in the calling thread before the call returns. */
 final class HostStream implements Stream {
     private final HostDevice device;
     private final String name;
@@ -50,7 +50,7 @@ final class HostStream implements Stream {
         try {
             run(body);
         } finally {
-            // The body may have only segments or addresses of what it declared.
+            // The body may hold only segments or addresses of the declared buffers.
             Reference.reachabilityFence(accesses);
         }
     }
@@ -61,7 +61,7 @@ final class HostStream implements Stream {
         requireOpen();
         Stream other = Copies.other(source, target, this);
         if (other != null) {
-            // The other device's stream does the copy; this stream is in order, so it waits for it.
+            // The other device's stream performs the copy. This stream waits for it, because it must execute in order.
             other.waitFor(record());
             other.copy(operation, source, target);
             waitFor(other.record());

@@ -6,7 +6,7 @@ import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import org.jspecify.annotations.Nullable;
 
-/** What is left of a buffer when it is unreachable: a link of the allocator's list of open buffers. */
+/** The phantom reference of a buffer, and a node of the allocator's list of open buffers. */
 final class Lease extends PhantomReference<Buffer> {
     private static final VarHandle OPEN;
 
@@ -20,7 +20,7 @@ final class Lease extends PhantomReference<Buffer> {
 
     final Block block;
     final long bytes;
-    // The list's neighbours, guarded by the allocator's lock.
+    // The neighbours in the list, guarded by the allocator's lock.
     @Nullable
     Lease previous;
     @Nullable
@@ -38,7 +38,7 @@ final class Lease extends PhantomReference<Buffer> {
         return open;
     }
 
-    /** True for the one caller that ends it. */
+    /** Ends the lease; returns true for the first caller only. */
     boolean end() {
         return open && OPEN.compareAndSet(this, true, false);
     }

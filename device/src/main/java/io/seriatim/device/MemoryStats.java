@@ -1,18 +1,18 @@
 package io.seriatim.device;
 
 /**
- * How a device's memory is used, in bytes.
+ * The memory use of a device. All sizes are in bytes.
  *
  * @param used
- *            in buffers that are open
+ *            the size of all open buffers
  * @param cached
- *            freed, and kept for the next buffer
+ *            freed memory that is kept for later buffers
  * @param peak
- *            the most that was used at once
+ *            the maximum of {@code used} so far
  * @param limit
- *            the most that may be taken; {@link Long#MAX_VALUE} if there is no limit
+ *            the limit of used and cached memory; {@link Long#MAX_VALUE} if there is none
  * @param buffers
- *            how many are open
+ *            the number of open buffers
  */
 public record MemoryStats(long used, long cached, long peak, long limit, long buffers) {
 }

@@ -3,19 +3,20 @@ package io.seriatim.device;
 import java.util.Objects;
 
 /**
- * Names a device: {@code cpu}, {@code sim:0}, {@code cuda:1}. It exists whether the device does or not.
+ * The name of a device, such as {@code cpu}, {@code sim:0} or {@code cuda:1}. A place may name a device that does not
+ * exist.
  *
  * @param kind
  *            the kind of device, a lower-case word
  * @param index
- *            which of its kind, from 0
+ *            the index within the kind, from 0
  */
 public record Place(String kind, int index) {
-    /** The host: its memory and its processors. */
+    /** The host. */
     public static final Place CPU = new Place("cpu", 0);
 
     /**
-     * Checks the parts.
+     * Validates the kind and the index.
      *
      * @throws IllegalArgumentException
      *             if the kind is not a lower-case word or the index is negative
@@ -30,10 +31,10 @@ public record Place(String kind, int index) {
     }
 
     /**
-     * A simulated accelerator.
+     * Returns the place of a simulated accelerator.
      *
      * @param index
-     *            which one, from 0
+     *            the index, from 0
      * @return {@code sim:index}
      */
     public static Place sim(int index) {
@@ -41,13 +42,13 @@ public record Place(String kind, int index) {
     }
 
     /**
-     * Reads the form that {@link #toString} writes. An index that is left out is 0.
+     * Parses the form that {@link #toString} returns. A missing index is 0.
      *
      * @param text
-     *            for instance {@code cpu}, {@code sim:1}
+     *            for instance {@code cpu} or {@code sim:1}
      * @return the place
      * @throws IllegalArgumentException
-     *             if it has another form
+     *             if the text does not have this form
      */
     public static Place parse(String text) {
         int colon = text.indexOf(':');
@@ -63,18 +64,18 @@ public record Place(String kind, int index) {
     }
 
     /**
-     * Whether its memory is the host's, so that host code may touch it.
+     * Returns whether the memory of this place is the host's memory, which host code may access.
      *
-     * @return true for {@code cpu}
+     * @return true for {@code cpu} and {@code cpu:N}
      */
     public boolean isHost() {
         return kind.equals(CPU.kind);
     }
 
     /**
-     * The name, as lanes and programs write it.
+     * Returns the name as lanes and programs use it.
      *
-     * @return {@code cpu} for the first processor pool, else {@code kind:index}
+     * @return {@code cpu} for {@link #CPU}, otherwise {@code kind:index}
      */
     @Override
     public String toString() {

@@ -4,24 +4,25 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.List;
 
 /**
- * Finds accesses that nothing orders.
+ * Detects unordered conflicting accesses to device memory with vector clocks.
  *
  * <p>
- * Every stream and every host thread is a party with a vector clock. Work that is launched joins the clock of the
- * thread that launches it, ticks its stream, and is compared with the earlier accesses to the same bytes: one that the
- * stream has not heard of is a race. An event carries the clock of its stream at the moment of recording; who waits for
- * it, stream or thread, joins that. A thread that sees an event done has waited for it.
+ * Every stream and every host thread is a party with a vector clock. A launch joins the launching thread's clock into
+ * the stream's clock, ticks the stream's clock, and compares the work with earlier accesses to the same bytes: a
+ * conflicting access that the stream's clock does not cover is a race. An event carries the clock of its stream at the
+ * time of recording. A stream or thread that waits for the event joins that clock; a thread that observes a done event
+ * counts as having waited.
  *
  * <p>
- * All of this happens when work is issued, under one lock, never when it runs. So what is found depends on the calls
- * and their order alone, not on timing. There are no false alarms: the stream executes in the order of issue, and an
- * edge is added for every wait that really happens. A launch on behalf of a thread that learned of another one's work
- * by means of its own, such as a queue, needs no edge here if it makes its stream wait for the events concerned, which
- * costs nothing once they are done.
+ * All of this happens under one lock when work is issued, never when it runs. So the result depends only on the calls
+ * and their order, not on timing. There are no false positives: a stream executes in the order of issue, and every wait
+ * adds an edge. The detector does not see synchronisation between host threads, such as a queue. A thread that learns
+ * of another thread's work in that way makes its stream wait for the events of that work, which costs nothing once they
+ * are done.
  *
  * <p>
- * What is known of some bytes hangs on the block of memory, not on the buffer: an early reuse of freed memory is a race
- * between the old owner and the new.
+ * The access history belongs to the block of memory, not to the buffer, so a premature reuse of freed memory is
+ * detected as a race between the old and the new owner.
  */
 final class RaceDetector {
     private final Object lock = new Object();
@@ -48,12 +49,12 @@ final class RaceDetector {
         }
     }
 
-    /** Work that the calling thread launches on a stream. */
+    /** Checks and records work that the calling thread launches on a stream. */
     void launch(Party stream, String operation, List<Access> accesses) {
         synchronized (lock) {
             stream.clock.join(threads.get().clock);
             stream.clock.tick(stream.id);
-            // All are checked before any is noted: one operation does not race with itself.
+            // Check all accesses before recording any, because an operation does not race with itself.
             for (Access access : accesses) {
                 history(access.buffer()).check(stream, operation, access.offset(), access.bytes(), access.write());
             }
@@ -86,7 +87,7 @@ final class RaceDetector {
         }
     }
 
-    /** The calling thread has seen an event done. */
+    /** Records that the calling thread has observed a done event. */
     void observe(VectorClock event) {
         synchronized (lock) {
             threads.get().clock.join(event);
@@ -102,14 +103,14 @@ final class RaceDetector {
         }
     }
 
-    /** An access that is ordered with later work by other means than this thread's launches: it is not noted. */
+    /** Checks an access without recording it, because the caller orders it with later work by other means. */
     void hostCheck(AccessHistory history, String operation, long offset, long bytes, boolean write) {
         synchronized (lock) {
             history.check(threads.get(), operation, offset, bytes, write);
         }
     }
 
-    /** Whoever gets the memory from this thread need not have heard of what this thread has. */
+    /** Forgets the accesses that happened before this call in the calling thread. */
     void settle(AccessHistory history) {
         synchronized (lock) {
             history.forget(threads.get());

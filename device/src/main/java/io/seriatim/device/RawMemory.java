@@ -3,22 +3,22 @@ package io.seriatim.device;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Where an allocator's memory comes from, and who may look at it. */
+/** The source of an allocator's memory, and the check of accesses to it. */
 interface RawMemory {
-    /** Memory aligned to 64 bytes, or null if there is none. */
+    /** Allocates memory aligned to 64 bytes, or returns null if there is none. */
     @Nullable
     MemorySegment take(long bytes);
 
     void giveBack(MemorySegment memory);
 
-    /** Has the system get what was given back, if something in between keeps it. */
+    /** Releases freed memory that the C library keeps to the system. */
     default void trim() {
-        // Nothing keeps it.
+        // By default, freed memory is not kept.
     }
 
-    /** A buffer's bytes, if the calling thread may touch them; else an IllegalStateException. */
+    /** Returns a buffer's bytes, or throws an IllegalStateException if the calling thread may not access them. */
     MemorySegment view(Buffer buffer);
 
-    /** Where they begin, under the same condition. */
+    /** Returns the address of the first byte, under the same condition. */
     long address(Buffer buffer);
 }

@@ -1,14 +1,14 @@
 package io.seriatim.device;
 
-/** How the elements of several places become one. */
+/** The reductions of collectives. */
 public enum Reduction {
-    /** Their sum. */
+    /** The sum. */
     SUM,
-    /** Their product. */
+    /** The product. */
     PRODUCT,
-    /** The largest; a NaN if there is one. */
+    /** The maximum, or NaN if any element is NaN. */
     MAX,
-    /** The smallest; a NaN if there is one. */
+    /** The minimum, or NaN if any element is NaN. */
     MIN;
 
     double apply(double a, double b) {

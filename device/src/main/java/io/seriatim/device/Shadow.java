@@ -1,6 +1,6 @@
 package io.seriatim.device;
 
-/** What a race detector knows about the accesses to a block's bytes. */
+/** A race detector's record of the accesses to a block's bytes. */
 interface Shadow {
     void hostAccess(String operation, long offset, long bytes, boolean write);
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 
-/** An accelerator in software: memory that host code cannot touch, and a thread for each stream. */
+/** A simulated accelerator: memory that host code cannot access, and one thread for each stream. */
 final class SimDevice implements Device {
     private final Place place;
     private final SimOptions options;
@@ -85,7 +85,7 @@ final class SimDevice implements Device {
         return stream == defaultStream;
     }
 
-    /** A stream that gets no more work: its cached memory is for the others. */
+    /** Removes a stream that receives no more work; other streams may use its cached memory. */
     void forget(SimStream stream) {
         allocator.close(stream.cache());
         synchronized (streams) {

@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A place in a simulated stream. */
+/** An event of a simulated stream. */
 final class SimEvent implements Event {
     private final SimStream stream;
     private final @Nullable VectorClock clock;
@@ -51,7 +51,7 @@ final class SimEvent implements Event {
         SimThread thread = SimThread.current();
         if (thread != null && thread.stream() == stream && done.getCount() != 0) {
             throw new IllegalStateException("Work on the stream '" + stream.name() + "' of " + stream.device().place()
-                    + " waits for an event that comes after itself, which can never happen: wait outside of the "
+                    + " waits for an event that is recorded after it, so the wait can never end: wait outside the "
                     + "launched work");
         }
         done.await();
@@ -76,14 +76,14 @@ final class SimEvent implements Event {
         listener.accept(failure);
     }
 
-    /** What the stream waits for: not an observation by a host thread. */
+    /** Waits on a stream's thread. Unlike {@link #synchronize}, this is not an observation by a host thread. */
     @Nullable
     Throwable await() throws InterruptedException {
         done.await();
         return failure;
     }
 
-    /** Called once, on the stream's thread. */
+    /** Marks the event as done; called once, on the stream's thread. */
     void complete(@Nullable Throwable cause) {
         List<Consumer<@Nullable Throwable>> waiting;
         synchronized (this) {
@@ -99,7 +99,7 @@ final class SimEvent implements Event {
             try {
                 listener.accept(cause);
             } catch (RuntimeException | Error e) {
-                // The stream goes on: the listener's trouble is not that of the work.
+                // The stream goes on, because a failure of the listener is not a failure of the work.
                 System.getLogger(SimEvent.class.getName()).log(System.Logger.Level.ERROR,
                         "A listener of an event of the stream '" + stream.name() + "' failed", e);
             }

@@ -4,7 +4,7 @@ import io.seriatim.device.internal.ffi.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Memory that only launched work may touch. */
+/** Memory that only launched work may access. */
 record SimMemory(SimDevice device) implements RawMemory {
     @Override
     public @Nullable MemorySegment take(long bytes) {
@@ -32,9 +32,9 @@ record SimMemory(SimDevice device) implements RawMemory {
         if (!SimThread.mayTouch(buffer)) {
             buffer.requireOpen();
             throw new IllegalStateException("The memory of " + device.place()
-                    + " can be touched only by work that was launched there and declared it, but "
+                    + " can be accessed only by work that was launched there and declared it, but "
                     + Thread.currentThread().getName()
-                    + " touches the buffer " + buffer + ": copy it to the host first");
+                    + " accesses the buffer " + buffer + ": copy it to the host first");
         }
     }
 }

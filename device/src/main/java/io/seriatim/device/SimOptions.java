@@ -3,26 +3,26 @@ package io.seriatim.device;
 import java.time.Duration;
 
 /**
- * How a simulated accelerator behaves.
+ * The options of a simulated accelerator.
  *
  * @param launchLatency
- *            how long each piece of work waits before it runs
+ *            the delay of each launch and copy before it runs
  * @param copyBandwidth
- *            bytes a second of copies to and from it; 0 for as fast as the host
+ *            the bandwidth of copies in bytes per second; 0 for no limit
  * @param memory
- *            its memory in bytes
+ *            the size of its memory in bytes
  * @param raceDetection
- *            whether unordered accesses are found
+ *            whether unordered accesses are detected
  */
 public record SimOptions(Duration launchLatency, long copyBandwidth, long memory, boolean raceDetection) {
-    /** No latency, no limit of bandwidth, 1 GiB, with race detection. */
+    /** No latency, no limit of the bandwidth, 1 GiB of memory, with race detection. */
     public static final SimOptions DEFAULT = new SimOptions(Duration.ZERO, 0, 1L << 30, true);
 
     /**
-     * Checks the values.
+     * Validates the values.
      *
      * @throws IllegalArgumentException
-     *             if one is negative
+     *             if a value is negative
      */
     public SimOptions {
         if (launchLatency.isNegative() || copyBandwidth < 0 || memory < 0) {
@@ -34,44 +34,44 @@ public record SimOptions(Duration launchLatency, long copyBandwidth, long memory
     }
 
     /**
-     * With another latency.
+     * Returns these options with another latency.
      *
      * @param latency
-     *            how long each piece of work waits before it runs
-     * @return changed options
+     *            the delay of each launch and copy before it runs
+     * @return the changed options
      */
     public SimOptions withLaunchLatency(Duration latency) {
         return new SimOptions(latency, copyBandwidth, memory, raceDetection);
     }
 
     /**
-     * With another bandwidth.
+     * Returns these options with another bandwidth.
      *
      * @param bytesPerSecond
-     *            of copies; 0 for as fast as the host
-     * @return changed options
+     *            the bandwidth of copies; 0 for no limit
+     * @return the changed options
      */
     public SimOptions withCopyBandwidth(long bytesPerSecond) {
         return new SimOptions(launchLatency, bytesPerSecond, memory, raceDetection);
     }
 
     /**
-     * With another size.
+     * Returns these options with another size of memory.
      *
      * @param bytes
-     *            of memory
-     * @return changed options
+     *            the size of the memory
+     * @return the changed options
      */
     public SimOptions withMemory(long bytes) {
         return new SimOptions(launchLatency, copyBandwidth, bytes, raceDetection);
     }
 
     /**
-     * With or without the race detector.
+     * Returns these options with the race detector on or off.
      *
      * @param on
-     *            whether unordered accesses are found
-     * @return changed options
+     *            whether unordered accesses are detected
+     * @return the changed options
      */
     public SimOptions withRaceDetection(boolean on) {
         return new SimOptions(launchLatency, copyBandwidth, memory, on);

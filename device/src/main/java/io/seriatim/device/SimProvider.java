@@ -2,7 +2,7 @@ package io.seriatim.device;
 
 import java.util.List;
 
-/** Opens simulated accelerators: as many as asked for, up to a limit. Two are listed as found. */
+/** Opens simulated accelerators, up to a maximum number. {@link #found} lists the first two. */
 record SimProvider(int count, SimOptions options, RaceDetector detector) implements DeviceProvider {
     @Override
     public String kind() {
@@ -18,7 +18,7 @@ record SimProvider(int count, SimOptions options, RaceDetector detector) impleme
     public Device open(Place place) {
         if (place.index() >= count) {
             throw new DeviceNotFoundException(place,
-                    "there are " + count + " simulated accelerators, sim:0 to sim:" + (count - 1) + ".");
+                    "this process has " + count + " simulated accelerators, sim:0 to sim:" + (count - 1) + ".");
         }
         return new SimDevice(place, options, detector);
     }

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of commands and the thread that runs them in order. The lock guards the queue; the detector has its own,
- * which is taken first so that the queue has the order that it has seen.
+ * A queue of commands and the thread that runs them in order. {@code lock} guards the queue. {@code issue} is held
+ * around a call of the race detector and the following append, so that both see the commands in the same order.
  */
 final class SimStream implements Stream {
     private static final double NANOS = 1e9;
@@ -27,11 +27,11 @@ final class SimStream implements Stream {
     private @Nullable SimThread thread;
     @GuardedBy("lock")
     private boolean closed;
-    /** The end of a closed stream that had any work. */
+    /** The last event of a closed stream, or null if the stream never had work. */
     @GuardedBy("lock")
     private @Nullable SimEvent last;
     private @Nullable StreamCache cache;
-    /** What failed since the last event. Of the stream's thread. */
+    /** The first failure since the last recorded event. Used by the stream's thread only. */
     private @Nullable Throwable failure;
 
     private sealed interface Command {
@@ -122,7 +122,7 @@ final class SimStream implements Stream {
     private Event event(boolean takesFailure) {
         synchronized (issue) {
             SimEvent event = newEvent();
-            // Nothing comes after the last event of a stream that is closed.
+            // A closed stream ends with its last event.
             return add(new Command.Mark(event, takesFailure)) ? event : last();
         }
     }
@@ -159,7 +159,7 @@ final class SimStream implements Stream {
         }
     }
 
-    /** False if the stream has ended. */
+    /** Appends a command; returns false if the stream is closed. */
     private boolean add(Command command) {
         synchronized (lock) {
             if (closed) {
@@ -190,8 +190,8 @@ final class SimStream implements Stream {
             try {
                 more = run(next());
             } catch (InterruptedException e) {
-                // Only launched work can have asked for it; the stream must go on, or all who wait for its events would
-                // hang.
+                // Only launched work can have interrupted this thread. The stream must go on, because threads wait for
+                // its events.
                 failure = failure == null ? e : failure;
             }
         }
@@ -256,7 +256,7 @@ final class SimStream implements Stream {
         }
     }
 
-    /** Lets the work that is queued end, and the thread after it. Does not wait. */
+    /** Refuses new work; the thread ends after the queued work. Does not wait. */
     void end() {
         synchronized (issue) {
             SimEvent event = newEvent();
@@ -272,7 +272,7 @@ final class SimStream implements Stream {
         }
     }
 
-    /** Waits for the thread of an ended stream. */
+    /** Waits until the thread of a closed stream has ended. */
     void join() {
         SimThread ended;
         synchronized (lock) {

@@ -3,7 +3,7 @@ package io.seriatim.device;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The thread of a simulated stream, which knows what the work it runs may touch. */
+/** The thread of a simulated stream. It knows which buffers the current work has declared. */
 final class SimThread extends Thread {
     private final SimStream stream;
     private List<Access> declared = List.of();

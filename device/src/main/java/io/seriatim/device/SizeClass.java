@@ -1,8 +1,8 @@
 package io.seriatim.device;
 
 /**
- * Sizes in steps of a quarter of a power of two, from 64 bytes: at most a fifth of a block is not asked for, and freed
- * blocks fit again.
+ * The size classes of blocks: from 64 bytes, in steps of a quarter of a power of two. From 256 bytes on, at most a
+ * fifth of a block is unused.
  */
 final class SizeClass {
     static final int COUNT = 64 * 4;
@@ -11,7 +11,7 @@ final class SizeClass {
     private SizeClass() {
     }
 
-    /** Rounds up. */
+    /** Rounds a size up to its size class. */
     static long round(long bytes) {
         if (bytes <= LEAST) {
             return LEAST;
@@ -21,7 +21,7 @@ final class SizeClass {
         return Math.addExact(bytes, step - 1) & -step;
     }
 
-    /** The place of a rounded size among all sizes. */
+    /** Returns the index of the class of a rounded size. */
     static int index(long rounded) {
         int power = 63 - Long.numberOfLeadingZeros(rounded);
         return power * 4 + (int) (rounded >>> (power - 2) & 3);

@@ -3,106 +3,100 @@ package io.seriatim.device;
 import java.util.List;
 
 /**
- * Work in order, on one device. Different streams are not ordered but by events. What is launched may run later, on
- * another thread.
+ * An in-order queue of work on one device. Only events order the work of different streams. Launched work may run
+ * later, on another thread.
  *
  * <p>
- * Failures: when something that was launched throws, the rest of the stream up to the next recorded event is skipped,
- * and that event carries the Throwable. The stream itself stays usable after that event. A stream that waits for a
- * failed event fails likewise.
+ * Failures: if launched work throws, the work up to the next recorded event is skipped, and that event carries the
+ * exception. The stream stays usable after that event. If a stream waits for a failed event, its own work up to its
+ * next recorded event is skipped in the same way.
  */
 public interface Stream extends AutoCloseable {
-    /** What is run on a device's memory. */
+    /** Work on a device's memory. */
     @FunctionalInterface
     interface Body {
         /**
-         * Does the work. The buffers that the launch declared can be touched here, and only here.
+         * Does the work. The declared buffers can be accessed here, and only here.
          *
          * @throws Exception
-         *             what went wrong; the next event carries it
+         *             any exception fails the work, and the next event carries it
          */
         void run() throws Exception;
     }
 
-    /**
-     * Where its work runs.
-     *
-     * @return the device
-     */
+    /** Returns the device that runs the work. @return the device */
     Device device();
 
-    /**
-     * Its name.
-     *
-     * @return as given
-     */
+    /** Returns the name of the stream. @return the name given at its creation */
     String name();
 
     /**
-     * Launches work. Returns before the work is done, except on the host.
+     * Launches work. Returns before the work is done, except on the host, where the work runs in this call.
      *
      * @param operation
-     *            its name, for messages
+     *            the name of the work in messages
      * @param accesses
-     *            all bytes that it touches
+     *            all bytes that the work accesses
      * @param body
      *            the work
      * @throws IllegalStateException
      *             if the stream or a buffer is closed
      * @throws DataRaceException
-     *             if this is a device with a race detector and an access is not ordered with an earlier one
+     *             if the device has a race detector and an access is not ordered after an earlier conflicting one
      */
     void launch(String operation, List<Access> accesses, Body body);
 
     /**
-     * Copies bytes: between host and this device, within it, or from one device to another. Of two devices either one's
-     * stream will do.
+     * Copies bytes between the host and this device, within this device, or between this device and another one.
      *
      * @param operation
-     *            its name, for messages
+     *            the name of the work in messages
      * @param source
      *            the bytes to read
      * @param target
-     *            the bytes to write, as many
+     *            the bytes to write, of the same length
      * @throws IllegalArgumentException
-     *             if the lengths differ, or {@code source} is declared as written
+     *             if the lengths differ, {@code source} is declared as written, or {@code target} as read
      */
     void copy(String operation, Access source, Access target);
 
     /**
-     * Marks this place in the stream.
+     * Records an event.
      *
-     * @return an event that is done when all work launched before it is
+     * @return an event that is done when all work launched before it is done
      */
     Event record();
 
     /**
-     * Marks this place for someone who only needs to know when it has been passed, for instance to reuse memory.
+     * Records an event that carries no failure, for a caller that only needs to know when the work is done, for
+     * instance to reuse memory.
      *
-     * @return an event that is done when all work launched before it is; it carries no failure, but leaves it for the
-     * next one that is {@linkplain #record recorded}
+     * @return an event that is done when all work launched before it is done; the next {@linkplain #record recorded}
+     * event carries a failure of that work
      */
     Event mark();
 
     /**
-     * Work that is launched from now on begins after an event. The caller does not wait.
+     * Orders all work that is launched from now on after an event. The caller does not wait.
      *
      * @param event
-     *            of any stream of any device
+     *            an event of any stream of any device
      */
     void waitFor(Event event);
 
     /**
-     * Waits for all work launched so far.
+     * Waits until all work launched so far is done.
      *
      * @throws InterruptedException
-     *             if interrupted
+     *             if the calling thread is interrupted
      */
     default void synchronize() throws InterruptedException {
         record().synchronize();
     }
 
-    /** Lets the launched work end, then releases the stream; does not wait. The default stream stays open. */
+    /**
+     * Closes the stream without waiting; launched work still runs. The default stream cannot be closed and stays open.
+     */
     @Override
     void close();
 }

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 /** The free blocks of one stream, by size class. Guarded by the allocator's lock. */
 final class StreamCache {
     final Stream stream;
-    /** Whether the stream takes more work. */
+    /** Whether the stream accepts work. */
     boolean open = true;
     private final @Nullable Block[] heads = new @Nullable Block[SizeClass.COUNT];
-    /** When each class was last asked for a block. */
+    /** The number of the last request of each size class. */
     private final long[] asked = new long[SizeClass.COUNT];
     private long requests;
     private long bytes;
@@ -46,8 +46,7 @@ final class StreamCache {
     }
 
     /**
-     * Takes blocks out until no more than so many bytes are left, beginning with the sizes that were not asked for for
-     * longest.
+     * Removes blocks until at most {@code left} bytes remain, beginning with the least recently requested size classes.
      */
     void takeOldest(long left, List<Block> into) {
         while (bytes > left) {

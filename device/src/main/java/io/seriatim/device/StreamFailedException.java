@@ -2,7 +2,7 @@ package io.seriatim.device;
 
 import java.io.Serial;
 
-/** Work on a stream failed. The cause is what it threw. */
+/** Thrown if work on a stream failed. The cause is the exception of the work. */
 public final class StreamFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -3,8 +3,8 @@ package io.seriatim.device;
 import java.util.Arrays;
 
 /**
- * How far one has heard of each stream and host thread (Mattern, Virtual Time and Global States of Distributed Systems,
- * 1988). Guarded by the detector's lock.
+ * A vector clock: for each stream and host thread, the latest time that its owner is ordered after (Mattern, Virtual
+ * Time and Global States of Distributed Systems, 1988). Guarded by the detector's lock.
  */
 final class VectorClock {
     private long[] times;

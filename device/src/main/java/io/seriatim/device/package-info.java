@@ -1,11 +1,11 @@
 /**
- * Devices behind one narrow seam. Begin with {@link io.seriatim.device.Device}; {@link io.seriatim.device.Devices}
- * finds one by its {@link io.seriatim.device.Place}.
+ * Devices behind one narrow interface. Start with {@link io.seriatim.device.Device}; {@link io.seriatim.device.Devices}
+ * finds a device by its {@link io.seriatim.device.Place}.
  *
  * <p>
- * Bottom to top: {@code RawMemory} takes memory from where it comes; {@code CachingAllocator} keeps what was freed, by
- * stream; {@link io.seriatim.device.Buffer} is one piece of it; {@link io.seriatim.device.Stream} and
- * {@link io.seriatim.device.Event} order what happens to it.
+ * From bottom to top, {@code RawMemory} obtains memory from the system, {@code CachingAllocator} caches freed blocks
+ * per stream, {@link io.seriatim.device.Buffer} is one allocation, and {@link io.seriatim.device.Stream} and
+ * {@link io.seriatim.device.Event} order the work on it.
  */
 @NullMarked
 package io.seriatim.device;

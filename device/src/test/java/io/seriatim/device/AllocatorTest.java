@@ -112,7 +112,7 @@ class AllocatorTest {
         mine.forEach(Buffer::close);
     }
 
-    /** With sizes that never come again, freed blocks of all of them would gather. */
+    /** Sizes that never recur: without a limit, freed blocks of all of them would accumulate. */
     @Test
     void ofSizesThatVaryNoMoreIsKeptThanWasUsed() {
         try (Devices devices = Devices.builder().build()) {
@@ -128,7 +128,7 @@ class AllocatorTest {
         }
     }
 
-    /** Sizes that are used again and again stay, whatever came once. */
+    /** Sizes that are used repeatedly stay cached; sizes that occurred once do not. */
     @Test
     void theSizesNotAskedForForLongestAreGivenBack() {
         try (Devices devices = Devices.builder().build()) {

@@ -16,14 +16,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Collectives against what a serial program gives, under the race detector. */
+/** Compares collectives with a serial program, under the race detector. */
 @Timeout(60)
 class CollectivesTest {
     static Stream<Arguments> groups() {
         return Stream.of(1, 2, 3, 4).flatMap(ranks -> Stream.of(0, 1, 7, 100).map(count -> Arguments.of(ranks, count)));
     }
 
-    /** Devices with one float buffer each, of values that depend on rank and index. */
+    /** Creates devices with one float buffer each, whose values depend on rank and index. */
     private static final class Group implements AutoCloseable {
         final Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(5000)))
                 .build();

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every device does. */
+/** The contract of all devices. */
 @Timeout(30)
 class DeviceContractTest {
     private static final int BYTES = 4096;
 
-    /** A device of a set that the test closes. */
+    /** Opens a device of a set that the test closes. */
     record Subject(String name, Devices devices, Device device) {
         @Override
         public String toString() {
@@ -50,7 +50,7 @@ class DeviceContractTest {
         s.stream.launch("fill " + value, List.of(Access.write(buffer)), () -> buffer.segment().fill((byte) value));
     }
 
-    /** A stream under a name that does not clash with that of java.util. */
+    /** An alias of the stream type whose name does not clash with java.util.stream.Stream. */
     private record Queue(io.seriatim.device.Stream stream) {
     }
 
@@ -212,7 +212,7 @@ class DeviceContractTest {
             stream.close();
             assertThrows(IllegalStateException.class, () -> stream.launch("late", List.of(), () -> {
             }));
-            // A closed stream has no more to wait for.
+            // On a closed stream no work is left to wait for.
             stream.synchronize();
             assertEquals(0, subject.device().memory().used());
             assertNotNull(devices);

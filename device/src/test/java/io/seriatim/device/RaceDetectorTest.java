@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Planted races are found, and correct schedules are not accused. */
+/** Deliberate races are detected, and correct schedules cause no false positives. */
 @Timeout(120)
 class RaceDetectorTest {
     private static final long SEED = 20261121;
@@ -86,7 +86,7 @@ class RaceDetectorTest {
         }
     }
 
-    /** A mutant of the allocator: it forgets which streams used a buffer, and reuses the memory at once. */
+    /** A mutant of the allocator, which forgets the streams that used a buffer and reuses its memory at once. */
     @Test
     void findsAnEarlyReuseOfFreedMemory() {
         try (Devices devices = Devices.builder().build()) {
@@ -109,17 +109,17 @@ class RaceDetectorTest {
     }
 
     /**
-     * One random program: launches and copies on some streams, made correct by events where an oracle says that they
-     * are needed.
+     * A random program of launches and copies on some streams. It is made correct by events where an oracle requires
+     * them.
      */
     private static final class Schedule {
         private final SplittableRandom random;
         private final List<Stream> streams;
         private final List<Buffer> buffers;
-        /** For each buffer the steps that wrote it last and have read it since. */
+        /** For each buffer, the last step that wrote it and the steps that have read it since. */
         private final List<Set<Integer>> writers = new ArrayList<>();
         private final List<Set<Integer>> readers = new ArrayList<>();
-        /** The stream of each step, and which steps each stream has heard of. */
+        /** The stream of each step, and the steps that each stream is ordered after. */
         private final List<Integer> streamOf = new ArrayList<>();
         private final List<Set<Integer>> heard = new ArrayList<>();
         private final List<Event> events = new ArrayList<>();
@@ -137,10 +137,10 @@ class RaceDetectorTest {
             streams.forEach(_ -> heard.add(new HashSet<>()));
         }
 
-        /** Runs it; with an edge to omit, leaves that one out. Gives the number of edges. */
+        /** Runs the program without the edge to omit, if one is given; returns the number of edges. */
         int run(int omitted) {
             int edges = 0;
-            // Memory belongs first to the stream that it was allocated for.
+            // Memory is first used by the stream that it was allocated for.
             List<Event> allocated = streams.stream().map(Stream::record).toList();
             streams.forEach(stream -> allocated.forEach(stream::waitFor));
             for (int step = 0; step < STEPS; step++) {
@@ -161,7 +161,7 @@ class RaceDetectorTest {
                         }
                     }
                 }
-                // Another event of the same step may have told of it too.
+                // Another event of the same step may already have established the order.
                 racy |= missing >= 0 && !heard.get(s).contains(missing);
                 launch(step, s, read, written);
             }
@@ -199,7 +199,7 @@ class RaceDetectorTest {
                         right.allocate(64, streams.get(2)));
                 SplittableRandom random = new SplittableRandom(seeds.nextLong());
                 SplittableRandom again = random.split();
-                // The same numbers twice: once to count the edges.
+                // Uses the same random numbers twice: the first run counts the edges.
                 long seed = again.nextLong();
                 int edges = new Schedule(new SplittableRandom(seed), streams, buffers).run(-1);
                 if (i % 10 == 0 && edges > 0) {

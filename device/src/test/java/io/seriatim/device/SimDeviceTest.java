@@ -40,7 +40,7 @@ class SimDeviceTest {
             Event end = stream.record();
             later.complete(end);
             StreamFailedException e = assertThrows(StreamFailedException.class, end::synchronize);
-            assertTrue(String.valueOf(e.getCause()).contains("never happen"), String.valueOf(e.getCause()));
+            assertTrue(String.valueOf(e.getCause()).contains("can never end"), String.valueOf(e.getCause()));
         }
     }
 

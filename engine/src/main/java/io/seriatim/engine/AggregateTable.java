@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts operations by name: how many, their total running time, and its percentiles, exact to within an eighth. Made
- * by {@link Recorder#aggregate}.
+ * Aggregates operations by name: their number, their total running time, and percentiles of it, accurate to one eighth
+ * of the value. Created by {@link Recorder#aggregate}.
  */
 public final class AggregateTable implements Recorder {
     /** Each power of two has this many buckets. */
@@ -27,24 +27,24 @@ public final class AggregateTable implements Recorder {
      * @param name
      *            their name
      * @param count
-     *            how many have ended
+     *            the number of operations that have ended
      * @param totalNanos
      *            the sum of their running times, in nanoseconds
      * @param dependencyWaitNanos
-     *            the sum of the times that they waited for other operations
+     *            the total time, in nanoseconds, that they waited for other operations
      * @param queueWaitNanos
-     *            the sum of the times that they waited for a worker
+     *            the total time, in nanoseconds, that they waited for a worker
      * @param p50Nanos
-     *            half of them ran at most this long
+     *            the median running time, in nanoseconds
      * @param p99Nanos
-     *            99 of 100 ran at most this long
+     *            the 99th percentile of the running time, in nanoseconds
      */
     public record Row(String name, long count, long totalNanos, long dependencyWaitNanos, long queueWaitNanos,
             long p50Nanos,
             long p99Nanos) {
     }
 
-    /** Running counts of one name. */
+    /** The counters of one name. */
     private static final class Counts {
         final LongAdder total = new LongAdder();
         final LongAdder dependencyWait = new LongAdder();
@@ -103,9 +103,9 @@ public final class AggregateTable implements Recorder {
     }
 
     /**
-     * The figures up to now.
+     * Returns the figures up to now.
      *
-     * @return one row a name, the greatest total first
+     * @return one row for each name, the greatest total running time first
      */
     public List<Row> rows() {
         return byName.entrySet().stream().map(e -> e.getValue().row(e.getKey()))
@@ -113,9 +113,9 @@ public final class AggregateTable implements Recorder {
     }
 
     /**
-     * A readable table.
+     * Formats the figures as a table.
      *
-     * @return a head line and one line a name; times in microseconds
+     * @return a header line and one line for each name; times are in microseconds
      */
     @Override
     public String toString() {

@@ -1,15 +1,15 @@
 package io.seriatim.engine;
 
-/** What an operation starts, when its end is told later. */
+/** The body of an asynchronous operation: it starts the work, and a {@link Completion} reports its end later. */
 @FunctionalInterface
 public interface AsyncBody {
     /**
-     * Starts it.
+     * Starts the work.
      *
      * @param done
-     *            to be called exactly once, by any thread, now or later
+     *            must be called exactly once, by any thread, during this call or later
      * @throws Exception
-     *             anything: the operation has failed, unless it was completed before
+     *             any exception makes the operation fail, unless it was completed before
      */
     void start(Completion done) throws Exception;
 }

@@ -1,13 +1,13 @@
 package io.seriatim.engine;
 
-/** What an operation does. */
+/** The work of an operation. */
 @FunctionalInterface
 public interface Body {
     /**
-     * Does it.
+     * Does the work.
      *
      * @throws Exception
-     *             anything: the operation has failed, and its variables carry what was thrown
+     *             any exception makes the operation fail, and the variables that it mutates carry the exception
      */
     void run() throws Exception;
 }

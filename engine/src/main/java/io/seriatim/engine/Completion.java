@@ -1,22 +1,22 @@
 package io.seriatim.engine;
 
-/** Tells the end of an asynchronous operation. */
+/** Reports the end of an asynchronous operation. */
 public interface Completion {
     /**
-     * Says that the operation has ended well.
+     * Completes the operation normally.
      *
      * @throws IllegalStateException
-     *             if it had been completed before; nothing changes
+     *             if the operation has already been completed; this call then has no effect
      */
     void complete();
 
     /**
-     * Says that the operation has failed.
+     * Completes the operation with a failure.
      *
      * @param cause
-     *            why
+     *            the reason for the failure
      * @throws IllegalStateException
-     *             if it had been completed before; nothing changes
+     *             if the operation has already been completed; this call then has no effect
      */
     void fail(Throwable cause);
 }

@@ -8,12 +8,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs operations in parallel with the result of running them one by one, in the order in which they were pushed.
+ * Runs operations in parallel, with the same result as running them one by one in the order in which they were pushed.
  *
  * <p>
- * An operation says which {@linkplain Var variables} it reads and which it mutates. On each variable, mutations happen
- * in push order, and reads between the mutations that they were pushed between; whatever is not ordered by a variable
- * may run at the same time.
+ * An operation declares which {@linkplain Var variables} it reads and which it mutates. The mutations of one variable
+ * run in push order, and each read runs between the mutations before and after it in push order. Operations that no
+ * variable orders may run at the same time.
  *
  * <pre>{@code
  * try (Engine engine = Engine.create()) {
@@ -26,29 +26,29 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>
- * <b>Threads.</b> Every method may be called by any thread, virtual threads included. All pushes take one total order,
- * so no interleaving of pushes deadlocks.
+ * <b>Threads.</b> Every method may be called by any thread, including virtual threads. All pushes have one total order,
+ * so no interleaving of pushes can deadlock.
  *
  * <p>
- * <b>Failure.</b> A failed operation poisons what it mutates: operations that read or mutate a poisoned variable are
- * skipped and pass the poison on, until an operation that {@linkplain OpBuilder#overwrites overwrites} the variable
- * succeeds, or {@link #clearFailure} is called. {@link #waitToRead}, {@link #waitForAll()} and {@link #failure} tell of
- * it.
+ * <b>Failure.</b> A failed operation poisons what it mutates: an operation that reads or mutates a poisoned variable is
+ * skipped, and poisons the variables that it mutates. A variable stays poisoned until an operation that
+ * {@linkplain OpBuilder#overwrites overwrites} the variable succeeds, or {@link #clearFailure} is called.
+ * {@link #waitToRead}, {@link #waitForAll()} and {@link #failure} report the failure.
  *
  * <p>
  * <b>Static initialisers.</b> While a thread initialises a class, no other thread can run a method of that class: the
- * JVM makes it wait. So an initialiser that waits for an operation whose body is a lambda or a method of the class
- * itself hangs. Wait outside the initialiser. {@link #snapshot} shows such an operation as running, with a thread that
- * has not come to the first line of its body.
+ * JVM makes it wait. So an initialiser that waits for an operation whose body is a lambda or a method of the same class
+ * never returns. Wait outside the initialiser. {@link #snapshot} shows such an operation as running, in a thread that
+ * has not reached the first line of the body.
  *
  * <p>
- * <b>Errors.</b> A null is a {@link NullPointerException}, a variable of another engine an
- * {@link IllegalArgumentException}, a deleted variable or a closed engine an {@link IllegalStateException}.
+ * <b>Errors.</b> A null argument causes a {@link NullPointerException}, a variable of another engine an
+ * {@link IllegalArgumentException}, and a deleted variable or a closed engine an {@link IllegalStateException}.
  */
 public interface Engine extends AutoCloseable {
 
     /**
-     * Makes a per-device engine with default workers: on {@code cpu} as many as there are processors.
+     * Creates a per-device engine with the default numbers of workers: on {@code cpu}, one for each processor.
      *
      * @return a running engine; its threads start at the first push
      */
@@ -57,26 +57,24 @@ public interface Engine extends AutoCloseable {
     }
 
     /**
-     * Begins the description of an engine.
+     * Returns a builder of engines.
      *
-     * @return a builder whose defaults are those of {@link #create()}
+     * @return a new builder with the defaults of {@link #create()}
      */
     static Builder builder() {
         return Implementation.RUNTIME.builder();
     }
 
     /**
-     * Does something that may block for a reason that the engine does not know of, such as a lock or a queue. If the
-     * calling thread is a worker, of whatever engine, another one takes its place meanwhile, as in a wait of the
-     * engine: so whoever holds the lock may need that engine to go on. The naive and the shuffled engine have no worker
-     * to take the place; there, wait with {@link #await}.
+     * Runs an action that may block on something that the engine does not know, such as a lock or a queue. If the
+     * calling thread is a worker of any engine, another worker takes its place meanwhile, as in a wait of the engine.
+     * So the thread that holds the lock may depend on operations of that engine. The naive and the shuffled engine have
+     * no workers; with them, wait with {@link #await}.
      *
-     * @param <E>
-     *            what the action throws
+     * @param <E> the type of exception that the action throws
      * @param action
      *            runs once, on the calling thread
-     * @throws E
-     *             what the action throws
+     * @throws E if the action throws it
      */
     static <E extends Exception> void blocking(Blocking<E> action) throws E {
         boolean blocks = Implementation.RUNTIME.block();
@@ -90,135 +88,137 @@ public interface Engine extends AutoCloseable {
     }
 
     /**
-     * Whether the calling thread runs an operation, of whatever engine: then {@link RunContext#current} has an answer,
-     * and pushes do not wait for room.
+     * Returns whether the calling thread is running an operation of any engine. If so, {@link RunContext#current}
+     * returns a context, and pushes do not wait for room.
      *
-     * @return whether it does
+     * @return true inside an operation
      */
     static boolean isInside() {
         return Implementation.RUNTIME.isInside();
     }
 
     /**
-     * Makes a variable with a generated name.
+     * Creates a variable with a generated name.
      *
-     * @return a variable of version 0
+     * @return a new variable, with version 0
      */
     Var newVar();
 
     /**
-     * Makes a variable.
+     * Creates a variable with the given name.
      *
      * @param name
-     *            its name in errors, snapshots and traces; need not be unique
-     * @return a variable of version 0
+     *            the name shown in errors, snapshots and traces; need not be unique
+     * @return a new variable, with version 0
      */
     Var newVar(String name);
 
     /**
-     * Begins the description of one operation.
+     * Returns a builder for one operation.
      *
      * @param name
-     *            its name in errors, snapshots and traces; need not be unique
-     * @return a builder for a single use by one thread
+     *            the name shown in errors, snapshots and traces; need not be unique
+     * @return a builder that one thread uses once
      */
     OpBuilder op(String name);
 
     /**
-     * Waits until every mutation of the variable that was pushed before has ended.
+     * Waits until every mutation of the variable that was pushed before this call has ended.
      *
      * @param v
      *            the variable
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws OperationFailedException
-     *             if the variable is poisoned; each time, until it is overwritten or cleared
+     *             if the variable is poisoned; every call throws until the variable is overwritten or its failure
+     *             cleared
      * @throws IllegalStateException
-     *             if the variable is deleted, or if this is called inside an operation and could never end; the message
-     *             names the chain
+     *             if the variable is deleted, or if this is called inside an operation and the wait could never end;
+     *             the message names the cycle of operations
      */
     void waitToRead(Var v) throws InterruptedException;
 
     /**
-     * As {@link #waitToRead(Var)}, for at most a given time.
+     * As {@link #waitToRead(Var)}, with a time limit.
      *
      * @param v
      *            the variable
      * @param limit
-     *            the longest time to wait; zero or less only looks
+     *            the maximum time to wait; if zero or negative, the call does not wait
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws TimeoutException
-     *             if the time is over
+     *             if the limit is exceeded
      */
     void waitToRead(Var v, Duration limit) throws InterruptedException, TimeoutException;
 
     /**
-     * Waits until every operation on the variable that was pushed before has ended, reads too. Does not throw for a
-     * poisoned variable: who waits to write does not need the old value.
+     * Waits until every operation on the variable that was pushed before this call has ended, including reads. Does not
+     * throw if the variable is poisoned: a caller that waits to write does not need the old value.
      *
      * @param v
      *            the variable
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws IllegalStateException
-     *             if the variable is deleted, or if this is called inside an operation and could never end; the message
-     *             names the chain
+     *             if the variable is deleted, or if this is called inside an operation and the wait could never end;
+     *             the message names the cycle of operations
      */
     void waitToWrite(Var v) throws InterruptedException;
 
     /**
-     * As {@link #waitToWrite(Var)}, for at most a given time.
+     * As {@link #waitToWrite(Var)}, with a time limit.
      *
      * @param v
      *            the variable
      * @param limit
-     *            the longest time to wait; zero or less only looks
+     *            the maximum time to wait; if zero or negative, the call does not wait
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws TimeoutException
-     *             if the time is over
+     *             if the limit is exceeded
      */
     void waitToWrite(Var v, Duration limit) throws InterruptedException, TimeoutException;
 
     /**
-     * Waits until every operation pushed before, by any thread, has ended. Later pushes do not delay it.
+     * Waits until every operation that any thread pushed before this call has ended. Later pushes do not delay it.
      *
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws OperationFailedException
-     *             the first failure since the last {@code waitForAll}, with up to 16 others suppressed and then a count
+     *             if operations have failed since the last {@code waitForAll}: the first failure, with up to 16 further
+     *             failures as suppressed exceptions and the number of the rest
      * @throws IllegalStateException
-     *             if this is called inside an operation of this engine, which would wait for itself
+     *             if this is called inside an operation of this engine, because it would wait for itself
      */
     void waitForAll() throws InterruptedException;
 
     /**
-     * As {@link #waitForAll()}, for at most a given time.
+     * As {@link #waitForAll()}, with a time limit.
      *
      * @param limit
-     *            the longest time to wait; zero or less only looks
+     *            the maximum time to wait; if zero or negative, the call does not wait
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws TimeoutException
-     *             if the time is over; failures stay for the next {@code waitForAll}
+     *             if the limit is exceeded; the next {@code waitForAll} reports the failures
      */
     void waitForAll(Duration limit) throws InterruptedException, TimeoutException;
 
     /**
-     * Waits until a stage is complete, in whatever way, as a wait of this engine: inside an operation another worker
-     * takes this one's place, and an engine without threads runs ready operations meanwhile. For what operations
-     * complete that the caller does not know.
+     * Waits until a stage has completed, normally or exceptionally. Like every wait of the engine, it lets another
+     * worker take the place of a waiting one, and on an engine without threads it runs ready operations. Use it for a
+     * stage that operations complete which the caller does not know.
      *
      * @param stage
-     *            what is waited for
+     *            the stage to wait for
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      */
     void await(CompletionStage<?> stage) throws InterruptedException;
 
     /**
-     * Deletes a variable after all its earlier operations, poisoned or not. A later use throws
+     * Deletes a variable, poisoned or not, after all its earlier operations. A later use throws
      * {@link IllegalStateException}.
      *
      * @param v
@@ -227,12 +227,12 @@ public interface Engine extends AutoCloseable {
     void delete(Var v);
 
     /**
-     * As {@link #delete(Var)}, and then frees what the variable stood for.
+     * As {@link #delete(Var)}, and then runs an action that frees the resource behind the variable.
      *
      * @param v
      *            the variable
      * @param onDeleted
-     *            runs once, on the CPU, when all earlier operations of the variable have ended
+     *            runs once, on lane {@code cpu}, after all earlier operations on the variable have ended
      */
     void delete(Var v, Runnable onDeleted);
 
@@ -244,23 +244,23 @@ public interface Engine extends AutoCloseable {
      * @param where
      *            the lane that runs {@code onDeleted}
      * @param onDeleted
-     *            runs once, when all earlier operations of the variable have ended
+     *            runs once, after all earlier operations on the variable have ended
      */
     void delete(Var v, Lane where, Body onDeleted);
 
     /**
-     * Tells, without waiting, whether a variable is poisoned.
+     * Returns the failure of a poisoned variable, without waiting.
      *
      * @param v
      *            the variable, which may be deleted
-     * @return what {@link #waitToRead} would throw, or null
+     * @return the exception that {@link #waitToRead} would throw, or null
      */
     @Nullable
     Throwable failure(Var v);
 
     /**
-     * Takes the poison from a variable. Takes its place in the variable's order: operations pushed before still see the
-     * poison, those pushed after do not.
+     * Clears the failure of a variable. The call is ordered like an operation on the variable: operations pushed before
+     * it still find the variable poisoned, operations pushed after it do not.
      *
      * @param v
      *            the variable
@@ -268,18 +268,18 @@ public interface Engine extends AutoCloseable {
     void clearFailure(Var v);
 
     /**
-     * Tells what every pending operation is doing and what it waits for. A broken engine, whose pushes and waits throw,
-     * answers too, for its diagnosis: what it tells then need not be complete or true.
+     * Lists every pending operation with its state and the operations that it waits for. Works on a broken engine,
+     * whose pushes and waits throw, to help diagnose it; the answer may then be incomplete or wrong.
      *
-     * @return a picture of one moment, whose {@code toString} is readable; {@link EngineSnapshot} says what that means
-     * where very many operations are pending
+     * @return the state at one moment; its {@code toString} is a readable dump. {@link EngineSnapshot} says how exact
+     * it is when very many operations are pending
      */
     EngineSnapshot snapshot();
 
     /**
-     * Counts what the engine has done. A broken engine answers too, as with {@link #snapshot}.
+     * Returns counts of the engine's operations. Works on a broken engine, as {@link #snapshot} does.
      *
-     * @return the figures of one moment
+     * @return the counts at one moment
      */
     EngineStats stats();
 
@@ -287,85 +287,79 @@ public interface Engine extends AutoCloseable {
      * Starts or stops recording.
      *
      * @param recorder
-     *            what is told of each operation pushed from now on, or null to stop
+     *            receives each operation pushed from now on, or null to stop
      */
     void record(@Nullable Recorder recorder);
 
     /**
-     * Follows one variable.
+     * Registers a listener for the events of one variable.
      *
      * @param v
      *            the variable
      * @param listener
-     *            called after each event, in the variable's order; replaces an earlier one
+     *            called after each event, in the order of the events; replaces an earlier listener
      */
     void trace(Var v, Consumer<VarEvent> listener);
 
     /**
-     * Refuses new pushes, waits until all that was pushed has ended, and stops the threads. Never throws what a body
-     * threw: failures that no one observed go to the handler given to {@link Builder#onUnhandled}. Closing again waits
-     * again, or does nothing if all has ended.
+     * Refuses new pushes, waits until all pushed operations have ended, and stops the threads. Never throws the
+     * exception of a body: failures that nobody observed go to the handler given to {@link Builder#onUnhandled}. A
+     * second call waits too, or returns at once if all operations have ended.
      *
      * <p>
-     * An operation that never ends, for instance one whose {@link Completion} no one calls, makes this wait forever.
-     * Use {@link #close(Duration)} to wait for a limited time and {@link #shutdownNow()} to cancel what is pending;
-     * {@link #snapshot()} shows what that is and what running threads do.
+     * If an operation never ends, for instance because its {@link Completion} is never called, this call waits forever.
+     * Use {@link #close(Duration)} to wait for a limited time and {@link #shutdownNow()} to cancel pending operations;
+     * {@link #snapshot()} lists them and shows what running threads do.
      *
      * @throws IllegalStateException
-     *             if called inside an operation of this engine; or if the thread is interrupted while it waits: its
-     *             flag stays set, pushes are refused, pending operations go on and the threads end after them
+     *             if called inside an operation of this engine, or if the thread is interrupted while it waits. After
+     *             an interrupt the thread's interrupt flag stays set, pushes are refused, pending operations go on, and
+     *             the engine's threads end after them
      */
     @Override
     void close();
 
     /**
-     * As {@link #close()}, for at most a given time.
+     * As {@link #close()}, with a time limit.
      *
      * @param limit
-     *            the longest time to wait
-     * @return false if operations were still pending when the time was over, or when the thread was interrupted, whose
-     * flag stays set; they keep running and the threads
-     *         stop after them
+     *            the maximum time to wait
+     * @return false if operations were still pending when the limit was exceeded or the thread was interrupted. The
+     * operations then go on, and the engine's threads stop after them; an interrupted thread's flag stays set
      */
     boolean close(Duration limit);
 
     /**
-     * Closes without draining: pending operations fail with {@link java.util.concurrent.CancellationException}, running
-     * bodies are interrupted, deletes still run. Returns without waiting.
+     * Closes without waiting for pending operations: they fail with {@link java.util.concurrent.CancellationException}.
+     * Running bodies are interrupted; deletes still run. Returns at once.
      */
     void shutdownNow();
 
     /**
-     * What may block.
+     * An action that may block.
      *
-     * @param <E>
-     *            what it throws
+     * @param <E> the type of exception that it throws
      */
     @FunctionalInterface
     interface Blocking<E extends Exception> {
-        /**
-         * Does it.
-         *
-         * @throws E
-         *             what it throws
-         */
+        /** Runs the action. @throws E if the action fails */
         void run() throws E;
     }
 
     /**
-     * Describes an engine. The last of {@link #naive}, {@link #pooled}, {@link #perDevice} and {@link #shuffled}
-     * counts.
+     * Configures an engine. {@link #naive}, {@link #pooled}, {@link #perDevice} and {@link #shuffled} exclude each
+     * other: the last call takes effect.
      */
     interface Builder {
         /**
-         * Runs each operation in the thread that pushes it: for debugging.
+         * Runs each operation in the thread that pushes it; for debugging.
          *
          * @return this
          */
         Builder naive();
 
         /**
-         * Runs everything in one pool, and copies in a pool of one thread.
+         * Runs all operations in one pool of threads, except copies, which have one thread of their own.
          *
          * @param threads
          *            the size of the pool, at least 1
@@ -374,19 +368,20 @@ public interface Engine extends AutoCloseable {
         Builder pooled(int threads);
 
         /**
-         * Runs each place's operations in a pool of its own, its copies in another; the default.
+         * Runs the operations of each place in a pool of its own, and the copies of each place in another. This is the
+         * default.
          *
          * @return this
          */
         Builder perDevice();
 
         /**
-         * Runs one operation at a time, picked among those that are ready by a seeded generator, only inside waits,
-         * {@code close}, {@code get} and {@code join} of a future, or at {@code maxPending}: finds dependencies that
-         * were not declared, repeatably.
+         * Runs one operation at a time, chosen among the ready ones by a seeded generator. Operations run only inside
+         * waits, inside {@code close}, inside {@code get} and {@code join} of a future, and in pushes that reach
+         * {@code maxPending}. Finds undeclared dependencies, reproducibly.
          *
          * @param seed
-         *            of the generator
+         *            the seed of the generator
          * @return this
          */
         Builder shuffled(long seed);
@@ -403,7 +398,7 @@ public interface Engine extends AutoCloseable {
         Builder workers(Lane lane, int n);
 
         /**
-         * Sets how many operations may be pending before a push from outside an operation waits.
+         * Sets the number of pending operations from which a push outside an operation waits.
          *
          * @param n
          *            at least 1; the default is 65,536
@@ -412,8 +407,8 @@ public interface Engine extends AutoCloseable {
         Builder maxPending(int n);
 
         /**
-         * Sets what is told of failures that no one observed before the engine closed, and of what listeners, recorders
-         * and late bodies throw.
+         * Sets the handler of failures that nobody observed before the engine closed, and of exceptions thrown by
+         * listeners, recorders, and bodies whose operation had already ended.
          *
          * @param handler
          *            must not block; the default logs with {@link System.Logger}
@@ -422,25 +417,25 @@ public interface Engine extends AutoCloseable {
         Builder onUnhandled(Consumer<? super Throwable> handler);
 
         /**
-         * Starts the engine with a recorder.
+         * Sets the recorder that the engine starts with.
          *
          * @param recorder
-         *            what is told of each operation
+         *            receives each operation
          * @return this
          */
         Builder recorder(Recorder recorder);
 
         /**
-         * Sets whether {@link Guarded} values check that the operation touching them declared them.
+         * Sets whether {@link Guarded} values check that the operation which accesses them has declared their variable.
          *
          * @param on
-         *            off by default
+         *            the default is false
          * @return this
          */
         Builder checked(boolean on);
 
         /**
-         * Names the engine and its threads.
+         * Sets the name of the engine and the prefix of its threads' names.
          *
          * @param name
          *            the name
@@ -449,20 +444,20 @@ public interface Engine extends AutoCloseable {
         Builder name(String name);
 
         /**
-         * Gives each worker of a lane a state of its own, for instance an accelerator's stream; see
-         * {@link RunContext#state}. It is made by the worker's thread at its first use and closed with the worker if it
-         * is {@link AutoCloseable}.
+         * Gives each worker of a lane a state of its own, for instance a stream of an accelerator; see
+         * {@link RunContext#state}. The worker's thread creates the state at the first use, and closes an
+         * {@link AutoCloseable} state when the worker ends.
          *
          * @param lane
          *            the lane
          * @param state
-         *            makes the state of one worker; may be given several times for states of different types
+         *            creates the state of one worker; call this method again for a state of another type
          * @return this
          */
         Builder workerState(Lane lane, Supplier<?> state);
 
         /**
-         * Makes the engine.
+         * Creates the engine.
          *
          * @return a running engine
          */

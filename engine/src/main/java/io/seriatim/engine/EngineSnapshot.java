@@ -4,16 +4,16 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What every pending operation of an engine was doing at one moment. If very many are pending, some ten thousand, each
- * is shown as it was at some moment during the call, so that nobody is held up; none that was pending all the time is
- * missing.
+ * The pending operations of an engine at one moment. If very many operations are pending, some ten thousand, each is
+ * shown as it was at some moment during the call, so that the call does not delay other threads. No operation that was
+ * pending during the whole call is missing.
  *
  * @param engine
  *            the engine's name
  * @param at
- *            when
+ *            the time of the snapshot
  * @param operations
- *            those that had not ended, in push order
+ *            the operations that had not ended, in push order
  */
 public record EngineSnapshot(String engine, Instant at, List<PendingOp> operations) {
     /** Copies the list. */
@@ -21,44 +21,44 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
         operations = List.copyOf(operations);
     }
 
-    /** How far an operation has come. */
+    /** The state of a pending operation. */
     public enum State {
         /** An earlier operation on one of its variables has not ended. */
         WAITING,
-        /** Nothing holds it but its lane's workers. */
+        /** It waits only for a worker of its lane. */
         READY,
         /** Its body runs. */
         RUNNING,
-        /** Its body has returned and its completion has not been called. */
+        /** Its body has returned, but its completion has not been called. */
         STARTED
     }
 
     /**
-     * One operation.
+     * One pending operation.
      *
      * @param order
-     *            its place in push order, from 0
+     *            its index in push order, from 0
      * @param name
      *            its name
      * @param state
-     *            how far it has come
+     *            its state
      * @param lane
-     *            where it runs
+     *            the lane that it runs on
      * @param reads
      *            the names of the variables that it reads
      * @param mutates
-     *            the names of those that it mutates
+     *            the names of the variables that it mutates
      * @param overwrites
-     *            the names of those that it overwrites
+     *            the names of the variables that it overwrites
      * @param waitsFor
-     *            for each variable that is not yet its own: {@code variable ← operations}, with those directly before
-     *            it there: for an operation that reads, the last that mutates; for one that mutates, those that read
-     *            since, or the last that mutates if there are none
+     *            for each variable that it does not hold yet, {@code variable ← operations} with its direct
+     *            predecessors there: for a read, the last mutation before it; for a mutation, the reads since the last
+     *            mutation, or that mutation if there are none
      * @param thread
-     *            for a running operation whose thread is known: the thread's name and state and the innermost line of
-     *            the body, or of what it calls, outside the JDK; else empty. A body that has not come to its first
-     *            line, for instance because its class is being initialised by a thread that waits for the operation, is
-     *            shown with its class
+     *            for a running operation whose thread is known, the thread's name, its state, and the innermost stack
+     *            frame outside the JDK and the engine; otherwise empty. A body that has not reached its first line, for
+     *            instance because a thread that waits for the operation is initialising the body's class, is shown with
+     *            its class
      */
     public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates,
             List<String> overwrites, List<String> waitsFor, String thread) {
@@ -71,9 +71,9 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
         }
 
         /**
-         * A line about the operation.
+         * Describes the operation in one line.
          *
-         * @return its name, state, lane, variables, what it waits for and what its thread does
+         * @return its name, state, lane, variables, predecessors and thread
          */
         @Override
         public String toString() {
@@ -98,9 +98,9 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
     }
 
     /**
-     * A readable dump.
+     * Formats the snapshot as a dump.
      *
-     * @return a head line, then one line an operation
+     * @return a header line, then one line for each operation
      */
     @Override
     public String toString() {

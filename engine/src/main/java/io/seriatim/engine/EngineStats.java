@@ -1,26 +1,27 @@
 package io.seriatim.engine;
 
 /**
- * Counts of one engine, at one moment. Waits are not counted.
+ * Counts of an engine's operations at one moment. Waits are not counted.
  *
  * @param pushed
- *            operations pushed, deletes included
+ *            the number of operations pushed, including deletes
  * @param completed
- *            operations that have ended, in whatever way
+ *            the number of operations that have ended, including failed, skipped and cancelled ones
  * @param failed
- *            of those, whose body failed
+ *            the number of operations whose body failed
  * @param skipped
- *            of those, that did not run because a variable was poisoned
+ *            the number of operations that did not run because a variable was poisoned
  * @param cancelled
- *            of those, that did not run or were given up because of {@link Engine#shutdownNow}
+ *            the number of operations that did not run, or were abandoned after they had started, because of
+ *            {@link Engine#shutdownNow}
  * @param workers
- *            threads alive now
+ *            the number of the engine's live threads
  */
 public record EngineStats(long pushed, long completed, long failed, long skipped, long cancelled, int workers) {
     /**
-     * How many operations have not ended.
+     * Returns the number of operations that have not ended.
      *
-     * @return pushed less completed
+     * @return pushed minus completed
      */
     public long pending() {
         return pushed - completed;

@@ -8,9 +8,12 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** Makes a Flight Recorder event of each operation. */
+/** Emits a Flight Recorder event for each operation. */
 final class FlightRecorder implements Recorder {
-    /** One operation. The event's own time is when it ended: JFR gives no way to begin an event in the past. */
+    /**
+     * The event of one operation. Its time stamp is the end of the operation, because JFR cannot begin an event in the
+     * past.
+     */
     @Name("io.seriatim.Operation")
     @Label("Operation")
     @Category("Seriatim")

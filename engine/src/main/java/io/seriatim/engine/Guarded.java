@@ -3,8 +3,9 @@ package io.seriatim.engine;
 import java.util.Objects;
 
 /**
- * A value behind a variable. On an engine made with {@link Engine.Builder#checked}, touching it in an operation that
- * did not declare the variable throws. Outside any operation, get and set are unchecked and do not wait.
+ * A value that a variable protects. On an engine built with {@link Engine.Builder#checked}, an operation that accesses
+ * the value without having declared the variable gets an exception. Outside operations, {@code get} and {@code set}
+ * neither check nor wait.
  *
  * @param <T>
  *            the type of the value
@@ -19,16 +20,16 @@ public final class Guarded<T> {
     }
 
     /**
-     * Puts a value behind a new variable.
+     * Creates a guarded value with a new variable.
      *
      * @param <T>
      *            the type of the value
      * @param e
-     *            the engine that orders its uses
+     *            the engine that orders the accesses
      * @param name
      *            the name of the variable
      * @param value
-     *            the first value
+     *            the initial value
      * @return the guarded value
      */
     public static <T> Guarded<T> of(Engine e, String name, T value) {
@@ -37,7 +38,7 @@ public final class Guarded<T> {
     }
 
     /**
-     * The variable, for use in {@link OpBuilder#reads} and the like.
+     * Returns the variable, for {@link OpBuilder#reads}, {@link OpBuilder#mutates} and {@link OpBuilder#overwrites}.
      *
      * @return the variable
      */
@@ -46,11 +47,9 @@ public final class Guarded<T> {
     }
 
     /**
-     * The value.
-     *
-     * @return the value
+     * Returns the value. @return the current value
      * @throws IllegalStateException
-     *             in checked mode, in an operation that neither reads nor mutates the variable
+     *             in checked mode, if the calling operation declares neither a read nor a mutation of the variable
      */
     public T get() {
         Implementation.RUNTIME.checkReads(var);
@@ -63,7 +62,7 @@ public final class Guarded<T> {
      * @param value
      *            the new value
      * @throws IllegalStateException
-     *             in checked mode, in an operation that does not mutate the variable
+     *             in checked mode, if the calling operation does not declare a mutation of the variable
      */
     public void set(T value) {
         Implementation.RUNTIME.checkMutates(var);

@@ -3,9 +3,9 @@ package io.seriatim.engine;
 import io.seriatim.engine.runtime.EngineRuntime;
 import java.util.ServiceLoader;
 
-/** Reaches the implementation of the API, which lies in packages above this one. */
+/** Finds the implementation of the API, which lies in packages that import this one. */
 final class Implementation {
-    /** The one provider; a constant, so that the JVM calls it directly. */
+    /** The only provider. It is a constant, so that the JIT compiler can bind calls to it statically. */
     static final EngineRuntime<Engine.Builder, RunContext, Var> RUNTIME = find();
 
     private Implementation() {

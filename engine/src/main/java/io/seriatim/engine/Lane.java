@@ -3,16 +3,16 @@ package io.seriatim.engine;
 import java.util.Objects;
 
 /**
- * Where operations queue: a place, and one of its queues. Equal lanes are the same lane.
+ * A queue of a place, which operations are sent to. Equal instances denote the same lane.
  *
  * @param place
  *            the name of a device: {@code cpu}, {@code cpu:N}, {@code sim:N}, {@code cuda:N}, or any other word without
  *            blanks
  * @param queue
- *            the queue there
+ *            which of the place's queues
  */
 public record Lane(String place, Queue queue) {
-    /** The processor's compute lane, where operations run by default. */
+    /** The compute lane of {@code cpu}, which is the default of an operation. */
     public static final Lane CPU = new Lane("cpu", Queue.COMPUTE);
 
     /** The queues of one place. */
@@ -22,16 +22,17 @@ public record Lane(String place, Queue queue) {
         /** Copies to and from the place. */
         COPY,
         /**
-         * Urgent work. On {@code cpu} a lane of its own, shared by all; elsewhere the head of the place's compute lane.
+         * Urgent work. On {@code cpu} and every {@code cpu:N} this is one shared lane; on other places it is the head
+         * of the place's compute lane.
          */
         PRIORITY
     }
 
     /**
-     * Checks the name.
+     * Validates the name of the place.
      *
      * @throws IllegalArgumentException
-     *             if the place is empty or holds a blank
+     *             if the place is empty or contains white space
      */
     public Lane {
         Objects.requireNonNull(place, "place");
@@ -43,20 +44,20 @@ public record Lane(String place, Queue queue) {
     }
 
     /**
-     * The compute lane of a place.
+     * Returns the compute lane of a place.
      *
      * @param place
      *            the name of a device
-     * @return its lane for ordinary work
+     * @return the lane for ordinary work
      */
     public static Lane of(String place) {
         return new Lane(place, Queue.COMPUTE);
     }
 
     /**
-     * A readable form.
+     * Formats the lane.
      *
-     * @return for instance {@code cpu}, {@code cuda:0/copy}
+     * @return for instance {@code cpu} or {@code cuda:0/copy}
      */
     @Override
     public String toString() {

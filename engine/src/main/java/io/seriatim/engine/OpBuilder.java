@@ -4,59 +4,61 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Describes one operation and pushes it. For a single use by one thread: after one of the last six methods, every
- * method throws {@link IllegalStateException}.
+ * Describes one operation and pushes it. One thread uses a builder once: after {@code push}, {@code pushAsync},
+ * {@code submit}, {@code call}, {@code prepare} or {@code prepareAsync}, every method throws
+ * {@link IllegalStateException}.
  *
  * <p>
- * Naming a variable twice counts once; a variable that is read and mutated is mutated; one that is mutated and
- * overwritten is mutated.
+ * A variable that is named twice counts once. A variable that is both read and mutated, read and overwritten, or
+ * mutated and overwritten is mutated.
  */
 public interface OpBuilder {
     /**
-     * Adds variables whose value the operation needs.
+     * Adds variables that the operation reads.
      *
      * @param v
      *            the variables
      * @return this
      * @throws IllegalArgumentException
-     *             if a variable is another engine's
+     *             if a variable belongs to another engine
      */
     OpBuilder reads(Var... v);
 
     /**
-     * Adds variables that the operation changes and whose old value it needs.
+     * Adds variables that the operation reads and changes.
      *
      * @param v
      *            the variables
      * @return this
      * @throws IllegalArgumentException
-     *             if a variable is another engine's
+     *             if a variable belongs to another engine
      */
     OpBuilder mutates(Var... v);
 
     /**
-     * Adds variables that the operation gives a new value without needing the old one: it runs even if they are
-     * poisoned, and heals them.
+     * Adds variables that the operation gives a new value without reading the old one. The operation runs even if they
+     * are poisoned, and its success clears their failure.
      *
      * @param v
      *            the variables
      * @return this
      * @throws IllegalArgumentException
-     *             if a variable is another engine's
+     *             if a variable belongs to another engine
      */
     OpBuilder overwrites(Var... v);
 
     /**
-     * Says where the operation runs.
+     * Sets the lane that the operation runs on.
      *
      * @param lane
-     *            its place and, if the kind is {@link OpKind#NORMAL}, its queue; the default is {@link Lane#CPU}
+     *            its place, and its queue unless the {@linkplain #kind kind} chooses another; the default is
+     *            {@link Lane#CPU}
      * @return this
      */
     OpBuilder on(Lane lane);
 
     /**
-     * Says what kind of work it is, which picks the queue.
+     * Sets the kind of work, which may choose the queue of the place.
      *
      * @param k
      *            the kind; the default is {@link OpKind#NORMAL}
@@ -65,24 +67,24 @@ public interface OpBuilder {
     OpBuilder kind(OpKind k);
 
     /**
-     * Says how urgent it is among the ready operations of its lane.
+     * Sets the priority among the ready operations of the lane.
      *
      * @param p
-     *            a higher number runs first; the default is 0
+     *            operations with a higher number run first; the default is 0
      * @return this
      */
     OpBuilder priority(int p);
 
     /**
-     * Runs the operation even if a variable that it reads or mutates is poisoned. Its success heals only what it
-     * overwrites.
+     * Runs the operation even if a variable that it reads or mutates is poisoned. Its success clears the failure of the
+     * variables that it overwrites only.
      *
      * @return this
      */
     OpBuilder evenIfFailed();
 
     /**
-     * Says whether the engine's recorder is told of this operation.
+     * Sets whether the engine's recorder receives this operation.
      *
      * @param on
      *            the default is true
@@ -91,67 +93,68 @@ public interface OpBuilder {
     OpBuilder recorded(boolean on);
 
     /**
-     * Pushes the operation; it has ended when the body returns or throws.
+     * Pushes the operation. It ends when the body returns or throws.
      *
      * @param body
-     *            what to do
+     *            the work of the operation
      * @throws IllegalStateException
-     *             if a variable is deleted, the engine closed, or this builder used up
+     *             if a variable is deleted, the engine is closed, or this builder has been used
      */
     void push(Body body);
 
     /**
-     * Pushes the operation; it has ended when the completion given to the body is called, by any thread.
+     * Pushes the operation. It ends when any thread calls the completion that the body receives.
      *
      * @param body
-     *            what to start
+     *            starts the work of the operation
      * @throws IllegalStateException
-     *             if a variable is deleted, the engine closed, or this builder used up
+     *             if a variable is deleted, the engine is closed, or this builder has been used
      */
     void pushAsync(AsyncBody body);
 
     /**
-     * Pushes the operation and gives a future of its end. {@code get} and {@code join} count as waits: inside an
-     * operation they let another worker take over.
+     * Pushes the operation and returns a future of its end. {@code get} and {@code join} are waits of the engine: in a
+     * worker they let another worker take its place.
      *
      * @param body
-     *            what to do
-     * @return completes normally, with what the body threw, with {@link OperationFailedException} if it was skipped, or
-     * with
-     *         {@link java.util.concurrent.CancellationException} after {@link Engine#shutdownNow}
+     *            the work of the operation
+     * @return a future that completes normally, with the exception of the body, with {@link OperationFailedException}
+     * if the operation was skipped, or with {@link java.util.concurrent.CancellationException} after
+     * {@link Engine#shutdownNow}
      * @throws IllegalStateException
-     *             if a variable is deleted, the engine closed, or this builder used up
+     *             if a variable is deleted, the engine is closed, or this builder has been used
      */
     CompletableFuture<Void> submit(Body body);
 
     /**
-     * As {@link #submit}, with a value.
+     * As {@link #submit}, for a body that returns a value.
      *
      * @param <T>
      *            the type of the value
      * @param body
-     *            what to do
-     * @return completes with what the body returned; otherwise as in {@link #submit}
+     *            the work of the operation
+     * @return a future that completes with the value that the body returned, or otherwise as in {@link #submit}
      * @throws IllegalStateException
-     *             if a variable is deleted, the engine closed, or this builder used up
+     *             if a variable is deleted, the engine is closed, or this builder has been used
      */
     <T> CompletableFuture<T> call(Callable<T> body);
 
     /**
-     * Makes an operation to push many times.
+     * Describes an operation that is pushed many times.
      *
      * @param body
-     *            what to do each time; with several workers two pushes that share no mutated variable may run at once
-     * @return the operation, not pushed
+     *            the work of each push; on several workers, two pushes that share no mutated variable may run at the
+     *            same time
+     * @return the operation, which has not been pushed yet
      */
     PreparedOp prepare(Body body);
 
     /**
-     * Makes an asynchronous operation to push many times.
+     * Describes an asynchronous operation that is pushed many times.
      *
      * @param body
-     *            what to start each time
-     * @return the operation, not pushed
+     *            starts the work of the operation each time
+     * @return the operation, which has not been pushed yet
      */
     PreparedOp prepareAsync(AsyncBody body);
 }

@@ -1,6 +1,6 @@
 package io.seriatim.engine;
 
-/** What kind of work an operation is; it picks the queue of the operation's place. */
+/** The kind of work of an operation, which chooses a queue of the operation's place. */
 public enum OpKind {
     /** Ordinary work, on the queue that the lane names. */
     NORMAL,
@@ -8,10 +8,12 @@ public enum OpKind {
     COPY_IN,
     /** A copy from the place, on its copy lane. */
     COPY_OUT,
-    /** Urgent work: on {@code cpu} on the shared priority lane, elsewhere at the head of the place's compute lane. */
+    /**
+     * Urgent work: on {@code cpu} it runs on the shared priority lane, on other places at the head of the compute lane.
+     */
     PRIORITIZED,
-    /** Runs on the thread that pushes it, or on the one that completes its last predecessor; must not block. */
+    /** Runs on the thread that pushes it, or on the thread that completes its last predecessor. Must not block. */
     ASYNC,
-    /** Frees what variables stand for: runs even if they are poisoned, and after {@link Engine#shutdownNow}. */
+    /** Frees the resources behind variables. Runs even if they are poisoned, and after {@link Engine#shutdownNow}. */
     DELETE
 }

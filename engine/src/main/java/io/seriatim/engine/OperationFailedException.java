@@ -3,7 +3,8 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation failed, and so the variable that was waited for has no value. The cause is what its body threw.
+ * Thrown by a wait when an operation has failed, so that the awaited variable has no value. The cause is the exception
+ * that the operation's body threw.
  */
 public class OperationFailedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -11,18 +12,18 @@ public class OperationFailedException extends RuntimeException {
     /** The name of the operation that threw. */
     private final String operation;
 
-    /** The variable waited for. */
+    /** The awaited variable. */
     private final transient @Nullable Var var;
 
     /**
-     * Describes a failure.
+     * Creates an exception for one failed operation.
      *
      * @param operation
      *            the name of the operation that threw
      * @param var
-     *            the variable waited for, or null where all were
+     *            the awaited variable, or null if the wait was for all operations
      * @param cause
-     *            what the body threw
+     *            the exception that the body threw
      */
     public OperationFailedException(String operation, @Nullable Var var, Throwable cause) {
         super(message(operation, var, cause), cause);
@@ -38,7 +39,7 @@ public class OperationFailedException extends RuntimeException {
     }
 
     /**
-     * The operation that failed.
+     * Returns the name of the operation that failed.
      *
      * @return the name of the operation whose body threw
      */
@@ -47,7 +48,7 @@ public class OperationFailedException extends RuntimeException {
     }
 
     /**
-     * The variable that was waited for.
+     * Returns the awaited variable.
      *
      * @return the variable, or null at {@link Engine#waitForAll()} and after deserialisation
      */

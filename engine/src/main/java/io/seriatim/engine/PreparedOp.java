@@ -1,14 +1,12 @@
 package io.seriatim.engine;
 
-/**
- * An operation described once and pushed many times, by many threads at once.
- */
+/** An operation that is described once and pushed many times. Several threads may push it at the same time. */
 public interface PreparedOp {
     /**
-     * Pushes the operation on the lane and with the priority that it was described with.
+     * Pushes the operation with the lane and the priority of its description.
      *
      * @throws IllegalStateException
-     *             if this or one of its variables is deleted, or the engine closed
+     *             if this operation or one of its variables is deleted, or the engine is closed
      */
     void push();
 
@@ -16,9 +14,9 @@ public interface PreparedOp {
      * Pushes the operation with another priority.
      *
      * @param priority
-     *            a higher number runs first
+     *            operations with a higher number run first
      * @throws IllegalStateException
-     *             if this or one of its variables is deleted, or the engine closed
+     *             if this operation or one of its variables is deleted, or the engine is closed
      */
     void push(int priority);
 
@@ -26,17 +24,17 @@ public interface PreparedOp {
      * Pushes the operation on another lane, with another priority.
      *
      * @param lane
-     *            where to run
+     *            the lane to run on
      * @param priority
-     *            a higher number runs first
+     *            operations with a higher number run first
      * @throws IllegalStateException
-     *             if this or one of its variables is deleted, or the engine closed
+     *             if this operation or one of its variables is deleted, or the engine is closed
      */
     void push(Lane lane, int priority);
 
     /**
-     * Drops the body and the variables once all pushes have completed. A later push throws
-     * {@link IllegalStateException}; deleting again does nothing.
+     * Releases the references to the body and the variables, once all pushes have ended. A later push throws
+     * {@link IllegalStateException}; a second call has no effect.
      */
     void delete();
 }

@@ -3,14 +3,15 @@ package io.seriatim.engine;
 import java.nio.file.Path;
 
 /**
- * Is told of each operation that has ended. Three are ready-made: {@link #jfr()}, {@link #trace(Path)} and
+ * Receives each operation that has ended. There are three implementations: {@link #jfr()}, {@link #trace(Path)} and
  * {@link #aggregate()}.
  */
 @FunctionalInterface
 public interface Recorder {
     /**
-     * Takes the record of one operation. Called by the thread that ended it, by several threads at once, under no lock;
-     * must not block. What it throws goes to {@link Engine.Builder#onUnhandled}.
+     * Receives the record of one operation. The thread that ended the operation calls this method without holding a
+     * lock, and several threads may call it at the same time. It must not block. Exceptions go to
+     * {@link Engine.Builder#onUnhandled}.
      *
      * @param op
      *            the operation
@@ -18,7 +19,7 @@ public interface Recorder {
     void ended(OpRecord op);
 
     /**
-     * Makes a Flight Recorder event of each operation: {@code io.seriatim.Operation}.
+     * Returns a recorder that emits a Flight Recorder event, {@code io.seriatim.Operation}, for each operation.
      *
      * @return the recorder
      */
@@ -27,18 +28,19 @@ public interface Recorder {
     }
 
     /**
-     * Writes a timeline that Perfetto and Chrome's tracing page open.
+     * Returns a recorder that writes a timeline, which Perfetto and Chrome's tracing page can open.
      *
      * @param file
-     *            where to; written when the recorder is closed, under a temporary name and then moved into place
-     * @return the recorder, to be closed after the engine
+     *            the file. The recorder writes to a temporary file, which replaces this file when the recorder is
+     *            closed
+     * @return the recorder; close it after the engine
      */
     static TraceFile trace(Path file) {
         return new TraceFile(file);
     }
 
     /**
-     * Keeps count, total time and percentiles for each operation name.
+     * Returns a recorder that keeps the count, the total time and percentiles for each name of operations.
      *
      * @return the recorder
      */
@@ -48,31 +50,32 @@ public interface Recorder {
 
     /** How an operation ended. */
     enum Outcome {
-        /** Its body ended well. */
+        /** Its body returned normally. */
         COMPLETED,
         /** Its body failed. */
         FAILED,
         /** It did not run because a variable was poisoned. */
         SKIPPED,
-        /** It did not run, or was given up, because of {@link Engine#shutdownNow}. */
+        /** It did not run, or was abandoned after it had started, because of {@link Engine#shutdownNow}. */
         CANCELLED
     }
 
     /**
-     * One operation's way through the engine. Times are those of {@link System#nanoTime}: from pushed to ready it
-     * waited for other operations, from ready to started for a worker. Of an operation that did not run, started and
-     * ended are the time when it was given up.
+     * The life of one operation in the engine. Times are values of {@link System#nanoTime}: from {@code pushed} to
+     * {@code ready} it waited for other operations, from {@code ready} to {@code started} for a worker. For an
+     * operation that did not run, {@code started} and {@code ended} are the time when the engine skipped or cancelled
+     * it.
      *
      * @param name
      *            its name
      * @param kind
      *            its kind
      * @param lane
-     *            where it ran
+     *            the lane that it ran on
      * @param thread
-     *            the name of the thread that ran it, or gave it up
+     *            the name of the thread that ran, skipped or cancelled it
      * @param worker
-     *            the number of the worker on its lane, or -1 where no worker ran it
+     *            the number of the worker on its lane, or -1 if no worker ran it
      * @param pushed
      *            when it was pushed
      * @param ready
@@ -80,7 +83,7 @@ public interface Recorder {
      * @param started
      *            when its body began
      * @param ended
-     *            when its body, or its completion, ended
+     *            when its body returned or, for an asynchronous operation, its completion was called
      * @param outcome
      *            how it ended
      */

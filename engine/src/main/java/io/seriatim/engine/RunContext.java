@@ -1,11 +1,11 @@
 package io.seriatim.engine;
 
-/** What an operation may ask about the worker that runs it. */
+/** The context of a running operation: its lane, its worker and the worker's state. */
 public interface RunContext {
     /**
-     * The context of the operation that the calling thread runs.
+     * Returns the context of the operation that the calling thread runs.
      *
-     * @return the context, valid until the body returns
+     * @return the context, which is valid until the body returns
      * @throws IllegalStateException
      *             outside an operation
      */
@@ -19,27 +19,27 @@ public interface RunContext {
     }
 
     /**
-     * The lane that the operation runs on.
+     * Returns the lane that the operation runs on.
      *
      * @return the lane
      */
     Lane lane();
 
     /**
-     * The worker's number on its lane.
+     * Returns the worker's number on its lane.
      *
-     * @return from 0; spare workers, which stand in for waiting ones, have the numbers after the lane's own; 0 on the
-     * naive and the shuffled engine
+     * @return a number from 0. Spare workers, which replace waiting ones, have the numbers after the lane's regular
+     * workers. Always 0 on the naive and the shuffled engine
      */
     int worker();
 
     /**
-     * The worker's own state, made by a supplier given to {@link Engine.Builder#workerState}.
+     * Returns the worker's state, which a supplier given to {@link Engine.Builder#workerState} creates.
      *
      * @param <T>
      *            the type of the state
      * @param type
-     *            a class that the state is an instance of
+     *            the class or a superclass of the state
      * @return the state
      * @throws IllegalStateException
      *             if the lane has no state of that type

@@ -14,13 +14,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes each operation to a timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open: a
- * process for each lane, a track for each thread, and in the arguments of each slice how long the operation waited for
- * others and for a worker, in microseconds. Made by {@link Recorder#trace}.
+ * Writes operations to a timeline in the Trace Event Format, which Perfetto and Chrome's tracing page can open. Each
+ * lane is a process and each thread a track. The arguments of a slice say how long, in microseconds, the operation
+ * waited for other operations and for a worker. Created by {@link Recorder#trace}.
  *
  * <p>
- * What is recorded goes to a temporary file beside the given one as it comes; {@link #close} completes it and moves it
- * into place.
+ * Events are written to a temporary file in the same folder; {@link #close} completes that file and moves it to the
+ * given path.
  */
 public final class TraceFile implements Recorder, AutoCloseable {
     private final Path file;
@@ -102,7 +102,8 @@ public final class TraceFile implements Recorder, AutoCloseable {
     }
 
     /**
-     * Completes the file and moves it into place. What is recorded later is left out; closing again does nothing.
+     * Completes the temporary file and moves it to the given path. Operations that end later are ignored; a second call
+     * has no effect.
      *
      * @throws IOException
      *             if the file cannot be written

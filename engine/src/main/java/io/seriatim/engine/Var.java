@@ -1,18 +1,17 @@
 package io.seriatim.engine;
 
-/** A name for something that operations read and mutate; it holds no value. Made by {@link Engine#newVar()}. */
+/**
+ * A variable: it stands for a resource that operations read and mutate, but holds no value itself. Created by
+ * {@link Engine#newVar()}.
+ */
 public interface Var {
-    /**
-     * Its name.
-     *
-     * @return the name it was made with
-     */
+    /** Returns the name. @return the name given to {@link Engine#newVar(String)}, or a generated one */
     String name();
 
     /**
-     * How often it has changed.
+     * Returns the number of mutations so far.
      *
-     * @return the number of mutations that have ended, failed and skipped ones included
+     * @return the number of mutations that have ended, including failed and skipped ones
      */
     long version();
 }

@@ -1,31 +1,31 @@
 package io.seriatim.engine;
 
 /**
- * Something that happened to a traced variable.
+ * An event of a traced variable.
  *
  * @param kind
- *            what
+ *            the kind of event
  * @param var
  *            the variable
  * @param operation
- *            the name of the operation that did it
+ *            the name of the operation that caused it
  * @param version
- *            the variable's version after it
+ *            the variable's version after the event
  * @param nanos
- *            when, as {@link System#nanoTime}
+ *            the time, as a value of {@link System#nanoTime}
  */
 public record VarEvent(Kind kind, Var var, String operation, long version, long nanos) {
-    /** What may happen. */
+    /** The kinds of events. */
     public enum Kind {
         /** An operation that reads it has become ready. */
         READ_READY,
         /** An operation that mutates it has become ready. */
         MUTATE_READY,
-        /** An operation that read it has ended. */
+        /** An operation that reads it has ended. */
         READ_ENDED,
-        /** An operation that mutated it has ended well. */
+        /** An operation that mutates it has ended normally. */
         MUTATED,
-        /** An operation that mutates it has failed or was skipped: the variable is poisoned. */
+        /** An operation that mutates it has failed or was skipped, so the variable is poisoned. */
         POISONED,
         /** Its failure was cleared. */
         CLEARED,

@@ -1,11 +1,12 @@
 /**
- * The dependency engine. Begin with {@link io.seriatim.engine.Engine}.
+ * The dependency engine. Start with {@link io.seriatim.engine.Engine}.
  *
  * <p>
- * This package is the whole API; the other packages are not exported. Bottom to top: {@code sync} has locks;
- * {@code dependency} derives what is ready; {@code queue} and {@code log} keep operations in their orders;
- * {@code thread} says what a thread runs; {@code core} joins these to one engine; {@code pending} waits, and
- * {@code dispatch} says who runs what is ready; {@code front} answers the API, which finds it through {@code runtime}.
+ * This package is the whole API; the other packages are not exported. From bottom to top, {@code sync} holds locks,
+ * {@code dependency} derives which operations are ready, {@code queue} and {@code log} hold queues of operations,
+ * {@code thread} holds the state of one thread, {@code core} combines these into an engine, {@code pending} implements
+ * waits and snapshots, {@code dispatch} runs ready operations, and {@code front} implements the API, which finds it
+ * through {@code runtime}.
  */
 @NullMarked
 package io.seriatim.engine;

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** E4: a push that fails between two steps has not happened, and the next goes on where it began. */
+/** A push that fails between two steps has no effect, and the next push succeeds. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class AbandonedPushTest {
     /** Fails every third push. */
@@ -61,9 +61,9 @@ class AbandonedPushTest {
         ReadyQueue atHand = new ReadyQueue(0);
         for (int i = 0; i < 12; i++) {
             atHand.add(new Operation(core, "at hand"));
-            core.intake.next(atHand, LogReader.MAX_OVERTAKEN);
+            core.logReader.next(atHand, LogReader.MAX_OVERTAKEN);
         }
-        core.intake.admitAll();
+        core.logReader.admitAll();
         assertEquals(pushed.size(), core.counts.position);
         assertEquals(0, core.counts.early);
         failed.forEach(
@@ -77,7 +77,7 @@ class AbandonedPushTest {
     }
 
     @Test
-    void theTestTellsALogThatForgetsThatAPushHasFailed() {
+    void theTestDetectsALogThatForgetsThatAPushHasFailed() {
         assertThrows(AssertionError.class, () -> aFailedPushIsNeverTakenIn(true));
     }
 
@@ -101,7 +101,7 @@ class AbandonedPushTest {
         }
     }
 
-    /** An error within the tracker itself: no one hangs, and everyone is told why. */
+    /** An error inside the tracker: no thread hangs, and every later call reports the error. */
     @Test
     void aBrokenEngineSaysSo() throws Exception {
         EngineCore core = ((EngineBuilder) Engine.builder().pooled(1)).buildCore();
@@ -113,7 +113,7 @@ class AbandonedPushTest {
             assertEquals("planted", String.valueOf(thrown.getCause()).replaceAll(".*: ", ""));
         });
         TestSupport.untilParked(waiting.thread);
-        core.broke(new Planted("planted"));
+        core.markBroken(new Planted("planted"));
         waiting.join();
         TestSupport.assertThrowsMentioning(IllegalStateException.class,
                 () -> engine.op("late").push(TestSupport.nothing()), "broken");

@@ -9,11 +9,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** E8: at maxPending pushes from outside wait, pushes from inside never do. */
+/** At maxPending a push from outside an operation waits; a push from inside never does. */
 @EveryEngineWithWorkers
 class BackPressureTest extends EngineContract {
     private static final int MAX = 100;
-    /** How exact the limit is. */
+    /** The tolerance of the limit. */
     private static final int SLACK = 16;
     private static final int MANY = 500;
 

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Every bad input is an exception whose message says what is wrong, and changes nothing. */
+/** Every invalid input causes an exception whose message names the error, and changes no state. */
 @EveryEngine
 class BadInputTest extends EngineContract {
 
@@ -128,7 +128,7 @@ class BadInputTest extends EngineContract {
         }
     }
 
-    /** Uses a builder in one of six ways and then in all of them. */
+    /** Uses a builder up in one of six ways, and then calls each of its methods. */
     private static void use(Engine engine, String name, int first) {
         OpBuilder op = engine.op(name);
         List<Executable> uses = List.of(() -> op.push(TestSupport.nothing()), () -> op.pushAsync(Completion::complete),

@@ -29,16 +29,17 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * What users are told may block, wait, push and close: whoever tells them holds nothing that another thread could run.
+ * Callbacks of users may block, wait, push and close: the thread that calls them holds no operation that another thread
+ * could run.
  */
 @EveryEngine
 class CallbackTest extends EngineContract {
-    /** Tells users when it holds the next operation, if there is one. */
+    /** A wrong rule: calls callbacks while the worker holds its next operation. */
     private static final class TellsLate extends Rules {
         @Override
         @Nullable
         public Callback nextCallback(Owner core) {
-            Operation next = ((EngineCore) core).intake.next(queue(), 0);
+            Operation next = ((EngineCore) core).logReader.next(queue(), 0);
             if (next == null) {
                 return core.pollDeferred();
             }
@@ -65,8 +66,8 @@ class CallbackTest extends EngineContract {
     }
 
     /**
-     * Runs a body as an operation; what it pushes becomes ready when it has ended, and its dependents are registered by
-     * then.
+     * Runs a body as an operation. Operations that the body pushes become ready when it has ended, and their dependents
+     * are registered by then.
      */
     private static void prepare(Engine engine, Var gate, Body body) throws Exception {
         try {
@@ -80,7 +81,7 @@ class CallbackTest extends EngineContract {
         end.get(30, TimeUnit.SECONDS);
     }
 
-    /** Lets an engine run that only runs where someone waits. */
+    /** Lets an engine run operations that runs them only inside waits. */
     private void finish(Engine engine, CompletableFuture<?> end) throws Exception {
         if (kind == EngineUnderTest.SHUFFLED) {
             engine.waitForAll();
@@ -195,7 +196,7 @@ class CallbackTest extends EngineContract {
         assertEquals(24, ran.get());
     }
 
-    /** The callback does not wait by a call of ours, so nothing tells that its thread is not busy. */
+    /** The callback does not wait by a method of the engine, so the engine does not know that its thread is blocked. */
     @Test
     void aCallbackThatBlocksHoldsUpNoReadyOperation() throws Exception {
         Assumptions.assumeTrue(kind.hasWorkers());
@@ -273,7 +274,10 @@ class CallbackTest extends EngineContract {
         assertEquals(7, a.get());
     }
 
-    /** Another thread completes: it tells, and by then the operations that became ready are with the workers. */
+    /**
+     * Another thread completes the operation and calls the callback; by then the workers have the operations that
+     * became ready.
+     */
     @Test
     void aThreadThatCompletesTellsWhenAllElseIsDone() throws Exception {
         Assumptions.assumeTrue(kind.hasWorkers());
@@ -320,7 +324,7 @@ class CallbackTest extends EngineContract {
         }).get();
     }
 
-    /** An operation that is skipped is told of by a worker, whoever has found it out. */
+    /** A worker calls the callback of a skipped operation, no matter which thread has skipped it. */
     @Test
     void aThreadThatLooksTellsNothingOfOthers() throws Exception {
         Assumptions.assumeTrue(kind.hasWorkers());
@@ -408,7 +412,7 @@ class CallbackTest extends EngineContract {
         finish(engine, end);
     }
 
-    /** Whoever closes from outside finds all told. */
+    /** When close returns to a thread outside, all callbacks have run. */
     @Test
     void closeWaitsUntilWorkersHaveTold() throws Exception {
         Engine engine = open();
@@ -452,7 +456,7 @@ class CallbackTest extends EngineContract {
     }
 
     @Test
-    void theTestTellsAWorkerThatHoldsAnOperation() {
+    void theTestDetectsAWorkerThatHoldsAnOperation() {
         Assumptions.assumeTrue(kind.hasWorkers());
         assertThrows(AssertionError.class, () -> aWorkerHoldsNothingWhenItTells(new TellsLate()));
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** E14: close drains, in every state and from every thread, and leaves nothing behind. */
+/** close waits for all operations, in every state and from every thread, and leaves no threads behind. */
 @EveryEngine
 class CloseTest extends EngineContract {
     private final Planted planted = new Planted("planted");

@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** E4: an asynchronous body is completed exactly once, and nothing that is thrown loses a completion. */
+/** An asynchronous operation is completed exactly once, and no exception loses a completion. */
 @EveryEngine
 class CompletionTest extends EngineContract {
     private final Planted planted = new Planted("planted");

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** E1 and E3 from the other side: what may run together does, on the engines that have workers. */
+/** Operations that may run at the same time do so, on the engines with workers. */
 @EveryEngineWithWorkers
 class ConcurrencyTest extends EngineContract {
 

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Counters of 32 bits go on past their end, and those of 64 bits past that of an int. */
+/** 32-bit counters wrap around correctly, and 64-bit counters exceed the range of an int. */
 @EveryEngine
 class CounterTest extends EngineContract {
     private static final int NEAR = 40;
@@ -17,7 +17,7 @@ class CounterTest extends EngineContract {
         return open(builder -> ((EngineBuilder) builder).firstCounters(firstIndex, firstOrder));
     }
 
-    /** Operations of some microseconds, so that several workers hand each other batches. */
+    /** Operations of some microseconds, so that several workers use batches. */
     @Test
     void anEngineWhoseCountersWrapRound() throws Exception {
         for (int round = 0; round < 4; round++) {

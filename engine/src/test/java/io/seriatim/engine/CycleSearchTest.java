@@ -21,16 +21,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Operations that each hold a variable and wait for that of another, picked at random, all at the same time. Long
- * queues stand in between and slices are short, so that the searches for cycles take many slices and run beside each
- * other. In each cycle exactly one wait is told, and all operations end.
+ * Each operation holds a variable and waits for a randomly chosen variable of another, all at the same time. Long
+ * queues and short slices make the searches for cycles take many slices and overlap. Exactly one wait of each cycle is
+ * refused, and all operations end.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CycleSearchTest {
     private static final int MOST = 8;
     private static final int QUEUED = 300;
 
-    /** Tells every wait of a cycle that searches at the same time. */
+    /** A wrong rule: refuses every wait of a cycle whose search runs at the same time. */
     private static final class CountsLaterWaits extends Rules {
         @Override
         public boolean counts(Wait other, Wait searching) {
@@ -38,7 +38,7 @@ class CycleSearchTest {
         }
     }
 
-    /** Sees no cycle that leads through the wait of another operation. */
+    /** A wrong rule: misses cycles that contain the wait of another operation. */
     private static final class CountsNoWaits extends Rules {
         @Override
         public boolean counts(Wait other, Wait searching) {
@@ -54,7 +54,7 @@ class CycleSearchTest {
         engines.closeAndCheck();
     }
 
-    /** How many cycles there are in a graph in which each node has one edge. */
+    /** Counts the cycles of a graph in which each node has one outgoing edge. */
     private static int cycles(int[] next) {
         int cycles = 0;
         int[] seenFrom = new int[next.length];
@@ -69,7 +69,7 @@ class CycleSearchTest {
         return cycles;
     }
 
-    /** One random program; returns what was wrong, or nothing. */
+    /** Runs one random program; returns a description of an error, or an empty string. */
     private String run(Rules rules, Duration limit) throws Exception {
         int n = 2 + random.nextInt(MOST - 1);
         int[] waitsFor = random.ints(n, 0, n).toArray();
@@ -123,7 +123,7 @@ class CycleSearchTest {
     }
 
     @Test
-    void theTestCatchesASearchThatCountsLaterWaits() throws Exception {
+    void theTestDetectsASearchThatCountsLaterWaits() throws Exception {
         boolean caught = false;
         for (int round = 0; round < 1_000 && !caught; round++) {
             caught = !run(new CountsLaterWaits(), Duration.ofSeconds(30)).isEmpty();
@@ -132,7 +132,7 @@ class CycleSearchTest {
     }
 
     @Test
-    void theTestCatchesASearchThatCountsNoWaits() throws Exception {
+    void theTestDetectsASearchThatCountsNoWaits() throws Exception {
         boolean caught = false;
         for (int round = 0; round < 50 && !caught; round++) {
             caught = !run(new CountsNoWaits(), Duration.ofMillis(20)).isEmpty();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** E6: a delete comes after all earlier operations of the variable, whatever became of them, and once. */
+/** A delete runs once, after all earlier operations on the variable, whether they succeeded or not. */
 @EveryEngine
 class DeleteTest extends EngineContract {
 

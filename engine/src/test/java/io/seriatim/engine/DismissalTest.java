@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * E4: a worker that is not needed any more, and cannot go at once for want of memory, sleeps on; it neither disturbs
- * the others nor is forgotten.
+ * A worker that is not needed any more, but cannot be removed for lack of memory, stays asleep: it does not disturb the
+ * others and is removed later.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DismissalTest {
     private static final int FAILURES = 3;
 
-    /** Has no memory when the first workers are to go. */
+    /** Simulates a lack of memory when the first workers are removed. */
     private static final class NoMemory extends Rules {
         final CountDownLatch failures = new CountDownLatch(FAILURES);
 
@@ -39,7 +39,7 @@ class DismissalTest {
                 .onUnhandled(t -> assertEquals("planted", t.getMessage())).build();
         Var v = engine.newVar("v");
         int[] ran = new int[1];
-        // The one worker waits inside an operation, so a second one takes its place meanwhile.
+        // The only worker waits inside an operation, so a second one takes its place meanwhile.
         engine.op("waits").push(() -> {
             engine.op("awaited").mutates(v).push(() -> ran[0]++);
             engine.waitToRead(v);

@@ -23,15 +23,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * E7: a wait far back in the log waits for nothing that was pushed after it, and for no operation that has nothing to
- * do with it.
+ * A wait at a late position in the log waits neither for operations that were pushed after it nor for unrelated
+ * operations.
  */
 @EveryEngineWithWorkers
 class EarlyIntakeTest extends EngineContract {
-    /** More than are taken in for a wait at once. */
+    /** More operations than a wait admits at once. */
     private static final int MANY = 3_000;
 
-    /** Takes what was pushed after a wait in before it. */
+    /** A wrong rule: admits operations that were pushed after a wait before the wait begins. */
     static final class LooksPastWaits extends Rules {
         @Override
         public long earlyBelow(long pushed, long cut) {
@@ -39,9 +39,7 @@ class EarlyIntakeTest extends EngineContract {
         }
     }
 
-    /**
-     * Operations of which only the first is ready, and that no worker is busy with: the log is taken in by the test.
-     */
+    /** Operations of which only the first is ready, and which no worker runs: the test reads the log itself. */
     private static EngineCore withChain(Rules rules) {
         EngineCore core = ((EngineBuilder) Engine.builder().pooled(1)).rules(rules).buildCore();
         Variable chain = new Variable(core, "chain");
@@ -64,21 +62,21 @@ class EarlyIntakeTest extends EngineContract {
     }
 
     /**
-     * A worker that looks for the next operation when it has let others go before long enough; it has one to run at
-     * hand, and takes no more in for that.
+     * Behaves like a worker that is due to admit an operation early: it has a ready operation to run, and reads no more
+     * of the log for it.
      */
     private static void takeEarly(EngineCore core) {
         ReadyQueue atHand = new ReadyQueue(0);
         atHand.add(new Operation(core, "at hand"));
-        core.intake.next(atHand, LogReader.MAX_OVERTAKEN);
+        core.logReader.next(atHand, LogReader.MAX_OVERTAKEN);
     }
 
     private static void nothingBehindAWaitIsTakenBeforeIt(Rules rules) {
         EngineCore core = withChain(rules);
         Variable late = new Variable(core, "late");
         Waiter waiter = new Waiter();
-        // One thread only, so no one has to hold the tracker lock: given back, it would call a worker.
-        LogReader.Cut cut = core.intake.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
+        // There is only one thread, so the tracker lock is not acquired: releasing it would wake a worker.
+        LogReader.Cut cut = core.logReader.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
         assertTrue(cut != null && !LogReader.isPassed(cut), "the wait stands too far back in the log to begin at once");
         Operation before = append(core, "another", new Variable(core, "another"));
         Operation behind = append(core, "late", late);
@@ -88,7 +86,7 @@ class EarlyIntakeTest extends EngineContract {
         }
         assertFalse(before.has(Operation.TAKEN_EARLY), "taken in before a wait that was pushed before it");
         assertFalse(behind.has(Operation.TAKEN_EARLY), "taken in before a wait that was pushed before it");
-        core.intake.admitAll();
+        core.logReader.admitAll();
         assertTrue(waiter.done, "nothing on the variable was pushed before the wait");
     }
 
@@ -98,13 +96,13 @@ class EarlyIntakeTest extends EngineContract {
     }
 
     @Test
-    void theTestTellsARuleThatLooksPastWaits() {
+    void theTestDetectsARuleThatLooksPastWaits() {
         assertThrows(AssertionError.class, () -> nothingBehindAWaitIsTakenBeforeIt(new LooksPastWaits()));
     }
 
     /**
-     * An operation that is being pushed may be seen before it counts as pushed: a wait that begins meanwhile does not
-     * know it.
+     * An operation may be visible in the log before it is counted as pushed; a wait that begins in between does not
+     * include it.
      */
     @Test
     void whatIsBeingPushedIsNotTakenInBeforeItCounts() {
@@ -115,7 +113,10 @@ class EarlyIntakeTest extends EngineContract {
         assertSame(op, core.log.pollEarly(op.order + 1));
     }
 
-    /** The wait stands behind thousands of a slow chain; what was pushed after it is ready and does not end. */
+    /**
+     * The wait stands behind thousands of operations of a slow chain; an operation that was pushed after it is ready
+     * and does not end.
+     */
     @Test
     void aWaitBehindALongLogEndsWithoutWhatComesAfter() throws Exception {
         Engine engine = open();
@@ -143,9 +144,7 @@ class EarlyIntakeTest extends EngineContract {
         assertEquals(100, late.version());
     }
 
-    /**
-     * Every worker is in a body that lasts until the waiting thread goes on: no one takes the log in but that thread.
-     */
+    /** Every worker runs a body that lasts until the waiting thread goes on, so only that thread can read the log. */
     @Test
     void aWaitForAnIdleVariableEndsThoughNoWorkerTakesTheLogIn() throws Exception {
         Engine engine = open();

@@ -8,9 +8,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 
 /**
- * What all engines promise. Each subclass takes one topic and is run over the engines; after each test every engine
- * that it opened is closed and its invariants are checked. The time limit is a guard against hangs, nothing is
- * measured.
+ * The contract of all engines. Each subclass covers one topic and runs on every kind of engine. After each test the
+ * engines that it opened are closed and their invariants checked. The time limit only guards against hangs.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class EngineContract {
@@ -30,7 +29,7 @@ abstract class EngineContract {
         return engines.open(settings.apply(kind.builder()));
     }
 
-    /** What an engine has told of failures that no one observed. */
+    /** Returns the failures that an engine has passed to its handler of unhandled failures. */
     Queue<Throwable> unhandled(Engine engine) {
         return engines.unhandled(engine);
     }

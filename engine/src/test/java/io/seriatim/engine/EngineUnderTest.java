@@ -20,7 +20,7 @@ public enum EngineUnderTest {
         };
     }
 
-    /** Whether operations run on threads of the engine's own. */
+    /** Whether operations run on threads of the engine. */
     boolean hasWorkers() {
         return this != NAIVE && this != SHUFFLED;
     }

@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs a test class over the engines whose operations run beside the pushing thread. */
+/** Runs a test class over the engines whose operations run on other threads than the pushing one. */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited

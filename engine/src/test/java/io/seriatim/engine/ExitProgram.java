@@ -2,9 +2,9 @@ package io.seriatim.engine;
 
 import java.util.concurrent.CountDownLatch;
 
-/** Ends its main thread with an engine left open; run in a JVM of its own by {@link LifeTest}. */
+/** Ends its main thread while an engine is open; {@link LifeTest} runs it in a separate JVM. */
 final class ExitProgram {
-    /** What the engine is doing then. */
+    /** The state of the engine at that time. */
     enum State {
         IDLE, BUSY, BODY_BLOCKED, COMPLETION_MISSING, PUSHER_BLOCKED, WAITER_BLOCKED, SHUT_DOWN
     }

@@ -18,7 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** E5: what a failure does to variables, dependants and waiters. */
+/** The effect of a failure on variables, dependent operations and waiting threads. */
 @EveryEngine
 class FailureTest extends EngineContract {
     private final Planted planted = new Planted("planted");
@@ -266,7 +266,7 @@ class FailureTest extends EngineContract {
         assertEquals(100, ran.get());
     }
 
-    /** A user-defined operation in four steps; each may be the one that fails. */
+    /** A user-defined operation of four steps, each of which may fail. */
     @Test
     void aFailureAtEachOfFourPointsOfAnOperation() throws Exception {
         for (int failing = 0; failing < 4; failing++) {

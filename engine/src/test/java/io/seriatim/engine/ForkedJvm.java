@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A main class of these tests in a JVM of its own. */
+/** Runs a main class of these tests in a separate JVM. */
 final class ForkedJvm {
     private ForkedJvm() {
     }
 
-    /** Runs it until it ends well; returns what it printed. */
+    /** Runs the program, checks that it exits normally, and returns its output. */
     static String run(long limitSeconds, Path output, List<String> options, Class<?> main, String... args)
             throws Exception {
         List<String> command = new ArrayList<>();
@@ -43,7 +43,7 @@ final class ForkedJvm {
         }
     }
 
-    /** The folder or jar of a class: as a resource, because a patched module hides it. */
+    /** Finds the folder or jar of a class by its resource, because a patched module hides its location. */
     private static String placeOf(Class<?> type) throws Exception {
         String file = type.getName().replace('.', '/') + ".class";
         String url = String.valueOf(type.getResource('/' + file));

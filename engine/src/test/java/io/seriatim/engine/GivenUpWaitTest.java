@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** A wait that was given up leaves nothing behind, and has observed nothing. */
+/** An abandoned wait leaves no objects behind, and does not mark failures as observed. */
 @EveryEngineWithWorkers
 class GivenUpWaitTest extends EngineContract {
     private static final int FEW = 100;
     private static final int MANY = (int) TestSupport.scaled(10_000, 1_000);
-    /** What caches of the JDK, or a worker that comes late, may add. */
+    /** The number of objects that caches of the JDK, or a late worker, may add. */
     private static final int SLACK = 50;
-    /** More operations than a wait takes in by itself. */
+    /** More operations than a wait admits by itself. */
     private static final int BACKLOG = 3_000;
     private static final Duration SHORT = Duration.ofNanos(1);
 
@@ -137,7 +137,10 @@ class GivenUpWaitTest extends EngineContract {
         assertEquals(List.of(), List.copyOf(unhandled(engine)));
     }
 
-    /** Waits begun at different times, some of them given up: each that stays ends exactly when all before it have. */
+    /**
+     * Waits begin at different times and some are abandoned: each of the others ends exactly when all operations before
+     * it have ended.
+     */
     @Test
     void othersThatWaitForAllAreNotDisturbed() throws Exception {
         Engine engine = open();

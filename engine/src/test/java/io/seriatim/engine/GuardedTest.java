@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import org.junit.jupiter.api.Test;
 
-/** E12: a value behind a variable, and the mode that checks its uses. */
+/** Guarded values, and the mode that checks their uses. */
 @EveryEngine
 class GuardedTest extends EngineContract {
     private Engine openChecked() {

@@ -4,11 +4,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** An asynchronous operation that a test holds open: it occupies its variables, but no worker. */
+/** An asynchronous operation that a test keeps open: it holds its variables, but no worker. */
 final class Held {
     private final CompletableFuture<Completion> started = new CompletableFuture<>();
 
-    /** Pushes an operation that ends when the test says so. */
+    /** Pushes an operation that ends when the test completes it. */
     static Held push(OpBuilder op) {
         Held held = new Held();
         op.pushAsync(done -> held.started.complete(done));
@@ -20,7 +20,7 @@ final class Held {
         return this;
     }
 
-    /** Ends it now, or as soon as it starts. */
+    /** Completes the operation now, or as soon as it starts. */
     void release() {
         whenStarted(Completion::complete);
     }

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Threads of an engine that have nothing to do use no processor. */
+/** Idle threads of an engine use no processor time. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class IdleTest {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long SETTLE_NANOS = 20_000_000;
     private static final long LOOK_NANOS = 300_000_000;
-    /** A worker that looks every 50 µs uses ten times as much. */
+    /** A worker that checks for work every 50 µs uses ten times as much. */
     private static final double MOST = 0.02;
 
     private final OpenEngines engines = new OpenEngines();
@@ -48,7 +48,7 @@ class IdleTest {
         return (used(engine) - before) / (double) (System.nanoTime() - began);
     }
 
-    /** Tiny operations, so that one worker runs them and another watches it; then one that blocks. */
+    /** Tiny operations, so that one worker runs them and another watches it; then an operation that blocks. */
     @Test
     void theWatcherOfTinyOperationsSleepsWhileABodyBlocksAndNothingWaits() throws Exception {
         Assumptions.assumeTrue(THREADS.isThreadCpuTimeEnabled());
@@ -65,7 +65,7 @@ class IdleTest {
         TestSupport.await(running);
         double share = share(engine);
         assertTrue(share < MOST, () -> "used " + share + " of a processor");
-        // The lane still has workers for what comes now.
+        // The lane still has workers for new operations.
         for (int i = 0; i < 100; i++) {
             int at = i;
             CompletableFuture<Integer> later = engine.op("later").call(() -> at);

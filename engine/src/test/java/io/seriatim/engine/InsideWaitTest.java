@@ -17,13 +17,14 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * E7 and E8: waits and pushes inside operations. A pool of one does not hang, and a wait that could never end is named.
+ * Waits and pushes inside operations. A pool of one thread does not hang, and a wait that could never end is refused
+ * with a message that names the cycle.
  */
 @EveryEngine
 class InsideWaitTest extends EngineContract {
     private static final Duration LONG = Duration.ofSeconds(10);
 
-    /** Runs a body as an operation, from outside, and throws what it threw. */
+    /** Runs a body as an operation and rethrows its exception. */
     private static void inside(Engine engine, String name, Body body, Var... mutates) throws Exception {
         try {
             engine.op(name).mutates(mutates).submit(body).get();
@@ -70,7 +71,7 @@ class InsideWaitTest extends EngineContract {
         assertEquals(40, nested(engine, 40));
     }
 
-    /** Each level's wait is checked against those of all levels above; without a look at all of them. */
+    /** Each level's wait is checked against the waits of all outer levels, without visiting all of them. */
     @Test
     void waitsNestVeryDeeply() throws Exception {
         Assumptions.assumeTrue(kind == EngineUnderTest.POOLED_1 || kind == EngineUnderTest.PER_DEVICE);
@@ -226,7 +227,7 @@ class InsideWaitTest extends EngineContract {
         CompletableFuture<Void> first = engine.op("first").mutates(a).submit(() -> {
             TestSupport.await(waiting);
             TestSupport.untilParked(waiter.get());
-            // "second" holds b, and waits for a, which this holds.
+            // Operation "second" holds b and waits for a, which this operation holds.
             assertNeverEnds(() -> engine.waitToRead(b), "first", "second", "bbb");
         });
         engine.op("second").mutates(b).kind(OpKind.COPY_OUT).push(() -> {
@@ -304,7 +305,8 @@ class InsideWaitTest extends EngineContract {
     }
 
     /**
-     * Of an operation that blocks without a word the engine knows nothing: on one worker the second would never run.
+     * The engine does not know about a body that blocks without Engine.blocking: with one worker the second operation
+     * would never run.
      */
     @Test
     void anotherWorkerTakesThePlaceOfOneThatBlocksElsewhere() throws Exception {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 
-/** A strict reader of JSON, small enough to trust: objects are maps, arrays lists, numbers doubles. */
+/** A strict parser of JSON: objects become maps, arrays lists, and numbers doubles. */
 final class Json {
     private final String text;
     private int at;

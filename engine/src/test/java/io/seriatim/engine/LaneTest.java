@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** E9: which lane runs what, on the per-device and the pooled engine. */
+/** The lanes that operations run on, with the per-device and the pooled engine. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LaneTest {
     private static final Lane COPY = new Lane("cpu", Lane.Queue.COPY);
@@ -36,7 +36,7 @@ class LaneTest {
         return engines.open(Engine.builder().perDevice());
     }
 
-    /** Blocks one worker until the latch is open. */
+    /** Blocks one worker until the latch opens. */
     private static void block(OpBuilder op, CountDownLatch open) throws InterruptedException {
         CountDownLatch running = new CountDownLatch(1);
         op.push(() -> {
@@ -46,7 +46,7 @@ class LaneTest {
         TestSupport.await(running);
     }
 
-    /** Operations that can only end if so many of them run at once. */
+    /** Pushes operations that can end only if the given number of them run at the same time. */
     private static void assertTogether(int n, Engine engine, Lane lane, OpKind kind) throws Exception {
         CountDownLatch all = new CountDownLatch(n);
         List<CompletableFuture<Void>> futures = new ArrayList<>();
@@ -61,7 +61,7 @@ class LaneTest {
         }
     }
 
-    /** The most of many operations that ran at once. */
+    /** Returns the maximum number of operations that ran at the same time. */
     private static int mostAtOnce(Engine engine, Lane lane, OpKind kind) throws Exception {
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -240,14 +240,14 @@ class LaneTest {
     }
 
     /**
-     * Whether workers keep nothing back for others, which costs every operation; after one that has looked for the
-     * reasons.
+     * Returns whether workers must interrupt their batches, which slows every operation; called after an operation that
+     * rechecks the reasons.
      */
     private static boolean attends(Engine engine) throws Exception {
         for (int i = 0; i < 3; i++) {
             engine.op("tiny").submit(TestSupport.nothing()).get();
         }
-        return TestSupport.coreOf(engine).attention.isWanted();
+        return TestSupport.coreOf(engine).preemption.isRequested();
     }
 
     @Test

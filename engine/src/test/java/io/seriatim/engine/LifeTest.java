@@ -14,11 +14,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** E14: engines that no one closes. */
+/** Engines that are never closed. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class LifeTest {
 
-    /** Uses an engine and forgets it. */
+    /** Uses an engine and drops the reference to it. */
     private static WeakReference<Engine> leak(EngineUnderTest kind, String name) throws Exception {
         Engine engine = kind.builder().name(name).build();
         Var v = engine.newVar("v");
@@ -43,7 +43,7 @@ class LifeTest {
                 () -> "left: " + OpenEngines.threadsOf(name));
     }
 
-    /** What bodies use and must not outlive. */
+    /** An object that bodies refer to and that must become unreachable. */
     private static final class Value {
         private int uses;
 
@@ -56,7 +56,7 @@ class LifeTest {
         }
     }
 
-    /** Uses a value behind an operation and forgets it, while the engine and the variable stay. */
+    /** Uses a value in an operation and drops the reference to it, while the engine and the variable stay reachable. */
     private static WeakReference<Value> use(Engine engine, Var v) throws Exception {
         Value value = new Value();
         engine.op("sync").mutates(v).push(value::use);
@@ -70,7 +70,7 @@ class LifeTest {
         engine.delete(engine.newVar("deleted"), value::use);
         engine.waitForAll();
         assertEquals(4, value.uses());
-        // Whatever remembers its last operation remembers this one.
+        // Replaces the last operation that any component may still refer to.
         engine.op("other").mutates(v).push(TestSupport.nothing());
         engine.waitForAll();
         return new WeakReference<>(value);

@@ -1,8 +1,8 @@
 package io.seriatim.engine;
 
 /**
- * Closes two engines with failures that no one observed: one with the default handler, one whose handler throws. Run in
- * a JVM of its own by {@link LifeTest}.
+ * Closes two engines with unobserved failures: one with the default handler, one whose handler throws. {@link LifeTest}
+ * runs it in a separate JVM.
  */
 final class LoggingProgram {
     private LoggingProgram() {

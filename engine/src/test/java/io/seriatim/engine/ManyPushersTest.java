@@ -10,7 +10,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * E2: eight threads push overlapping sets in opposite orders: no deadlock, and one total order explains what was seen.
+ * Eight threads push operations on overlapping sets of variables in opposite orders: no deadlock occurs, and one total
+ * order explains the observed histories.
  */
 @EveryEngine
 class ManyPushersTest extends EngineContract {

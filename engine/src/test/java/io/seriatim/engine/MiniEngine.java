@@ -7,11 +7,10 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * Runs operations in a random order that respects some of the hazards between them: right with all three, a mutant with
- * fewer.
+ * Runs operations in a random order that respects a given set of hazards: correct with all three, a mutant with fewer.
  */
 final class MiniEngine implements RandomSums.Machine {
-    /** Why one operation must wait for an earlier one. */
+    /** The reasons for an operation to wait for an earlier one. */
     enum Hazard {
         READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** E9 and E11: the naive engine runs each operation in its pusher. */
+/** The naive engine runs each operation in the thread that pushes it. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class NaiveTest {
     private final OpenEngines engines = new OpenEngines();

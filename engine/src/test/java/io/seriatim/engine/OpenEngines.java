@@ -12,13 +12,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The engines that one test opened, and what must hold of each when it is over. */
+/** The engines that one test has opened, and the invariants that are checked after it. */
 final class OpenEngines {
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     private final List<Opened> opened = new ArrayList<>();
 
-    /** An engine, its name, and what it told its handler. */
+    /** An engine, its name, and the failures that its handler received. */
     private record Opened(String name, Engine engine, Queue<Throwable> unhandled) {
     }
 
@@ -65,14 +65,14 @@ final class OpenEngines {
                 () -> o.unhandled.forEach(OpenEngines::noDefect));
     }
 
-    /** A failure that a test provoked is all that may go to the handler. */
+    /** Only failures that a test provokes may go to the handler. */
     private static void noDefect(Throwable t) {
         if (!(t instanceof OperationFailedException) && !(t instanceof Planted)) {
             throw new AssertionError("the engine told of a defect", t);
         }
     }
 
-    /** The live threads of the engine of that name. */
+    /** Returns the live threads of the engine with the given name. */
     static List<Thread> threadsOf(String engine) {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(t -> t.getName().startsWith(engine + "-") && t.isAlive()).toList();

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** E1 and E3: every run is equivalent to the serial one. Most of these are the reference engine's own tests. */
+/** Every run is equivalent to the serial one. Most of these tests are those of the reference engine. */
 @EveryEngine
 class OrderTest extends EngineContract {
 

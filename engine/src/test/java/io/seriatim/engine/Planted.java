@@ -1,6 +1,6 @@
 package io.seriatim.engine;
 
-/** A failure that a test has planted. */
+/** A failure that a test provokes. */
 final class Planted extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

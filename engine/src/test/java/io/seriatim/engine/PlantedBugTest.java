@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The checkers of this suite must catch planted bugs, each in a mutant of its own. */
+/** The checkers of this suite detect deliberate bugs, each in a mutant of its own. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class PlantedBugTest {
     private static final long SEED = EngineUnderTest.SEED;
@@ -31,7 +31,7 @@ class PlantedBugTest {
         assertThrows(AssertionError.class, () -> sums.check(mutant, i -> 0), "not caught with seed " + SEED);
     }
 
-    /** Programs must be such that an engine with one wrong rule of failure cannot pass. */
+    /** The random programs must be such that an engine with one wrong rule about failures fails. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void randomProgramsTellEachWrongRuleOfFailure(SerialOracle.Mistake mistake) {
@@ -56,8 +56,8 @@ class PlantedBugTest {
     }
 
     /**
-     * Thread 0 pushes X on variable 0 and then Y on 1, thread 1 pushes Z on 1 and then W on 0: that W is before X and Y
-     * before Z, no order explains.
+     * Thread 0 pushes X on variable 0 and then Y on 1; thread 1 pushes Z on 1 and then W on 0. No total order has W
+     * before X and Y before Z.
      */
     @Test
     void theWitnessCatchesAnOrderThatDiffersFromVariableToVariable() {

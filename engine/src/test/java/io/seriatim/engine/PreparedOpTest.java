@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Operations described once and pushed many times. */
+/** Operations that are described once and pushed many times. */
 @EveryEngine
 class PreparedOpTest extends EngineContract {
 

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * E10: on a lane of one worker a higher priority starts first, and equal ones in the order in which they became ready.
+ * On a lane with one worker, operations start by descending priority, and equal priorities in the order in which they
+ * became ready.
  */
 @EveryEngineWithWorkers
 class PriorityTest extends EngineContract {
@@ -23,7 +24,7 @@ class PriorityTest extends EngineContract {
     private final List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch open = new CountDownLatch(1);
 
-    /** The lanes of one worker that this engine has. */
+    /** The lanes of this engine with one worker. */
     private List<Lane> lanesOfOne() {
         List<Lane> lanes = new ArrayList<>(List.of(new Lane("cpu", Lane.Queue.COPY)));
         if (kind.isSingle()) {
@@ -35,7 +36,7 @@ class PriorityTest extends EngineContract {
         return lanes;
     }
 
-    /** Keeps the only worker of a lane busy until {@code open}. */
+    /** Keeps the only worker of a lane busy until {@code open} is called. */
     private void block(Engine engine, Lane lane) throws InterruptedException {
         CountDownLatch running = new CountDownLatch(1);
         engine.op("blocker").on(lane).push(() -> {

@@ -21,16 +21,16 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a random program on an engine and compares all that can be seen with what the oracle says. */
+/** Runs a random program on an engine and compares every observable result with the oracle's. */
 final class ProgramRun {
     private static final int WRITER = 1 << 20;
     private static final int SUPPRESSED = 16;
 
-    /** What stands behind a variable; plain fields, so that a missing order shows. */
+    /** The value of a variable, in plain fields, so that a missing dependency becomes visible. */
     private static final class Cell {
         final Var var;
         long value;
-        /** How many read it now, or {@link #WRITER}. */
+        /** The number of current readers, or {@link #WRITER}. */
         final AtomicInteger users = new AtomicInteger();
         final AtomicInteger deletions = new AtomicInteger();
 
@@ -55,7 +55,7 @@ final class ProgramRun {
         runs = new AtomicIntegerArray(program.steps.size());
     }
 
-    /** Runs and compares. */
+    /** Runs the program and compares the results. */
     void check() throws Exception {
         try {
             Arrays.setAll(cells, slot -> new Cell(engine.newVar("slot" + slot)));
@@ -101,7 +101,7 @@ final class ProgramRun {
                 .overwrites(varsOf(overwrites))
                 .on(step.lane()).kind(step.kind()).priority(step.priority());
         if (at % 3 == 0) {
-            // Said again, it means the same.
+            // Naming a variable again has no effect.
             op.reads(varsOf(reads)).reads(varsOf(mutates)).mutates(varsOf(mutates));
         }
         if (step.evenIfFailed()) {

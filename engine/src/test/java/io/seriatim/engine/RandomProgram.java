@@ -6,39 +6,41 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-/** A random serial program over slots, each of which holds a variable and is given a fresh one when that is deleted. */
+/**
+ * A random serial program over slots. Each slot holds a variable, which is replaced by a new one when it is deleted.
+ */
 final class RandomProgram {
     static final int SLOTS = 100;
     private static final Lane[] LANES = {Lane.CPU, Lane.CPU, Lane.of("sim:0"), Lane.of("cuda:1"),
             new Lane("cpu", Lane.Queue.COPY),
             new Lane("cpu", Lane.Queue.PRIORITY)};
 
-    /** What a step does. */
+    /** The kinds of steps. */
     enum What {
         OPERATION, DELETE, CLEAR, WAIT_TO_READ
     }
 
-    /** How an operation is pushed and completed. */
+    /** The ways to push and complete an operation. */
     enum How {
         PUSH, ASYNC_AT_ONCE, ASYNC_ELSEWHERE, SUBMIT, CALL, PREPARED
     }
 
     /**
-     * How common what is: shares of a thousand, how many reads an operation has, and how often all failures are
-     * cleared.
+     * The frequencies of kinds of steps in parts per thousand, the number of reads of an operation, and the frequency
+     * of clearing all failures.
      */
     record Mix(int minReads, int maxReads, int failing, int evenIfFailed, int deletes, int clears, int waits,
             int clearAllEvery) {
-        /** The reference engine's: many reads, nothing fails. */
+        /** The mix of the reference engine: many reads and no failures. */
         static final Mix SUMS = new Mix(2, 19, 0, 10, 0, 0, 1, 0);
-        /** As many reads, and poison: much is skipped. */
+        /** Many reads, with failures: many operations are skipped. */
         static final Mix WIDE = new Mix(2, 19, 15, 60, 20, 20, 5, 350);
-        /** Few reads, so that poison takes long ways. */
+        /** Few reads, so that failures propagate through long chains. */
         static final Mix NARROW = new Mix(0, 3, 40, 50, 30, 30, 10, 0);
     }
 
-    /** One step. An operation's sets are disjoint; repeats, and the ways to say them, are the runner's. */
-    @SuppressWarnings("ArrayRecordComponent") // Never compared, never changed.
+    /** One step. The sets of an operation are disjoint; the runner adds repeated and redundant declarations. */
+    @SuppressWarnings("ArrayRecordComponent") // Neither compared nor changed.
     record Step(What what, int[] reads, int[] mutates, int[] overwrites, boolean evenIfFailed, boolean fails, How how,
             OpKind kind,
             Lane lane,
@@ -89,14 +91,14 @@ final class RandomProgram {
     }
 
     /**
-     * What the body of a step does to the values; one that fails does it too, and then throws.
+     * Computes the effect of a step's body on the values. A failing body has the same effect before it throws.
      *
      * @param read
-     *            the values of what it reads
+     *            the values that it reads
      * @param mutated
-     *            the values of what it mutates, changed in place
+     *            the values that it mutates, changed in place
      * @param overwritten
-     *            the new values of what it overwrites
+     *            the new values that it assigns
      */
     static void compute(int at, long[] read, long[] mutated, long[] overwritten) {
         long sum = at;

@@ -3,7 +3,7 @@ package io.seriatim.engine;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** E1, E3, E5 and E6: random programs against the reference interpreter, to the last value, version and poison. */
+/** Random programs have the same values, versions and failures as with the reference interpreter. */
 @EveryEngine
 class RandomProgramTest extends EngineContract {
     private static final int STEPS = 10_000;

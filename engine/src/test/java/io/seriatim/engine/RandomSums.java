@@ -6,13 +6,13 @@ import java.util.SplittableRandom;
 import java.util.function.IntUnaryOperator;
 
 /**
- * The reference engine's own test: operations that each read some of 100 variables, with repeats, and write one. The
- * result must be that of the serial loop, exactly.
+ * The test of the reference engine: each operation reads some of 100 variables, with repeats, and writes one. The
+ * result must be exactly that of the serial loop.
  */
 final class RandomSums {
     private static final int VARS = 100;
 
-    /** Whatever can run operations: an engine, or something that only claims to be one. */
+    /** Runs operations: a real engine or a mutant. */
     interface Machine {
         void push(int[] reads, int write, Body body);
 
@@ -50,7 +50,7 @@ final class RandomSums {
         return values;
     }
 
-    /** Runs them, each busy for some nanoseconds, and compares. */
+    /** Runs the operations, each of which takes the given number of nanoseconds, and compares the results. */
     void check(Machine machine, IntUnaryOperator nanos) throws Exception {
         long[] values = new long[VARS];
         for (int i = 0; i < write.length; i++) {
@@ -64,7 +64,7 @@ final class RandomSums {
         assertArrayEquals(serial(), values, () -> "not the serial result, seed " + seed);
     }
 
-    /** An engine as such a machine. */
+    /** Adapts an engine. */
     static Machine on(Engine engine) {
         Var[] vars = TestSupport.vars(engine, VARS);
         return new Machine() {

@@ -15,8 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the objects that are reachable from some: those of the engine, arrays, and what collections of the JDK hold.
- * Without the engine's threads running; other objects of the JDK count as one, futures with their dependents.
+ * Counts the objects that are reachable from given ones: objects of the engine, arrays, and elements of collections of
+ * the JDK. Other objects of the JDK count as one; futures count with their dependents. The engine's threads must not be
+ * running.
  */
 final class Reachable {
     private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());

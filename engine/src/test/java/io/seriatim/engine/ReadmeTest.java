@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The README's program, and that it is this one. */
+/** Runs the program of the README, and checks that the README contains the same text. */
 class ReadmeTest {
-    /** What the program changes. */
+    /** The state that the program changes. */
     private static final class State {
         int a;
         int b;

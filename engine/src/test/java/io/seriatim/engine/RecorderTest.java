@@ -13,12 +13,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** E13: what a recorder is told. */
+/** The records that a recorder receives. */
 @EveryEngine
 class RecorderTest extends EngineContract {
     private final Queue<Recorder.OpRecord> records = new ConcurrentLinkedQueue<>();
 
-    /** All that was told, by name; recorders are told just after the end, so there may be something to wait for. */
+    /**
+     * Returns all records by name. A recorder is called just after the end of an operation, so this method may have to
+     * wait.
+     */
     private Map<String, Recorder.OpRecord> byName(int count) {
         TestSupport.eventually(() -> records.size() >= count, () -> records.size() + " of " + count + " records");
         assertEquals(count, records.size());

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What an operation may ask about its worker, and the worker's own state. */
+/** The context of a running operation, and the state of its worker. */
 @EveryEngine
 class RunContextTest extends EngineContract {
     private static final Lane CUDA = Lane.of("cuda:0");
@@ -27,7 +27,7 @@ class RunContextTest extends EngineContract {
     private final AtomicInteger made = new AtomicInteger();
     private final List<String> closed = Collections.synchronizedList(new ArrayList<>());
 
-    /** Stands for an accelerator's stream. */
+    /** Represents a stream of an accelerator. */
     private final class Stream implements AutoCloseable {
         final Thread maker = Thread.currentThread();
 
@@ -41,7 +41,7 @@ class RunContextTest extends EngineContract {
         }
     }
 
-    /** Another state. */
+    /** A second type of state. */
     private final class Handle implements AutoCloseable {
         @Override
         public void close() {
@@ -151,7 +151,7 @@ class RunContextTest extends EngineContract {
         assertEquals(made.get(), closed.size());
     }
 
-    /** It may take long, or need the engine: what was made before is there meanwhile. */
+    /** A supplier may take long or use the engine; states that were created before are available meanwhile. */
     @Test
     void aSupplierIsCalledWithoutALock() throws Exception {
         CountDownLatch making = new CountDownLatch(1);

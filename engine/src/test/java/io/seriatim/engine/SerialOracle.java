@@ -8,29 +8,29 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Says what a random program must do: runs it step by step in the order of the pushes, without engine or threads. Where
- * a skipped operation met several poisons, any of them may be passed on; poison is therefore the set of operations that
- * may be named.
+ * Computes the expected results of a random program: it runs the program step by step in push order, without an engine
+ * or threads. A skipped operation with several poisoned variables may forward any of their failures, so a failure is
+ * the set of operations that may be named.
  */
 final class SerialOracle {
-    /** Rules that a wrong engine might break; the tests must notice each. */
+    /** Rules that a wrong engine might break; the tests must detect each violation. */
     enum Mistake {
         NONE, OVERWRITING_IS_SKIPPED, OVERWRITING_DOES_NOT_HEAL, EVEN_IF_FAILED_HEALS, SKIPPED_IS_NOT_PASSED_ON, CLEARING_DOES_NOTHING, FAILURE_KEEPS_THE_OLD_POISON
     }
 
-    /** What a step came to. */
+    /** The outcome of a step. */
     enum Outcome {
         COMPLETED, FAILED, SKIPPED
     }
 
-    /** What a variable is in the end, or at its deletion. */
+    /** The state of a variable at the end, or at its deletion. */
     record Final(long value, long version, Set<String> poison) {
     }
 
     final Outcome[] outcomes;
-    /** What each wait met; null for other steps. */
+    /** The failure that each wait reports; null for other steps. */
     final List<Set<String>> met = new ArrayList<>();
-    /** At each delete, what the variable was. */
+    /** The state of the variable at each delete. */
     final List<Final> deleted = new ArrayList<>();
     final List<Final> finals = new ArrayList<>();
 

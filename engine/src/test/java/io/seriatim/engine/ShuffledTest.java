@@ -13,10 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * E11: the shuffled engine runs operations only where someone waits, one at a time, in an order that the seed alone
- * decides.
- */
+/** The shuffled engine runs operations only inside waits, one at a time, in an order that depends on the seed alone. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ShuffledTest {
     private static final int OPERATIONS = 50;
@@ -32,7 +29,7 @@ class ShuffledTest {
         return engines.open(Engine.builder().shuffled(seed));
     }
 
-    /** Pushes operations of which all are ready; they note their order. */
+    /** Pushes operations that are all ready; they record the order in which they run. */
     private static List<Integer> push(Engine engine, int operations) {
         List<Integer> order = new ArrayList<>();
         for (int i = 0; i < operations; i++) {

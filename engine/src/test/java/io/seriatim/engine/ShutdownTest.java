@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** E14: shutdownNow fails what is pending, interrupts what runs, and lets deletes run; it does not wait. */
+/** shutdownNow fails pending operations, interrupts running ones, lets deletes run, and does not wait. */
 @EveryEngineWithWorkers
 class ShutdownTest extends EngineContract {
     private final AtomicInteger ran = new AtomicInteger();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** E13: the three sinks of the recorder. */
+/** The three implementations of a recorder. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SinkTest {
     private static final int OPERATIONS = 200;
@@ -34,7 +34,7 @@ class SinkTest {
         engines.closeAndCheck();
     }
 
-    /** Some work of three names and outcomes; when it returns, the recorder has been told of all. */
+    /** Runs operations with three names and outcomes; when it returns, the recorder has received all of them. */
     private void work(Recorder recorder) throws Exception {
         Engine engine = engines.open(Engine.builder().pooled(2).recorder(recorder));
         Var v = engine.newVar("v");

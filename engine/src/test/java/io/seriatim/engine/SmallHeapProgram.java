@@ -2,12 +2,15 @@ package io.seriatim.engine;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Pushes far more than a small heap could keep, on each engine; run in a JVM of its own by {@link SmallHeapTest}. */
+/**
+ * Pushes far more operations than a small heap could hold, on each kind of engine. {@link SmallHeapTest} runs it in a
+ * separate JVM.
+ */
 final class SmallHeapProgram {
     private SmallHeapProgram() {
     }
 
-    /** What each body carries with it: an engine that kept the bodies would not come far. */
+    /** The memory that each body refers to: an engine that kept references to bodies would soon run out of memory. */
     private static final class Load {
         final byte[] bytes = new byte[512];
     }

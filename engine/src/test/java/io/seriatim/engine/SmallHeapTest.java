@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** E8: memory stays bounded however much is pushed. */
+/** Memory stays bounded no matter how many operations are pushed. */
 @Timeout(value = 40, unit = TimeUnit.MINUTES)
 class SmallHeapTest {
     private static final long OPERATIONS = TestSupport.scaled(50_000_000, 500_000);

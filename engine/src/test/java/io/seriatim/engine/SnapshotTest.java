@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a snapshot shows, and how it reads. */
+/** The contents of a snapshot and its text. */
 @EveryEngineWithWorkers
 class SnapshotTest extends EngineContract {
     private static final Lane SIM = Lane.of("sim:9");
@@ -105,8 +105,8 @@ class SnapshotTest extends EngineContract {
     }
 
     /**
-     * Operations on one variable in push order, none of which ends: r reads, m mutates, o overwrites. Behind each what
-     * it waits for.
+     * Operations on one variable in push order, none of which ends: r reads, m mutates, o overwrites. Each is followed
+     * by the operations that it waits for.
      */
     @ParameterizedTest
     @CsvSource(textBlock = """
@@ -179,8 +179,8 @@ class SnapshotTest extends EngineContract {
     }
 
     /**
-     * A class whose initialiser waits for an operation whose body is a lambda of its own, which cannot begin before the
-     * class is initialised.
+     * A class whose initialiser waits for an operation whose body is a lambda of the same class. The body cannot begin
+     * before the class is initialised.
      */
     private static final class WaitsInItsInitialiser {
         static final EngineSnapshot.PendingOp SEEN;
@@ -198,7 +198,7 @@ class SnapshotTest extends EngineContract {
         }
 
         private static void touch() {
-            // It cannot be called before the initialiser ends.
+            // The lambda cannot be called before the initialiser ends.
         }
     }
 
@@ -246,8 +246,9 @@ class SnapshotTest extends EngineContract {
     }
 
     /**
-     * While a picture of many operations is taken, others get on. To hold them up for all of it would take hundreds of
-     * milliseconds; what the machine adds now and then does not count, so one good try of many is enough.
+     * Other threads make progress while a snapshot of many operations is taken. Blocking them during the whole snapshot
+     * would take hundreds of milliseconds. Delays caused by the machine must not fail the test, so one successful
+     * attempt of many is enough.
      */
     @Test
     void aSnapshotHoldsNobodyUpForLong() throws Exception {

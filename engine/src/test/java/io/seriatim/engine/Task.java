@@ -3,7 +3,7 @@ package io.seriatim.engine;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A thread of a test, and how it ended. */
+/** A thread of a test, with its exception. */
 final class Task {
     final Thread thread;
     private final CompletableFuture<Void> end = new CompletableFuture<>();
@@ -30,7 +30,7 @@ final class Task {
         return end.isDone();
     }
 
-    /** Waits for its end; throws what it threw. */
+    /** Waits until the thread ends, and rethrows its exception. */
     void join() throws Exception {
         end.get(60, TimeUnit.SECONDS);
         thread.join();

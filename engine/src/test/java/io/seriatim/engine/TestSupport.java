@@ -17,21 +17,21 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.function.Executable;
 
-/** What many tests need. Every wait here has a limit, which only a hang reaches. */
+/** Helper methods of many tests. Every wait has a limit, which is reached only if the code under test hangs. */
 final class TestSupport {
-    /** Whether the slow forms run. */
+    /** Whether the full, slow form of the tests runs. */
     static final boolean FULL = Boolean.getBoolean("seriatim.full");
     private static final long LIMIT_SECONDS = 30;
 
     private TestSupport() {
     }
 
-    /** What the full form does so often is done so often by default. */
+    /** Returns {@code full} in the full form of the tests, and {@code byDefault} otherwise. */
     static long scaled(long full, long byDefault) {
         return FULL ? full : byDefault;
     }
 
-    /** A null where none may be. */
+    /** Returns null as a value of a type that excludes null. */
     @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"})
     static <T> T nil() {
         return null;
@@ -48,7 +48,7 @@ final class TestSupport {
         };
     }
 
-    /** Throws anything, checked or not: a body written in another language does. */
+    /** Throws any exception, checked or not, as a body written in another language may. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals", "DoNotCallSuggester"})
     static <E extends Throwable> void sneak(Throwable t) throws E {
         throw (E) t;
@@ -58,7 +58,7 @@ final class TestSupport {
         assertTrue(latch.await(LIMIT_SECONDS, TimeUnit.SECONDS), "hangs");
     }
 
-    /** Looks until something is so. */
+    /** Polls until a condition holds. */
     static void eventually(BooleanSupplier so, Supplier<String> otherwise) {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
         while (!so.getAsBoolean()) {
@@ -69,14 +69,14 @@ final class TestSupport {
         }
     }
 
-    /** Looks until a thread does nothing but wait. */
+    /** Polls until a thread is waiting. */
     static void untilParked(Thread thread) {
         eventually(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING,
                 () -> thread + " should wait but is " + thread.getState() + " at "
                         + Arrays.toString(thread.getStackTrace()));
     }
 
-    /** Keeps the processor busy for about so many nanoseconds. */
+    /** Spins for about the given number of nanoseconds. */
     static void spin(long nanos) {
         long until = System.nanoTime() + nanos;
         while (System.nanoTime() - until < 0) {
@@ -84,7 +84,7 @@ final class TestSupport {
         }
     }
 
-    /** What lies behind an engine's handle. */
+    /** Returns the core of an engine. */
     static EngineCore coreOf(Engine engine) {
         return (EngineCore) ((Variable) engine.newVar()).core;
     }
@@ -93,7 +93,7 @@ final class TestSupport {
         return IntStream.range(0, n).mapToObj(i -> engine.newVar("v" + i)).toArray(Var[]::new);
     }
 
-    /** Checks that a message names each of some things. */
+    /** Checks that a message contains each of the given texts. */
     static void assertMentions(Throwable t, Object... things) {
         String message = t.getMessage();
         for (Object thing : things) {
@@ -108,7 +108,7 @@ final class TestSupport {
         return thrown;
     }
 
-    /** Checks that a variable carries a failure: of which operation, with which cause. */
+    /** Checks that a variable carries the failure of the given operation with the given cause. */
     static void assertPoisoned(Engine engine, Var v, String operation, Throwable cause) {
         for (int i = 0; i < 2; i++) {
             OperationFailedException thrown = assertThrows(OperationFailedException.class, () -> engine.waitToRead(v));

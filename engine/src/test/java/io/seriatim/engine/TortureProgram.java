@@ -12,15 +12,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Uses an engine where memory or stack is at its end, and then looks whether it has lost anything; run in a JVM of its
- * own by {@link TortureTest}.
+ * Uses an engine while memory or stack is exhausted, and then checks that no operation was lost. {@link TortureTest}
+ * runs it in a separate JVM.
  */
 final class TortureProgram {
     private static final int MOST = 400_000;
 
     private final Engine engine;
     private final Var[] vars;
-    /** Of each operation: 1 once its push has returned, and 2 for each time that it was run. */
+    /** For each operation, 1 after its push has returned, plus 2 for each time that it has run. */
     private final AtomicIntegerArray seen = new AtomicIntegerArray(MOST);
     private final List<Completion> open = new ArrayList<>(1_000);
     private final boolean naive;
@@ -28,7 +28,7 @@ final class TortureProgram {
 
     private TortureProgram(Engine engine, boolean naive) {
         this.engine = engine;
-        // There a push returns when the operation has ended.
+        // On this engine a push returns when the operation has ended.
         this.naive = naive;
         vars = TestSupport.vars(engine, 16);
     }
@@ -39,7 +39,7 @@ final class TortureProgram {
                 Engine.builder().naive(),
                 Engine.builder().shuffled(seed));
         for (int i = 0; i < builders.size(); i++) {
-            // By hand: only one of them.
+            // When run by hand: only one of the modes.
             if (args.length > 2 && i != Integer.parseInt(args[2])) {
                 continue;
             }
@@ -67,7 +67,7 @@ final class TortureProgram {
         }
         Var a = vars[i % vars.length];
         Var b = vars[(i * 7 + 1) % vars.length];
-        // So that one whose push throws is not counted twice.
+        // Otherwise an operation whose push throws would be counted twice.
         next = i + 1;
         switch (i % 6) {
             case 0 -> engine.op("plain").evenIfFailed().reads(a).overwrites(b).push(() -> ran(i));
@@ -88,10 +88,10 @@ final class TortureProgram {
     }
 
     private static void nothing() {
-        // A dependent.
+        // Registers a dependent stage.
     }
 
-    /** Fills the memory, pushes until there is none, and frees it again. */
+    /** Fills the memory, pushes until it is exhausted, and frees it again. */
     private void heap(long seed) throws Exception {
         long random = seed;
         for (int round = 0; round < 3; round++) {
@@ -115,10 +115,10 @@ final class TortureProgram {
         }
     }
 
-    /** Pushes, completes and waits at the end of the stack. */
+    /** Pushes, completes and waits while the stack is nearly exhausted. */
     private void stack(long seed) throws Exception {
         AtomicReference<@Nullable Throwable> wrong = new AtomicReference<>();
-        // What the JDK and this class initialize at their first use would fail for good at the end of the stack.
+        // Classes whose first use happened near the end of the stack would fail to initialise and stay unusable.
         for (int i = 0; i < 60; i++) {
             attempt(i % 6);
         }
@@ -174,8 +174,8 @@ final class TortureProgram {
     }
 
     /**
-     * Threads that are parked in a push, or a wait, until an operation is completed: at the end of another thread's
-     * stack, which leaves the operations that follow to them.
+     * Threads that are parked in a push or a wait until an operation is completed near the end of another thread's
+     * stack. That thread leaves the following operations to them.
      */
     private List<Thread> openFromThreads() throws Exception {
         List<Thread> threads = new ArrayList<>();
@@ -222,15 +222,16 @@ final class TortureProgram {
             try {
                 done.complete();
             } catch (IllegalStateException e) {
-                // It has been completed at the end of the stack.
+                // It has been completed near the end of the stack.
             }
         }
     }
 
     /**
-     * Each frame near the end tries everything, the deepest first: from where nothing can begin to where all has room.
+     * Each frame near the end of the stack tries every call, the deepest frame first: from frames where no call can
+     * begin to frames where all calls have room.
      */
-    @SuppressWarnings("InfiniteRecursion") // It ends at the end of the stack.
+    @SuppressWarnings("InfiniteRecursion") // Recurses until the stack is exhausted.
     private int dive(long salt) {
         int above;
         try {
@@ -238,7 +239,8 @@ final class TortureProgram {
         } catch (StackOverflowError e) {
             above = 0;
         }
-        // The naive engine runs bodies here, which need room of their own; elsewhere what was pushed piles up.
+        // The naive engine runs bodies on this stack, and they need room of their own; on other engines pushed
+        // operations accumulate.
         if (above < (naive ? 400 : 120)) {
             for (int i = 0; i < 6; i++) {
                 attempt(i);
@@ -270,9 +272,10 @@ final class TortureProgram {
                 default -> engine.snapshot();
             }
         } catch (StackOverflowError | Exception e) {
-            // The end of the stack, a time that is over, or a failure of a body.
+            // A stack overflow, a timeout, or the failure of a body.
         } catch (LinkageError e) {
-            // A class of the JDK's that was first met at the end of the stack is lost for good; ours must not be.
+            // A class of the JDK that was first used near the end of the stack stays unusable; the engine's own classes
+            // must not.
             if (String.valueOf(e.getMessage()).contains("seriatim")) {
                 throw e;
             }
@@ -286,7 +289,7 @@ final class TortureProgram {
                 try {
                     engine.waitForAll();
                 } catch (OperationFailedException e) {
-                    // Bodies failed, as they were meant to.
+                    // Bodies failed, as intended.
                 }
                 end.complete(null);
             } catch (Throwable t) {

@@ -11,10 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * E4: neither the end of the memory nor that of the stack loses an operation or ends an engine. Each process is a JVM
- * of its own.
- */
+/** Exhausted memory or stack neither loses an operation nor breaks an engine. Each program runs in a separate JVM. */
 @Timeout(value = 120, unit = TimeUnit.MINUTES)
 class TortureTest {
     private static final long PROCESSES = TestSupport.scaled(150, 1);
@@ -30,7 +27,7 @@ class TortureTest {
             List<String> options = new ArrayList<>(
                     List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"));
             if ((seed - EngineUnderTest.SEED) % 2 == 1) {
-                // The workers' stacks too.
+                // Limits the workers' stacks, too.
                 options.add("-Xss256k");
             }
             String output = ForkedJvm.run(120, folder.resolve("output" + seed), options, TortureProgram.class, what,

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** E9: chains of operations that complete each other do not grow the stack. */
+/** Chains of operations that complete each other do not grow the stack. */
 @EveryEngine
 class TrampolineTest extends EngineContract {
     private static final int LENGTH = (int) TestSupport.scaled(1_000_000, 100_000);
@@ -20,7 +20,7 @@ class TrampolineTest extends EngineContract {
         Engine engine = openWide();
         Var v = engine.newVar("v");
         int[] plain = {0};
-        // From inside, so that the naive engine keeps them too.
+        // Pushed inside an operation, so that the naive engine does not run them at once.
         engine.op("first").mutates(v).push(() -> {
             for (int i = 0; i < LENGTH; i++) {
                 engine.op("inline").mutates(v).kind(OpKind.ASYNC).push(() -> plain[0]++);

@@ -10,7 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** E13: following one variable. */
+/** Tracing one variable. */
 @EveryEngine
 class VarTraceTest extends EngineContract {
     private final List<VarEvent> events = Collections.synchronizedList(new ArrayList<>());

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Virtual threads may push and wait: thousands wait at once on the few threads that carry them. Needs Java 21. */
+/** Virtual threads may push and wait: thousands wait at the same time on a few carrier threads. Needs Java 21. */
 @EveryEngine
 class VirtualThreadTest extends EngineContract {
     private static final int THREADS = 1_000;
@@ -74,7 +74,7 @@ class VirtualThreadTest extends EngineContract {
                 engine.waitToRead(v);
             }));
         }
-        // If a wait kept its carrier, not all would come this far.
+        // If a wait pinned its carrier thread, not all threads would reach this point.
         TestSupport.await(waiting);
         held.release();
         for (CompletableFuture<Void> end : ends) {

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** E7: waits by threads that run no operation, beside operations that are held open. */
+/** Waits by threads outside operations, while other operations are kept open. */
 @EveryEngineWithWorkers
 class WaitTest extends EngineContract {
     private static final Duration LOOK = Duration.ZERO;

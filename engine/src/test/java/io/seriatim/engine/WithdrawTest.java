@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Waits that are begun and given up at random in a variable's queue: what is left of the queue is whole, and each wait
- * that stays ends.
+ * Waits begin and are abandoned at random in a variable's queue: the queue stays consistent, and each remaining wait
+ * ends.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WithdrawTest {
@@ -37,7 +37,7 @@ class WithdrawTest {
     private static void inRole(EngineCore core, Runnable action) {
         core.lock.enter();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
             action.run();
         } finally {
             core.lock.leave();

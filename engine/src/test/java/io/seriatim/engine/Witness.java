@@ -1,18 +1,18 @@
 package io.seriatim.engine;
 
 /**
- * Checks that one total order of all pushes explains a run. Each operation notes, while it holds its variables, at
- * which point of each variable's history it came. A total order exists if these histories and the order in which each
- * thread pushed have no cycle, so that all operations can be taken away one by one from the front.
+ * Checks that one total order of all pushes explains a run. Each operation records, while it holds its variables, its
+ * position in the history of each variable. A total order exists if these histories and the push order of each thread
+ * have no cycle, so that the operations can be removed one by one in a topological order.
  */
 final class Witness {
     private final int perThread;
     private final int varsPerOperation;
-    /** How often each variable was mutated; owned by who may mutate the variable. */
+    /** The number of mutations of each variable; guarded by the variable. */
     private final int[] mutations;
     /**
-     * For each operation and each of its variables, the variable and the point: 2m for a read after m mutations, 2m+1
-     * for the next mutation; -1 for no access.
+     * For each operation and each of its variables, the variable and its position: 2m for a read after m mutations,
+     * 2m+1 for the next mutation, -1 for no access.
      */
     private final int[] var;
     private final int[] point;
@@ -28,7 +28,7 @@ final class Witness {
         java.util.Arrays.fill(var, -1);
     }
 
-    /** Called in the body of a thread's i-th operation for its j-th variable. */
+    /** Records an access; called in the body of a thread's i-th operation for its j-th variable. */
     void read(int thread, int i, int j, int v) {
         note(thread, i, j, v, 2 * mutations[v]);
     }
@@ -43,7 +43,10 @@ final class Witness {
         point[access] = at;
     }
 
-    /** Takes all operations away; says where it is stuck, or nothing if an order exists. */
+    /**
+     * Removes the operations in a topological order; returns a description of the cycle, or an empty string if an order
+     * exists.
+     */
     String stuck() {
         int[][] left = new int[mutations.length][];
         for (int v = 0; v < left.length; v++) {

@@ -106,10 +106,10 @@ final class Models {
         Value places = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, LENGTH, width);
         Value y = g.layers().layerNorm(width).apply(g.layers().embedding(WORDS, width).apply(words).plus(places));
         for (int i = 0; i < 2; i++) {
-            MultiHeadAttention attention = g.layers().multiHeadAttention(width, 4, 0);
+            MultiHeadAttention preemption = g.layers().multiHeadAttention(width, 4, 0);
             Layer afterAttention = g.layers().layerNorm(width);
             Layer afterBoth = g.layers().layerNorm(width);
-            Value attended = afterAttention.apply(y.plus(attention.apply(y)));
+            Value attended = afterAttention.apply(y.plus(preemption.apply(y)));
             Value wide = g.layers().linear(width, 4 * width).apply(attended).gelu();
             y = afterBoth.apply(attended.plus(g.layers().linear(4 * width, width).apply(wide)));
         }

@@ -11,35 +11,36 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cancels the operations of an engine that was shut down: those that were queued or started then, and each one that
- * becomes ready later.
+ * Cancels the operations of an engine that was shut down: those that were queued or started at the shutdown, and those
+ * that become ready later.
  *
  * <p>
- * <b>Slices.</b> Tens of thousands of operations may follow each other, and nobody can complete anything while the
- * tracker lock is held. So they are cancelled {@link #SLICE} at a time, and the lock is released in between. One thread
- * does it: the one that shuts the engine down, and later whoever calls this callback.
+ * <b>Slices.</b> Cancelling one operation may make tens of thousands of others ready, and no operation can complete
+ * while the tracker lock is held. So at most {@link #SLICE} operations are cancelled before the lock is released for a
+ * moment. One thread at a time does this: first the thread that shuts the engine down, later the thread that calls this
+ * callback.
  */
 public final class Cancellation extends Callback {
-    /** How many operations are cancelled in one hold of the tracker lock. */
+    /** The maximum number of operations that are cancelled while the tracker lock is held once. */
     static final int SLICE = 256;
-    /** How long the tracker lock is left to others: longer than the naps of those who wait for it. */
+    /** The pause between two slices: longer than the naps of threads that wait for the tracker lock. */
     private static final long REST_NANOS = 50_000;
 
     private final EngineCore core;
 
     // Guarded by the tracker lock.
-    /** What has become ready since the shutdown. */
+    /** The operations that have become ready since the shutdown. */
     private final CallbackQueue ready = new CallbackQueue();
-    /** What was queued at the shutdown. */
+    /** The operations that were queued at the shutdown. */
     private List<? extends OpSource> queued = List.of();
-    /** Whether a thread is cancelling, or this was put off to be called. */
+    /** Whether a thread is cancelling operations, or this callback is deferred. */
     private boolean active;
 
     Cancellation(EngineCore core) {
         this.core = core;
     }
 
-    /** Cancels an operation that has become ready; under the tracker lock. */
+    /** Schedules the cancellation of an operation that has become ready; under the tracker lock. */
     void add(Operation op) {
         ready.add(op);
         if (!active) {
@@ -48,14 +49,19 @@ public final class Cancellation extends Callback {
         }
     }
 
-    /** Takes what is queued and started; under the tracker lock. The calling thread calls {@link #call} then. */
+    /**
+     * Collects the queued and started operations; under the tracker lock. The calling thread must then call
+     * {@link #call}.
+     */
     void begin() {
         queued = core.dispatcher.takeQueued();
-        core.completions.elsewhere.beginScan();
+        core.completions.unqueued.beginScan();
         active = true;
     }
 
-    /** Shows the operations that are to be cancelled, or to be queued again; under the tracker lock. */
+    /**
+     * Passes each operation that is still to be cancelled, or queued again, to {@code look}; under the tracker lock.
+     */
     void forEach(Consumer<Operation> look) {
         ready.forEach(callback -> look.accept((Operation) callback));
         for (OpSource source : queued) {
@@ -73,10 +79,10 @@ public final class Cancellation extends Callback {
         return false;
     }
 
-    /** Cancels all that is to be cancelled now; under no lock. */
+    /** Cancels all scheduled operations; under no lock. */
     @Override
     public void call() {
-        // Called after the last slice only: a callback may wait for what a later slice cancels.
+        // Called only after the last slice: a callback may wait for an operation that a later slice cancels.
         CallbackQueue callbacks = new CallbackQueue();
         try {
             boolean more = true;
@@ -103,7 +109,7 @@ public final class Cancellation extends Callback {
         for (int i = 0; i < SLICE; i++) {
             Operation op = next();
             if (op == null) {
-                op = core.completions.elsewhere.scan();
+                op = core.completions.unqueued.scan();
                 if (op == null) {
                     return false;
                 }

@@ -5,16 +5,16 @@ import io.seriatim.engine.Recorder;
 import io.seriatim.engine.dependency.AsyncCompletion;
 import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.CallbackQueue;
-import io.seriatim.engine.dependency.Elsewhere;
 import io.seriatim.engine.dependency.Epoch;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.OpFuture;
 import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.Times;
 import io.seriatim.engine.dependency.Tracker;
+import io.seriatim.engine.dependency.UnqueuedOperation;
 import io.seriatim.engine.dependency.VarTrace;
 import io.seriatim.engine.dependency.Waiter;
-import io.seriatim.engine.thread.Workplace;
+import io.seriatim.engine.thread.ThreadState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -23,24 +23,27 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to an operation from when it is ready to when it has ended: it is handed to the dispatcher, or skipped,
- * or cancelled; when it ends, its variables, its future, its recorder and those who wait are told. Guarded by the
- * tracker lock, except where a method says that it takes it.
+ * The part of an operation's life from ready to ended. A ready operation is handed to the dispatcher, skipped or
+ * cancelled. An ended operation releases its variables, completes its future, and is reported to its recorder and to
+ * waiting threads. Callers hold the tracker lock, except of methods whose comment says that they acquire it.
  */
 public final class Completions {
     private final EngineCore core;
     private final Tracker tracker;
-    /** Stands for failures that there was no memory to keep; made while there is. */
+    /** Represents failures that could not be allocated for lack of memory; created in advance. */
     private final Failure noMemory = new Failure("an operation whose name could not be kept",
             new OutOfMemoryError("no memory was left to keep the failure of an operation"));
-    /** Operations that are ready and end without being run. */
+    /** Ready operations that end without being run. */
     private final CallbackQueue settled = new CallbackQueue();
-    /** Operations that neither wait in a queue nor are held by a worker: started asynchronous ones, and kind ASYNC. */
-    final Elsewhere.Ring elsewhere = new Elsewhere.Ring();
-    /** Walks that are told of what becomes ready. */
+    /**
+     * Operations that are neither in a queue nor held by a worker: started asynchronous ones, and ready ones of kind
+     * ASYNC.
+     */
+    final UnqueuedOperation.Links unqueued = new UnqueuedOperation.Links();
+    /** Walks that observe operations becoming ready. */
     private final List<ReadyListener> listeners = new ArrayList<>();
     private boolean traced;
-    /** Waits for variables that have begun and not ended. */
+    /** The number of waits for variables that have begun and not ended. */
     int probes;
 
     Completions(EngineCore core, Tracker tracker) {
@@ -48,7 +51,7 @@ public final class Completions {
         this.tracker = tracker;
     }
 
-    /** The tracker found an operation ready. */
+    /** Handles an operation that the tracker has found ready. */
     void ready(Operation op) {
         if (op.has(Operation.OFF_MAIN)) {
             op.flags &= ~Operation.OFF_MAIN;
@@ -71,7 +74,7 @@ public final class Completions {
                 || (!op.has(Operation.EVEN_IF_FAILED) && tracker.poison(op) >= 0)) {
             settled.add(op);
         } else if (op.kind == OpKind.ASYNC) {
-            elsewhere.add(Elsewhere.of(op));
+            unqueued.add(UnqueuedOperation.of(op));
             core.lock.defer(op);
         } else {
             core.dispatcher.ready(op);
@@ -87,19 +90,19 @@ public final class Completions {
         }
     }
 
-    /** A variable is traced from now on. */
+    /** Records that some variable is traced from now on. */
     public void traced() {
         traced = true;
     }
 
-    /** Whether an operation must not run because the engine was shut down. */
+    /** Returns whether an operation must not run because the engine was shut down. */
     public boolean isCancelled(Operation op) {
         return core.life.isCancelled() && op.kind != OpKind.DELETE && !op.has(Operation.IMMEDIATE);
     }
 
     /**
-     * Ends the operations that are ready and do not run. A list instead of a recursion: a million of them may follow
-     * each other.
+     * Ends the ready operations that do not run. Uses a list instead of recursion, because a chain of them may have a
+     * million operations.
      */
     public void settle() {
         Operation op;
@@ -128,7 +131,7 @@ public final class Completions {
         finish(op, Recorder.Outcome.CANCELLED, failure);
     }
 
-    /** The failure of an operation; if there is no memory to keep it, one that stands for all such. */
+    /** Creates the failure of an operation or, if memory is exhausted, returns the shared instance. */
     private Failure failure(Operation op, Throwable thrown) {
         try {
             return new Failure(op.name, thrown);
@@ -147,7 +150,7 @@ public final class Completions {
         }
     }
 
-    /** What the future of a cancelled operation throws. */
+    /** Creates the exception of a cancelled operation's future. */
     public CancellationException cancellation(Operation op) {
         return new CancellationException(
                 "engine '" + core.name + "' was shut down before operation '" + op.name + "' had ended");
@@ -156,17 +159,17 @@ public final class Completions {
     private static void failedWith(Operation op, Failure failure) {
         Epoch e = op.epoch;
         if (e != null) {
-            e.whole().failures.add(failure);
+            e.merged().failures.add(failure);
         }
         if (op.attachment instanceof OpFuture<?> future) {
             future.failed(failure);
         }
     }
 
-    /** The body of an operation has ended, or its completion was called. */
+    /** Ends an operation whose body has returned or thrown, or whose completion was called. */
     private void ended(Operation op, @Nullable Throwable thrown) {
         if (op.has(Operation.ENDED)) {
-            // Cancelled before by shutdownNow.
+            // shutdownNow has already cancelled it.
             return;
         }
         Failure failure = null;
@@ -179,23 +182,23 @@ public final class Completions {
         settle();
     }
 
-    /** Ends an operation whose completion was called; takes the tracker lock. */
+    /** Ends an operation whose completion was called; acquires the tracker lock. */
     void complete(Operation op, @Nullable Throwable thrown) {
-        Workplace place = Workplace.here();
+        ThreadState state = ThreadState.here();
         Callback others = null;
         core.lock.enterShallow();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
             others = core.lock.lastDeferred();
             ended(op, thrown);
         } finally {
-            core.lock.leaveAndCall(place, others);
+            core.lock.leaveAndCall(state, others);
         }
     }
 
-    /** Cancels an operation that was about to run when the engine was shut down; takes the tracker lock. */
+    /** Cancels an operation that was about to run when the engine was shut down; acquires the tracker lock. */
     void giveUp(Operation op) {
-        Workplace place = Workplace.here();
+        ThreadState state = ThreadState.here();
         core.lock.enterShallow();
         Callback others = core.lock.lastDeferred();
         try {
@@ -204,41 +207,41 @@ public final class Completions {
                 settle();
             }
         } finally {
-            core.lock.leaveAndCall(place, others);
+            core.lock.leaveAndCall(state, others);
         }
     }
 
-    /** An operation is about to be run. */
+    /** Records that an operation is about to run. */
     public void starts(Operation op) {
         if (op.has(Operation.ASYNC_BODY)) {
-            elsewhere.add(Elsewhere.of(op));
+            unqueued.add(UnqueuedOperation.of(op));
         }
     }
 
-    /** The body of an operation has returned. */
+    /** Handles an operation whose body has returned or thrown. */
     public void ran(Operation op, @Nullable Throwable thrown) {
         if (op.has(Operation.ASYNC_BODY) && thrown == null) {
             returned(op);
         } else {
             if (op.attachment instanceof AsyncCompletion completion) {
-                // Its start could not even tell its failure, for want of stack.
+                // For lack of stack, AsyncCompletion.start could not report the failure itself.
                 completion.giveUp();
             }
             ended(op, thrown);
         }
     }
 
-    /** As {@link #ran}; takes the tracker lock. */
-    void ranElsewhere(Operation op, @Nullable Throwable thrown) {
-        Workplace place = Workplace.here();
+    /** As {@link #ran}; acquires the tracker lock. */
+    void bodyReturned(Operation op, @Nullable Throwable thrown) {
+        ThreadState state = ThreadState.here();
         Callback others = null;
         core.lock.enterShallow();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
             others = core.lock.lastDeferred();
             ran(op, thrown);
         } finally {
-            core.lock.leaveAndCall(place, others);
+            core.lock.leaveAndCall(state, others);
         }
     }
 
@@ -256,7 +259,7 @@ public final class Completions {
         try {
             release(op, outcome, failure);
         } catch (Throwable t) {
-            core.broke(t);
+            core.markBroken(t);
             throw t;
         }
     }
@@ -282,7 +285,7 @@ public final class Completions {
         }
         tracker.release(op, failure);
         if (op.has(Operation.ASYNC_BODY) || op.kind == OpKind.ASYNC) {
-            elsewhere.remove(Elsewhere.of(op));
+            unqueued.remove(UnqueuedOperation.of(op));
         }
         op.body = null;
         if (attachment instanceof OpFuture<?> future) {
@@ -294,23 +297,23 @@ public final class Completions {
         }
         core.counts.complete();
         core.epochs.ended(Objects.requireNonNull(op.epoch));
-        // Whoever keeps its future must not keep all later epochs.
+        // A reference to the future must not keep all later epochs reachable.
         op.epoch = null;
         core.pushes.ended();
         core.life.ended();
     }
 
-    /** Shows the operations that neither wait in a queue nor are held by the dispatcher. */
-    void forEachElsewhere(Consumer<Operation> look) {
-        elsewhere.forEach(look);
+    /** Passes each operation that is neither in a queue nor held by the dispatcher to {@code look}. */
+    void forEachUnqueued(Consumer<Operation> look) {
+        unqueued.forEach(look);
     }
 
-    /** Tells a listener of what becomes ready from now on. */
+    /** Registers a listener for operations that become ready from now on. */
     public void attach(ReadyListener listener) {
         listeners.add(listener);
     }
 
-    /** Ends that. */
+    /** Removes a listener. */
     public void detach(ReadyListener listener) {
         listeners.remove(listener);
     }

@@ -12,25 +12,29 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says who runs the ready operations, and when: the seam between tracking dependencies and running.
- * {@code LaneDispatcher} has threads of its own, {@code InlineDispatcher} runs in the threads that push and wait.
+ * Decides which thread runs a ready operation, and when. It is the interface between tracking dependencies and running
+ * operations. {@code LaneDispatcher} has threads of its own; {@code InlineDispatcher} runs operations in the threads
+ * that push and wait.
  */
 public interface Dispatcher {
-    /** Is shown operations. */
+    /** Receives operations with their state and, if known, the thread that runs them. */
     @FunctionalInterface
     interface Look {
         void at(Operation op, EngineSnapshot.State state, @Nullable Thread thread);
     }
 
-    /** How often a waiting thread looks around. */
+    /** The interval, in nanoseconds, at which a waiting thread checks whether the engine still makes progress. */
     long LOOK_NANOS = 500_000_000;
 
-    /** Finds the queue of an operation about to be pushed; called by the pushing thread, under no lock. */
+    /**
+     * Chooses the lane and the workers of an operation that is about to be pushed; called by the pushing thread, under
+     * no lock.
+     */
     void route(Operation op);
 
     /**
-     * An operation was appended to the log; under the push lock. Returns a worker to be called with {@link #call} once
-     * the lock is free.
+     * Chooses a worker for an operation that is appended to the log; under the push lock. Returns the worker to pass to
+     * {@link #call} after the lock is released, or null.
      */
     @Nullable
     WorkerThread pushed(Operation op);
@@ -38,57 +42,64 @@ public interface Dispatcher {
     /** Starts or wakes a worker; under no lock. */
     void call(WorkerThread worker);
 
-    /** After a push, under no lock; may run operations. */
+    /** Called after a push, under no lock; may run operations. */
     void afterPush(Operation op);
 
-    /** An operation is ready; under the tracker lock. */
+    /** Queues a ready operation; under the tracker lock. */
     void ready(Operation op);
 
-    /** Lets operations end that have finished and that no one has told the tracker of; under the tracker lock. */
+    /**
+     * Ends operations whose bodies have finished but whose ends have not been reported to the tracker; under the
+     * tracker lock.
+     */
     void harvest();
 
     /**
-     * The tracker lock is about to be given up: work that appeared under it may need a thread.
+     * Called before the tracker lock is released, because operations that became ready under it may need a thread.
      *
-     * @return whether this thread is to do that work itself: to call what was put off, and then {@link #left}
+     * @return true if the calling thread has to do that work itself: it calls the deferred callbacks, and then
+     * {@link #left}
      */
     boolean balance();
 
-    /** A thread has put off what it would have called itself, and is not going to; under the tracker lock. */
+    /** Called when a thread hands its callbacks to other threads; under the tracker lock. */
     void leftToOthers();
 
-    /** Whether operations run on threads of its own. */
+    /** Returns whether operations run on threads of the dispatcher. */
     boolean hasWorkers();
 
-    /** The tracker lock was given up by a thread that was told to do something itself; under no lock. */
+    /** Called after a thread for which {@link #balance} returned true has released the tracker lock; under no lock. */
     void left();
 
     /**
-     * Waits, or helps, until the waiter is done.
+     * Waits, or runs operations, until the waiter is done.
      *
      * @param deadline
      *            a {@link System#nanoTime}, or {@link Deadline#NEVER}
      */
     void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException;
 
-    /** Shows what is queued or runs, with its state and the thread that runs it; under the tracker lock. */
+    /** Passes each queued or running operation to {@code look}; under the tracker lock. */
     void forEach(Look look);
 
-    /** Takes away what is queued, in one step; under the tracker lock. */
+    /** Removes all queued operations, in constant time per lane; under the tracker lock. */
     List<? extends OpSource> takeQueued();
 
-    /** Interrupts the bodies that run; under the tracker lock. */
+    /** Interrupts the threads that run bodies; under the tracker lock. */
     void interruptRunning();
 
-    /** The states for an operation that none of this engine's workers runs. */
+    /** Returns the worker states of an operation that runs on a thread which is not a worker of this engine. */
     WorkerStates states(Operation op);
 
-    /** All has ended and nothing will be pushed: lets the threads go. */
+    /** Lets the threads end, because no operation is pending and none can be pushed. */
     void terminate();
 
-    /** Waits until the threads are gone; false if the time is over. Returns at once for a thread of its own. */
+    /**
+     * Waits until the threads have ended; returns false if the deadline passes. A call from one of these threads
+     * returns at once.
+     */
     boolean join(long deadline) throws InterruptedException;
 
-    /** Threads alive. */
+    /** Returns the number of live threads. */
     int threads();
 }

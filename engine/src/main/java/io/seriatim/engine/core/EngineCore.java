@@ -12,7 +12,6 @@ import io.seriatim.engine.dependency.AsyncCompletion;
 import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.CallbackQueue;
 import io.seriatim.engine.dependency.Drain;
-import io.seriatim.engine.dependency.Elsewhere;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.Failures;
 import io.seriatim.engine.dependency.OpFuture;
@@ -20,72 +19,78 @@ import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.Owner;
 import io.seriatim.engine.dependency.Rules;
 import io.seriatim.engine.dependency.Tracker;
+import io.seriatim.engine.dependency.UnqueuedOperation;
 import io.seriatim.engine.dependency.VarState;
 import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.dependency.WaiterList;
-import io.seriatim.engine.log.Attention;
+import io.seriatim.engine.log.BatchPreemption;
 import io.seriatim.engine.log.Counts;
 import io.seriatim.engine.log.PushLog;
 import io.seriatim.engine.queue.OpQueue;
-import io.seriatim.engine.sync.Initialized;
-import io.seriatim.engine.sync.Reserve;
+import io.seriatim.engine.sync.ClassInitialization;
 import io.seriatim.engine.sync.SpinLock;
+import io.seriatim.engine.sync.StackReserve;
+import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerThread;
-import io.seriatim.engine.thread.Workplace;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One engine: joins the log of pushes, the tracker, and the dispatcher that runs what is ready. {@link Engine} is the
- * handle that users hold.
+ * One engine: it combines the push log, the tracker, and the dispatcher that runs ready operations. {@link Engine} is
+ * the handle that users hold.
  *
  * <p>
- * <b>Two locks.</b> Pushing threads append to the {@link PushLog} under its lock ({@link PushPath}), and do nothing
- * else. Everything about dependencies belongs to the holder of the {@link TrackerLock}: a worker takes it between two
- * bodies, a thread that completes an asynchronous operation or begins to wait takes it for a moment. A push never takes
- * the tracker lock, a completion never the push lock; where both are needed, to send a worker to sleep or to wake one,
- * the tracker lock is taken first.
+ * <b>Two locks.</b> A pushing thread only appends to the {@link PushLog}, under its lock ({@link PushPath}). The
+ * {@link TrackerLock} guards all state about dependencies: a worker acquires it between two bodies, and a thread that
+ * completes an asynchronous operation or begins to wait acquires it briefly. A push does not acquire the tracker lock,
+ * except for an operation of kind ASYNC or to wait for room. Where both locks are needed, to send a worker to sleep or
+ * to wake one, the tracker lock is acquired first.
  *
  * <p>
- * <b>No code of the user's runs under either.</b> Bodies run while their thread holds neither lock. Wake-ups
- * ({@link TrackerLock#wake}, {@link TrackerLock#callLater}) are put off until the tracker lock is released, and done at
- * once then. A {@link Callback} may block, wait, push or close, so a thread calls it only when it holds nothing that
- * another thread could run: a worker calls it between two operations, after its batch was given back; a thread that
- * completes an operation or closes the engine calls the callbacks of what it has ended, after all internal work. A
- * thread that waits leaves the callbacks that it has not called yet to other threads.
+ * <b>No user code runs under a lock.</b> A thread that runs a body holds neither lock. Wake-ups
+ * ({@link TrackerLock#wake}, {@link TrackerLock#callLater}) are deferred until the tracker lock is released, and then
+ * happen at once. A {@link Callback} may block, wait, push or close, so a thread calls it only when it holds no
+ * operation that another thread could run: a worker calls it between two operations, after it has returned its batch; a
+ * thread that completes an operation or closes the engine calls the callbacks of the operations that it has ended,
+ * after all internal work. A thread that waits hands its remaining callbacks to other threads.
  *
  * <p>
- * <b>Order.</b> An operation takes its place in the serial program when it is appended. {@link LogReader} takes the log
- * in, in that order and only as far as it must; a wait begins when all that was pushed before it has been taken in.
+ * <b>Order.</b> An operation gets its position in the push order when it is appended. {@link LogReader} reads the log
+ * in that order, only as far as needed, and passes the operations to the tracker. A wait begins when all operations
+ * that were pushed before it have been admitted.
  *
  * <p>
- * docs/synchronization.md has the whole map.
+ * docs/synchronization.md lists all locks and the fields that they guard.
  */
 public final class EngineCore extends Owner {
     static {
-        Initialized.ensure(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class,
+        ClassInitialization.ensure(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class,
                 Failure.class, Failures.class, Waiter.class, WaiterList.class, OpFuture.class, AsyncCompletion.class,
-                Elsewhere.Ready.class, CallbackQueue.class, Reserve.class, Workplace.class, Recorder.Outcome.class,
+                UnqueuedOperation.Ready.class, CallbackQueue.class, StackReserve.class, ThreadState.class,
+                Recorder.Outcome.class,
                 EngineSnapshot.State.class, VarEvent.Kind.class, OpKind.class, Lane.Queue.class,
                 OperationFailedException.class);
     }
 
-    /** With fewer operations pending at most, a batch is too much to keep back from a thread that waits to push. */
+    /**
+     * If fewer operations may be pending, workers do not keep batches, because each pending operation may hold up a
+     * thread that waits to push.
+     */
     static final int SMALL = 1024;
-    /** The usual {@link #sliceNanos}. */
+    /** The default of {@link #sliceNanos}. */
     public static final long SLICE_NANOS = 500_000;
 
     public final Dispatcher dispatcher;
     public final Counts counts;
-    public final Attention attention = new Attention();
+    public final BatchPreemption preemption = new BatchPreemption();
     public final PushLog log;
     public final Rules rules;
     public final int firstIndex;
     public final TrackerLock lock = new TrackerLock(this);
-    public final LogReader intake;
+    public final LogReader logReader;
     public final Completions completions;
     public final Epochs epochs = new Epochs(this);
     public final LifeCycle life = new LifeCycle(this);
@@ -94,24 +99,27 @@ public final class EngineCore extends Owner {
     private final Tracker tracker;
     private final FutureWaits futures;
     private final UnhandledFailures unhandled;
-    /** Guarded by the tracker lock. */
+    /** The number of waits registered so far; guarded by the tracker lock. */
     private long registeredWaits;
-    /** Set once. When the handle was collected, the threads of an engine that was not closed end. */
+    /**
+     * The user's handle, set once. If the handle is garbage collected, the threads of the engine end even if it was not
+     * closed.
+     */
     private WeakReference<Engine> handle = new WeakReference<>(null);
 
     public volatile @Nullable Recorder recorder;
-    /** The error that the engine itself has failed with. */
+    /** The error that broke the engine, or null. */
     public volatile @Nullable Throwable broken;
-    /** How long a walk over pending operations holds the tracker lock at a time. */
+    /** The time slice, in nanoseconds, for which a walk over pending operations holds the tracker lock. */
     public volatile long sliceNanos = SLICE_NANOS;
 
     /**
-     * Makes an engine.
+     * Creates an engine.
      *
      * @param dispatchers
-     *            makes what runs its operations
+     *            creates its dispatcher
      * @param waits
-     *            makes what waits for its futures
+     *            creates the implementation of waits for its futures
      */
     public EngineCore(Settings settings, Function<EngineCore, Dispatcher> dispatchers,
             Function<EngineCore, FutureWaits> waits) {
@@ -121,16 +129,16 @@ public final class EngineCore extends Owner {
         counts = new Counts(settings.firstOrder());
         unhandled = new UnhandledFailures(name, settings.onUnhandled());
         int maxPending = settings.maxPending();
-        log = new PushLog(name, counts, attention, maxPending, rules);
+        log = new PushLog(name, counts, preemption, maxPending, rules);
         pushes = new PushPath(this, maxPending);
         recorder = settings.recorder();
         tracker = new Tracker(this::ready);
         completions = new Completions(this, tracker);
-        intake = new LogReader(this, tracker, maxPending < SMALL);
+        logReader = new LogReader(this, tracker, maxPending < SMALL);
         futures = waits.apply(this);
         dispatcher = dispatchers.apply(this);
         if (maxPending < SMALL) {
-            attention.want();
+            preemption.request();
         }
     }
 
@@ -143,7 +151,7 @@ public final class EngineCore extends Owner {
         handle = new WeakReference<>(engine);
     }
 
-    /** Whether no one can push or wait any more, and nothing is pending; under the tracker lock. */
+    /** Returns whether the user's handle is unreachable and no operation is pending; under the tracker lock. */
     public boolean isAbandoned() {
         return handle.get() == null && counts.pending() == 0;
     }
@@ -153,20 +161,20 @@ public final class EngineCore extends Owner {
         pushes.push(op);
     }
 
-    /** Checks that a variable may be used outside a push. */
+    /** Throws if a variable is deleted. */
     public void checkNotDeleted(Variable v, String consequence) {
         pushes.checkNotDeleted(v, consequence);
     }
 
     @Override
     public void runHere(Operation op) {
-        Workplace.here().bounce(op);
+        ThreadState.here().trampoline(op);
     }
 
     @Override
     public void prepareCompletion() {
-        Reserve.take();
-        Workplace.here();
+        StackReserve.check();
+        ThreadState.here();
     }
 
     @Override
@@ -175,8 +183,8 @@ public final class EngineCore extends Owner {
     }
 
     @Override
-    public void ranElsewhere(Operation op, @Nullable Throwable thrown) {
-        completions.ranElsewhere(op, thrown);
+    public void bodyReturned(Operation op, @Nullable Throwable thrown) {
+        completions.bodyReturned(op, thrown);
     }
 
     @Override
@@ -195,12 +203,12 @@ public final class EngineCore extends Owner {
         futures.forFuture(future, op, deadline);
     }
 
-    /** Waits. If this thread is a worker, of whatever engine, another may take its place meanwhile. */
+    /** Waits for the waiter. If this thread is a worker of any engine, another worker may take its place meanwhile. */
     public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
-        Workplace place = Workplace.here();
-        boolean bouncing = place.handOver();
+        ThreadState state = ThreadState.here();
+        boolean inTrampoline = state.handOver();
         try {
-            WorkerThread worker = place.worker;
+            WorkerThread worker = state.worker;
             if (worker == null) {
                 dispatcher.await(waiter, deadline);
                 return;
@@ -212,11 +220,11 @@ public final class EngineCore extends Owner {
                 worker.unblock();
             }
         } finally {
-            place.resume(bouncing);
+            state.resume(inTrampoline);
         }
     }
 
-    // --- the tracker lock, and what is put off under it
+    // --- the tracker lock, and calls deferred under it
 
     @Override
     public void enter() {
@@ -258,18 +266,21 @@ public final class EngineCore extends Owner {
         return dispatcher.hasWorkers();
     }
 
-    /** A worker was wanted and there was no memory to make it. */
+    /** Counts the error that a worker could not be created for lack of memory. */
     public void pickFailed() {
         unhandled.countUntold();
     }
 
     // --- a broken engine
 
-    /** The engine itself has failed between two changes of state: from now on every push and every wait says so. */
-    public void broke(Throwable cause) {
+    /**
+     * Marks the engine as broken by an error between two changes of state. From now on every push and every wait
+     * throws.
+     */
+    public void markBroken(Throwable cause) {
         if (broken == null) {
             broken = cause;
-            log.broke();
+            log.markBroken();
         }
     }
 
@@ -278,35 +289,35 @@ public final class EngineCore extends Owner {
         Throwable cause = broken;
         if (cause != null) {
             throw new IllegalStateException("engine '" + name
-                    + "' is broken: an error has come between two of its own steps, so it can run and wait for "
-                    + "nothing any more; make a new one",
+                    + "' is broken: an error interrupted a change of its own state, so it can neither run "
+                    + "operations nor wait for them; create a new engine",
                     cause);
         }
     }
 
     // --- waits for variables, under the tracker lock
 
-    /** The number of a wait inside an operation, in the order in which such waits are registered. */
+    /** Returns the next number of a wait inside an operation. */
     public long nextWait() {
         return ++registeredWaits;
     }
 
-    /** Whether someone waits for a variable. */
+    /** Returns whether any thread waits for a variable. */
     boolean hasWaits() {
         return completions.probes > 0;
     }
 
-    /** Takes in a wait, which has no place in the log, unless it was given up before. */
+    /** Admits a wait, which is not in the log, unless it has been abandoned. */
     public void admit(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
             completions.probes++;
-            attention.want();
+            preemption.request();
             probe.order = counts.position;
             tracker.admit(probe);
         }
     }
 
-    /** Gives a wait up; it may not have been taken in. */
+    /** Abandons a wait, which may or may not have been admitted. */
     public void withdraw(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
             if (probe.waiting > 0) {
@@ -318,16 +329,18 @@ public final class EngineCore extends Owner {
         }
     }
 
-    /** Begins a wait until a variable's operations have ended; all pushed before have been taken in. */
+    /**
+     * Begins a wait until a variable's operations have ended. All operations pushed before the wait have been admitted.
+     */
     public void drain(Drain drain) {
         if (drain.waiter.done) {
             return;
         }
-        // Nothing behind this place has been taken early, so a lower order means taken in.
+        // No operation behind this position has been admitted early, so every admitted operation has a lower order.
         drain.end = counts.position;
         if (tracker.drain(drain)) {
             completions.probes++;
-            attention.want();
+            preemption.request();
         } else {
             drain.waiter.done = true;
             lock.wake(drain.waiter);
@@ -341,7 +354,7 @@ public final class EngineCore extends Owner {
         lock.wake(drain.waiter);
     }
 
-    /** Gives such a wait up; it may not have begun. */
+    /** Abandons such a wait, which may or may not have begun. */
     public void withdraw(Drain drain) {
         if (drain.remaining > 0) {
             completions.probes--;
@@ -354,17 +367,17 @@ public final class EngineCore extends Owner {
     // --- looking
 
     /**
-     * Shows each operation that is not waiting for a variable, with its state and, if it is known, the thread that runs
-     * it; under the tracker lock, log taken in.
+     * Passes each operation that does not wait for a variable to {@code look}; under the tracker lock, after the log
+     * has been read.
      */
     public void forEachReady(Dispatcher.Look look) {
         dispatcher.forEach(look);
         cancellation.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
-        completions.forEachElsewhere(op -> look.at(op,
+        completions.forEachUnqueued(op -> look.at(op,
                 op.has(Operation.STARTED) ? EngineSnapshot.State.STARTED : EngineSnapshot.State.RUNNING, null));
     }
 
-    /** Counts what the engine has done. */
+    /** Returns counts of the engine's operations. */
     public EngineStats stats() {
         lock.enter();
         try {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The epochs of one engine, from the oldest that is not empty to the current one, and the failures of those that have
- * passed. Guarded by the tracker lock.
+ * The epochs of one engine, from the oldest one with pending operations to the current one, and the failures of earlier
+ * epochs. Guarded by the tracker lock.
  */
 public final class Epochs {
     private final EngineCore core;
@@ -18,7 +18,7 @@ public final class Epochs {
     private Epoch oldest = new Epoch();
     private Epoch current = oldest;
 
-    /** Made here, because there may be no memory when it is needed. */
+    /** Created in advance, because memory may be exhausted when it is needed. */
     private final Consumer<Waiter> pass;
 
     Epochs(EngineCore core) {
@@ -29,21 +29,21 @@ public final class Epochs {
         };
     }
 
-    /** The epoch of operations taken in now. */
+    /** Returns the epoch of operations that are admitted now. */
     Epoch current() {
         return current;
     }
 
-    /** What failed and was not thrown by a {@code waitForAll}, of the epochs that have passed. */
+    /** Returns the failures of earlier epochs that no {@code waitForAll} has thrown. */
     public Failures failures() {
         return failures;
     }
 
     /**
-     * Begins a wait for all that was pushed before, and has been taken in.
+     * Begins a wait for all operations that have been admitted.
      *
      * @param fresh
-     *            made by the thread that waits, for what is taken in from now on
+     *            the epoch of operations that are admitted from now on; allocated by the waiting thread
      */
     public void await(Waiter waiter, Epoch fresh) {
         Epoch e = current;
@@ -62,35 +62,35 @@ public final class Epochs {
             current = fresh;
             closed = e;
         }
-        // Otherwise nothing was taken in since another wait has begun: this one waits for the same.
+        // Otherwise no operation was admitted since the last wait began, and both wait for the same epochs.
         closed.waiters.add(waiter);
         waiter.epoch = closed;
     }
 
-    /** Gives such a wait up, if it has begun and not ended. */
+    /** Abandons such a wait, if it has begun and not ended. */
     public void withdraw(Waiter waiter) {
         Epoch waited = waiter.epoch;
         if (waited == null) {
             return;
         }
         waiter.epoch = null;
-        Epoch e = waited.whole();
+        Epoch e = waited.merged();
         e.waiters.remove(waiter);
         Epoch following = e.next;
         if (e.waiters.isEmpty() && following != null) {
-            join(e, following);
+            merge(e, following);
         }
     }
 
     /**
-     * No wait keeps two epochs apart any more: the later one becomes a part of the earlier one. Not the other way
-     * round: a long operation would keep every later epoch in memory.
+     * Merges two epochs that no wait separates any more: the later one into the earlier one. The other direction would
+     * let a long-running operation keep every later epoch in memory.
      */
-    private void join(Epoch e, Epoch later) {
+    private void merge(Epoch e, Epoch later) {
         e.pending += later.pending;
         e.failures.takeAll(later.failures);
         later.waiters.removeAll(e.waiters::add);
-        later.joined = e;
+        later.mergedInto = e;
         Epoch following = later.next;
         later.next = null;
         later.previous = null;
@@ -102,15 +102,15 @@ public final class Epochs {
         }
     }
 
-    /** An operation of an epoch has ended. */
+    /** Counts an operation of an epoch that has ended. */
     void ended(Epoch epoch) {
-        Epoch whole = epoch.joined == null ? epoch : epoch.whole();
+        Epoch whole = epoch.mergedInto == null ? epoch : epoch.merged();
         if (--whole.pending == 0 && whole == oldest) {
             pass();
         }
     }
 
-    /** The oldest epoch is empty. */
+    /** Ends the empty epochs at the front of the list, and the waits for them. */
     private void pass() {
         Epoch e = oldest;
         Epoch following;

@@ -4,7 +4,9 @@ import io.seriatim.engine.dependency.OpFuture;
 import io.seriatim.engine.dependency.Operation;
 import java.util.concurrent.TimeoutException;
 
-/** Waits for futures, for {@link EngineCore}, which does not know how waits inside operations are checked. */
+/**
+ * Implements waits for futures on behalf of {@link EngineCore}, which cannot check waits inside operations for cycles.
+ */
 @FunctionalInterface
 public interface FutureWaits {
     /** Waits until an operation's future is done. */

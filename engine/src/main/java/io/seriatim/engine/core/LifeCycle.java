@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The states of one engine: open, closing, terminated. It closes when it is told to, and terminates, once, when nothing
- * is pending any more, whichever thread ends the last operation; only then its threads end. Changed under the tracker
- * lock.
+ * The states of one engine: open, closing, terminated. {@code close} and {@code shutdownNow} make it closing. It
+ * becomes terminated when the last pending operation has ended, on whichever thread that happens, and then its threads
+ * end. Changed under the tracker lock.
  */
 public final class LifeCycle {
     private final EngineCore core;
@@ -19,7 +19,7 @@ public final class LifeCycle {
     private boolean closing;
     private volatile boolean cancelled;
     private volatile boolean terminated;
-    /** Whether those who close need not wait any more. */
+    /** Whether threads in {@code close} need not wait any more. */
     private boolean over;
     private final Callback end = new End();
 
@@ -27,24 +27,24 @@ public final class LifeCycle {
         this.core = core;
     }
 
-    /** Whether pushes are refused. */
+    /** Returns whether pushes are refused. */
     public boolean isClosing() {
         return closing;
     }
 
-    /** Whether it was shut down: pending operations must not run, deletes excepted. */
+    /** Returns whether the engine was shut down, so that pending operations other than deletes must not run. */
     public boolean isCancelled() {
         return cancelled;
     }
 
-    /** Whether nothing is pending and nothing can be pushed. */
+    /** Returns whether no operation is pending and none can be pushed. */
     public boolean isTerminated() {
         return terminated;
     }
 
     /**
-     * Refuses pushes from now on. Then all of the log is to be taken in, so that the engine terminates even if no
-     * worker can be made.
+     * Refuses pushes from now on. The caller must then admit the whole log, so that the engine terminates even if no
+     * worker can be created.
      */
     public void refuse() {
         core.log.close();
@@ -54,10 +54,10 @@ public final class LifeCycle {
     }
 
     /**
-     * Refuses pushes and cancels pending operations: those that are queued or started when the calling thread calls
-     * {@link EngineCore#cancellation}, the others when they become ready. Interrupts the bodies that run.
+     * Refuses pushes and cancels pending operations: the queued and started ones when the calling thread calls
+     * {@link EngineCore#cancellation}, the others when they become ready. Interrupts running bodies.
      *
-     * @return whether there is something to do: false if it was shut down before, or has terminated
+     * @return false if the engine was shut down before or has terminated
      */
     public boolean shutDown() {
         if (cancelled || terminated) {
@@ -70,7 +70,7 @@ public final class LifeCycle {
         return true;
     }
 
-    /** An operation has ended: if it was the last, the engine terminates. */
+    /** Terminates a closing engine if its last operation has ended. */
     void ended() {
         if (closing && !terminated && core.counts.pending() == 0 && core.log.peek() == null) {
             terminated = true;
@@ -79,9 +79,9 @@ public final class LifeCycle {
     }
 
     /**
-     * Wakes a thread that closes when the engine has terminated.
+     * Registers a thread in {@code close}, which is woken when the engine has terminated.
      *
-     * @return whether it has terminated already
+     * @return true if the engine has already terminated
      */
     public boolean addCloser(Waiter waiter) {
         if (!over) {
@@ -90,12 +90,12 @@ public final class LifeCycle {
         return over;
     }
 
-    /** Such a thread waits no longer. */
+    /** Removes a thread that no longer waits in {@code close}. */
     public void removeCloser(Waiter waiter) {
         closers.remove(waiter);
     }
 
-    /** Reports failures that no one observed, and ends the threads and the waits of those who close. */
+    /** Reports failures that nobody observed, ends the engine's threads, and wakes the threads in {@code close}. */
     private final class End extends Callback {
         @Override
         public Owner owner() {

@@ -7,30 +7,31 @@ import io.seriatim.engine.queue.ReadyQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the log in: in order, and only as far as it must, because what was taken in just now is in the cache of the
- * processor that will run it. Guarded by the tracker lock.
+ * Reads the log and passes the operations to the tracker, in push order. It reads no further than needed, because an
+ * operation that was just admitted is in the cache of the processor that will run it. Guarded by the tracker lock.
  */
 public final class LogReader {
-    /** How many operations a worker takes in at most before it releases the tracker lock for a moment. */
+    /** The maximum number of operations that a worker admits before it releases the tracker lock. */
     private static final int READ_AHEAD = 1024;
-    /** How many operations may go before one that was ready when it was pushed and that was pushed after them. */
+    /**
+     * The number of operations that a worker runs before it admits one from the queue of those that were ready when
+     * they were pushed.
+     */
     public static final int MAX_OVERTAKEN = 60;
 
     private final EngineCore core;
     private final Tracker tracker;
-    /**
-     * Whether so few operations may be pending that a batch is too much to keep back from a thread that waits to push.
-     */
+    /** Whether {@code maxPending} is less than {@link EngineCore#SMALL}, so that workers must not keep batches. */
     private final boolean small;
     private @Nullable Cut firstCut;
     private @Nullable Cut lastCut;
     private long nextCut = Long.MAX_VALUE;
 
-    /** What is to happen between two operations of the order. */
+    /** An action that runs between two operations of the push order, when the reader reaches its position. */
     public static final class Cut {
         private final long at;
         private final Runnable action;
-        /** Whether it is still to come. */
+        /** Whether the reader has not reached it yet. */
         private volatile boolean waits = true;
         private @Nullable Cut next;
         private @Nullable Cut previous;
@@ -47,14 +48,15 @@ public final class LogReader {
         this.small = small;
     }
 
-    /** Takes in all that was pushed before. */
+    /** Admits all operations pushed so far. */
     public void admitAll() {
         admitUpTo(core.log.pushed());
         core.dispatcher.harvest();
     }
 
     /**
-     * Takes in all that was pushed before, if it is much with the tracker lock given back in between; under no lock.
+     * Admits the operations pushed so far, up to the last {@link #READ_AHEAD}, and releases the tracker lock in
+     * between; under no lock.
      */
     public void admitInSlices() {
         long end = core.log.pushed();
@@ -71,27 +73,26 @@ public final class LogReader {
     }
 
     /**
-     * Takes all in where what goes first can only be told when all is known; under the tracker lock, before operations
-     * end.
+     * Admits the whole log if priorities or other lanes are in use, because the next operation to run is known only
+     * then; under the tracker lock, before operations end.
      */
     public void lookAhead(ReadyQueue queue) {
-        if (core.counts.isPressed() || queue.isPressed() || core.counts.hasOffMain()) {
+        if (core.counts.hasPriorities() || queue.hasPriorities() || core.counts.hasOffMain()) {
             admitAll();
-        } else if (core.attention.isWanted()) {
-            core.attention.dismiss();
-            if (core.hasWaits() || core.counts.isPressed() || core.counts.hasOffMain() || small) {
-                core.attention.want();
+        } else if (core.preemption.isRequested()) {
+            core.preemption.clear();
+            if (core.hasWaits() || core.counts.hasPriorities() || core.counts.hasOffMain() || small) {
+                core.preemption.request();
             }
         }
     }
 
     /**
-     * Finds the next operation for a worker of a lane; under the tracker lock. Takes the log in only as far as it must:
-     * what was just taken in is in this processor's cache.
+     * Returns the next operation for a worker of a lane, or null; under the tracker lock. Reads the log only as far as
+     * needed, because an operation that was just admitted is in this processor's cache.
      *
      * @param overtaken
-     *            how many operations this worker has run without looking for those that were ready when they were
-     *            pushed
+     *            the number of operations that this worker has run since it last admitted one early
      */
     @Nullable
     public Operation next(ReadyQueue queue, int overtaken) {
@@ -115,11 +116,12 @@ public final class LogReader {
     }
 
     /**
-     * Does something under the tracker lock when all that was pushed before has been taken in: at once, or, if that is
-     * much, when a worker has come so far. To take it in here would move it into this processor's cache, and out of the
-     * one of those who run it. Nothing that was pushed later is taken in before.
+     * Runs an action under the tracker lock when all operations pushed so far have been admitted: at once or, if the
+     * backlog is long, when a worker has read the log that far. Admitting a long backlog here would move it into this
+     * processor's cache, away from the processors that run it. No operation that is pushed later is admitted before the
+     * action runs.
      *
-     * @return what {@link #withdraw} takes, or null if it was done
+     * @return the argument of {@link #withdraw}, or null if the action has run
      */
     @Nullable
     public Cut whenAdmitted(Runnable action) {
@@ -144,7 +146,7 @@ public final class LogReader {
         return cut;
     }
 
-    /** Takes back what is to be done when the log has been taken in so far, unless that has come. */
+    /** Cancels an action, unless it has run. */
     public void withdraw(@Nullable Cut cut) {
         if (cut != null && cut.waits) {
             remove(cut);
@@ -173,7 +175,7 @@ public final class LogReader {
         while (cut != null && cut.at <= core.counts.position) {
             remove(cut);
             nextCut = firstCut == null ? Long.MAX_VALUE : firstCut.at;
-            // So that a wait that ends at once is not counted by the next one on its variable.
+            // End finished waits first, so that the action does not count them.
             core.completions.settle();
             cut.action.run();
             cut = firstCut;
@@ -181,14 +183,14 @@ public final class LogReader {
     }
 
     /**
-     * Whether a cut will be reached soon: the workers have taken in so much since this was asked last that they had
-     * better go on alone.
+     * Returns whether a cut was reached, or will be reached soon because workers have admitted at least
+     * {@link #READ_AHEAD} operations since {@code positionBefore} was read.
      */
     public boolean isNear(Cut cut, long positionBefore) {
         return !cut.waits || core.counts.position - positionBefore >= READ_AHEAD;
     }
 
-    /** Whether a cut has been reached, or was withdrawn. */
+    /** Returns whether a cut was reached or withdrawn. */
     public static boolean isPassed(Cut cut) {
         return !cut.waits;
     }
@@ -201,7 +203,7 @@ public final class LogReader {
         try {
             take(op);
         } catch (Throwable t) {
-            core.broke(t);
+            core.markBroken(t);
             throw t;
         }
         return true;
@@ -227,8 +229,8 @@ public final class LogReader {
     }
 
     /**
-     * Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these
-     * uses its variables. But a wait may stand between them, and it is not to wait for what was pushed after it.
+     * Admits an operation that was ready when it was pushed before operations that were pushed earlier: none of these
+     * conflicts with it. It must not pass a cut, because a wait must not wait for operations that were pushed after it.
      */
     private void admitEarly() {
         Operation op = core.log.pollEarly(core.rules.earlyBelow(core.log.pushed(), nextCut));
@@ -239,12 +241,12 @@ public final class LogReader {
         }
     }
 
-    /** Whether the log holds something; under the tracker lock. */
+    /** Returns whether the log holds an operation; under the tracker lock. */
     public boolean hasUnadmitted() {
         return core.log.peek() != null;
     }
 
-    /** Whether the log seems to hold something. */
+    /** Returns whether the log seems to hold an operation; a hint. */
     public boolean seemsPushed() {
         return core.log.pushed() != core.counts.position;
     }

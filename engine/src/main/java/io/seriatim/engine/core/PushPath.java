@@ -4,14 +4,14 @@ import io.seriatim.engine.OpKind;
 import io.seriatim.engine.Recorder;
 import io.seriatim.engine.dependency.AsyncCompletion;
 import io.seriatim.engine.dependency.Callback;
-import io.seriatim.engine.dependency.Elsewhere;
 import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.Times;
+import io.seriatim.engine.dependency.UnqueuedOperation;
 import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.sync.Deadline;
+import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerThread;
-import io.seriatim.engine.thread.Workplace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -19,13 +19,13 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pushing thread does: it makes all that the operation will need, appends it to the log under the push lock, and
- * calls a worker. If the engine is full it waits before.
+ * The steps of a pushing thread: it allocates everything that the operation will need, waits while too many operations
+ * are pending, appends the operation to the log under the push lock, and wakes a worker.
  */
 final class PushPath {
     private final EngineCore core;
     private final int maxPending;
-    /** With so many operations pending, those who wait to push are woken. */
+    /** The number of pending operations at which threads that wait to push are woken. */
     private final long resumeAt;
     /** Threads that wait for room; guarded by the tracker lock. */
     private final List<Waiter> blocked = new ArrayList<>();
@@ -45,7 +45,7 @@ final class PushPath {
         if (op.has(Operation.ASYNC_BODY)) {
             op.attachment = new AsyncCompletion(op);
         } else if (op.kind == OpKind.ASYNC) {
-            op.body = new Elsewhere.Ready(op, Objects.requireNonNull(op.body));
+            op.body = new UnqueuedOperation.Ready(op, Objects.requireNonNull(op.body));
         }
         if (op.kind == OpKind.ASYNC) {
             pushAndAdmit(op);
@@ -57,20 +57,23 @@ final class PushPath {
         core.dispatcher.afterPush(op);
     }
 
-    /** An operation of kind ASYNC that is ready runs on this thread, so no other thread may take it in. */
+    /**
+     * Pushes and admits an operation of kind ASYNC. If it is ready, it runs on this thread, so no other thread may
+     * admit it.
+     */
     private void pushAndAdmit(Operation op) {
-        Workplace place = Workplace.here();
+        ThreadState state = ThreadState.here();
         while (true) {
             core.lock.enter();
             Callback others = null;
             boolean done;
             try {
-                core.intake.admitAll();
+                core.logReader.admitAll();
                 others = core.lock.lastDeferred();
                 done = append(op, true);
-                core.intake.admitAll();
+                core.logReader.admitAll();
             } finally {
-                core.lock.leaveAndCall(place, others);
+                core.lock.leaveAndCall(state, others);
             }
             if (done) {
                 return;
@@ -80,12 +83,12 @@ final class PushPath {
     }
 
     /**
-     * Appends an operation to the log, unless that is full. Whatever may fail comes before; once the operation stands
-     * in the log nothing is thrown.
+     * Appends an operation to the log; returns false if too many operations are pending. Every step that may fail
+     * precedes the append; nothing is thrown after it.
      */
     private boolean append(Operation op, boolean locked) {
         core.checkWhole();
-        boolean inside = Workplace.isInside();
+        boolean inside = ThreadState.isInside();
         WorkerThread worker = null;
         core.log.lock.lock();
         try {
@@ -113,7 +116,7 @@ final class PushPath {
         return true;
     }
 
-    /** Checks that a variable may be used outside a push. */
+    /** Throws if a variable is deleted. */
     void checkNotDeleted(Variable v, String consequence) {
         boolean deleted;
         core.log.lock.lock();
@@ -130,8 +133,8 @@ final class PushPath {
     }
 
     /**
-     * Waits until there is room for a push, or the engine is closed. An interrupt does not end the wait: the operation
-     * must not be lost.
+     * Waits until there is room for a push, or the engine is closed. An interrupt does not end the wait, because the
+     * operation must not be lost.
      */
     private void awaitRoom() {
         Waiter waiter = new Waiter();
@@ -163,14 +166,17 @@ final class PushPath {
         }
     }
 
-    /** An operation has ended: wakes those who wait to push if there is room for some of them; under the tracker lock. */
+    /**
+     * Called when an operation has ended: wakes the threads that wait to push, if enough operations have ended; under
+     * the tracker lock.
+     */
     void ended() {
         if (!blocked.isEmpty() && core.log.pushed() - core.counts.completed() <= resumeAt) {
             resume();
         }
     }
 
-    /** Lets those who wait to push look again; under the tracker lock. */
+    /** Wakes all threads that wait to push, which then check again; under the tracker lock. */
     void resume() {
         for (int i = 0; i < blocked.size(); i++) {
             core.lock.wake(blocked.get(i));

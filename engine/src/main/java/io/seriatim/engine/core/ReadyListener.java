@@ -2,9 +2,9 @@ package io.seriatim.engine.core;
 
 import io.seriatim.engine.dependency.Operation;
 
-/** Is told of operations that become ready; a walk over pending operations needs to know. */
+/** A listener for operations that become ready, used by walks over pending operations. */
 @FunctionalInterface
 public interface ReadyListener {
-    /** An operation has become ready; under the tracker lock. Throws nothing. */
+    /** Called when an operation has become ready; under the tracker lock. Must not throw. */
     void becameReady(Operation op);
 }

@@ -6,24 +6,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an engine is made with.
+ * The settings of an engine.
  *
  * @param name
- *            its name, for messages and threads
+ *            the engine's name, used in messages and names of threads
  * @param checked
- *            whether guarded values check that the operation touching them declared them
+ *            whether guarded values check that the operation which accesses them has declared their variable
  * @param maxPending
- *            how many operations may be pending before a push waits
+ *            the number of pending operations from which a push waits
  * @param recorder
- *            is told of each operation, or null
+ *            receives each operation, or null
  * @param onUnhandled
- *            is told of failures that no one else observes
+ *            receives failures that have no other observer
  * @param rules
- *            the rules that tests may replace
+ *            the rules, which tests may replace
  * @param firstIndex
- *            where counters of 32 bits begin, which wrap around
+ *            the first value of 32-bit counters, which wrap around
  * @param firstOrder
- *            where the order of operations, and what is compared with it, begins
+ *            the first value of the order of operations, and of counters compared with it
  */
 public record Settings(String name, boolean checked, int maxPending, @Nullable Recorder recorder,
         Consumer<? super Throwable> onUnhandled, Rules rules, int firstIndex, long firstOrder) {

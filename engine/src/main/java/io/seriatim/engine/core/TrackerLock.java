@@ -3,23 +3,23 @@ package io.seriatim.engine.core;
 import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.CallbackQueue;
 import io.seriatim.engine.dependency.Waiter;
-import io.seriatim.engine.sync.Reserve;
 import io.seriatim.engine.sync.SpinLock;
+import io.seriatim.engine.sync.StackReserve;
+import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerThread;
-import io.seriatim.engine.thread.Workplace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tracker lock of one engine, and what is put off until it is released: threads to be woken, workers to be called
- * and callbacks. Whoever releases it by {@link #leave}, {@link #leaveAndCall} or {@link #exit} does the wake-ups at
- * once; which thread calls the callbacks is a matter of the method.
+ * The tracker lock of one engine, and the actions that are deferred until it is released: threads to wake, workers to
+ * start or wake, and callbacks. A thread that releases the lock by {@link #leave}, {@link #leaveAndCall} or
+ * {@link #exit} performs the wake-ups at once. The three methods differ in which thread calls the callbacks.
  */
 public final class TrackerLock {
     private final EngineCore core;
     private final SpinLock lock = new SpinLock();
 
     // Guarded by the lock.
-    /** Callbacks that no thread has taken on yet. */
+    /** Callbacks that no thread has taken yet. */
     private final CallbackQueue deferred = new CallbackQueue();
     private @Nullable Waiter woken;
     private @Nullable WorkerThread called;
@@ -29,56 +29,56 @@ public final class TrackerLock {
     }
 
     /**
-     * Takes the lock. Users call this as deep in their stacks as they like: a step that could not be completed is not
-     * begun.
+     * Acquires the lock. User code may call this with little stack left, so a step that could not be completed must
+     * fail before it begins.
      */
     public void enter() {
-        Reserve.take();
+        StackReserve.check();
         lock.lock();
     }
 
-    /** As {@link #enter}, for a thread whose stack is known to be shallow, or whose reserve was taken before. */
+    /** As {@link #enter}, for a thread whose stack is known to be shallow, or whose stack was checked before. */
     public void enterShallow() {
         lock.lock();
     }
 
-    /** Takes the lock if no other thread holds it. */
+    /** Acquires the lock if no other thread holds it. */
     public boolean tryEnter() {
         return lock.tryLock();
     }
 
     /**
-     * Releases the lock, then wakes threads and calls workers. Callbacks are left to a worker or, on an engine without
-     * workers, called by this thread.
+     * Releases the lock, then wakes threads and workers. A worker calls the callbacks; on an engine without workers,
+     * this thread does.
      */
     public void leave() {
         @Nullable
-        Workplace place;
+        ThreadState state;
         try {
-            // The first call in a thread makes its place, for which there may be no memory.
-            place = core.dispatcher.balance() ? Workplace.here() : null;
+            // The first call in a thread allocates its state, which may fail for lack of memory.
+            state = core.dispatcher.balance() ? ThreadState.here() : null;
         } catch (Throwable t) {
             exit();
             throw t;
         }
-        if (place == null) {
+        if (state == null) {
             exit();
             return;
         }
-        Callback stop = place.callbacks.first();
-        place.callbacks.prependThoseAfter(null, deferred);
+        Callback stop = state.callbacks.first();
+        state.callbacks.prependThoseAfter(null, deferred);
         exit();
-        place.call(core, stop);
+        state.call(core, stop);
         core.dispatcher.left();
     }
 
     /**
-     * As {@link #leave}, and then calls the callbacks that were put off since a given one: this thread itself has ended
-     * their operations, and its caller expects them to have been called when it returns.
+     * As {@link #leave}, and then calls the callbacks that were deferred after {@code since}: this thread has ended
+     * their operations, and its caller expects the callbacks to have run when it returns.
      */
-    public void leaveAndCall(Workplace place, @Nullable Callback since) {
-        Callback stop = place.callbacks.first();
-        place.callbacks.prependThoseAfter(since, deferred);
+    public void leaveAndCall(ThreadState state, @Nullable Callback since) {
+        Callback stop = state.callbacks.first();
+        state.callbacks.prependThoseAfter(since, deferred);
         boolean all = false;
         try {
             all = core.dispatcher.balance();
@@ -87,16 +87,16 @@ public final class TrackerLock {
             throw t;
         }
         if (all) {
-            place.callbacks.prependThoseAfter(null, deferred);
+            state.callbacks.prependThoseAfter(null, deferred);
         }
         exit();
-        place.call(core, stop);
+        state.call(core, stop);
         if (all) {
             core.dispatcher.left();
         }
     }
 
-    /** Releases the lock, wakes threads and calls workers, but no callbacks. */
+    /** Releases the lock, then wakes threads and workers. Calls no callbacks. */
     public void exit() {
         Waiter waiter = woken;
         WorkerThread worker = called;
@@ -117,54 +117,54 @@ public final class TrackerLock {
         }
     }
 
-    /** Wakes a thread when the lock is released; once for each waiter. */
+    /** Schedules a waiter to be woken when the lock is released. Call it once for each waiter. */
     public void wake(Waiter waiter) {
         waiter.woken = woken;
         woken = waiter;
     }
 
-    /** Calls a worker when the lock is released. */
+    /** Schedules a worker to be started or woken when the lock is released. */
     public void callLater(WorkerThread worker) {
         worker.called = called;
         called = worker;
     }
 
-    /** Puts off a callback. */
+    /** Defers a callback. */
     public void defer(Callback callback) {
         deferred.add(callback);
     }
 
-    /** Whether callbacks wait for a thread that calls them. */
+    /** Returns whether callbacks are deferred. */
     public boolean hasDeferred() {
         return !deferred.isEmpty();
     }
 
-    /** The last callback put off so far. */
+    /** Returns the last deferred callback, or null. */
     public @Nullable Callback lastDeferred() {
         return deferred.last();
     }
 
-    /** Takes a callback to be called. */
+    /** Removes and returns the first deferred callback, or null. */
     public @Nullable Callback pollDeferred() {
         return deferred.poll();
     }
 
-    /** As {@link #exit}, and gives the caller the callbacks that were put off since a given one. */
+    /** As {@link #exit}, and moves the callbacks that were deferred after {@code since} to {@code kept}. */
     void exitKeeping(CallbackQueue kept, @Nullable Callback since) {
         kept.appendThoseAfter(since, deferred);
         exit();
     }
 
-    /** Calls callbacks, on this thread unless one of them waits; called without the lock. */
+    /** Calls callbacks; under no lock. If one of them waits, other threads call the rest. */
     public void callAll(CallbackQueue callbacks) {
-        Workplace place = Workplace.here();
+        ThreadState state = ThreadState.here();
         enterShallow();
         Callback others = deferred.last();
         deferred.appendThoseAfter(null, callbacks);
-        leaveAndCall(place, others);
+        leaveAndCall(state, others);
     }
 
-    /** Leaves a callback to another thread; called without the lock. */
+    /** Defers a callback for another thread; under no lock. */
     void leaveToOthers(Callback callback) {
         enterShallow();
         defer(callback);

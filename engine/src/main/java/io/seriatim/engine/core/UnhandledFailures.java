@@ -5,11 +5,11 @@ import io.seriatim.engine.dependency.Callback;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Passes failures that nobody else observes to the user's handler, or, if that fails, to the log. */
+/** Passes failures that have no other observer to the user's handler or, if the handler fails, to the system log. */
 public final class UnhandledFailures {
     private final String engine;
     private final Consumer<? super Throwable> handler;
-    /** Failures that neither the handler nor the log could be told of. */
+    /** The number of failures that could be passed to neither the handler nor the log. */
     private final AtomicInteger untold = new AtomicInteger();
 
     UnhandledFailures(String engine, Consumer<? super Throwable> handler) {
@@ -17,14 +17,14 @@ public final class UnhandledFailures {
         this.handler = handler;
     }
 
-    /** Writes a failure to the log: the last resort, and the default handler. */
+    /** Writes a failure to the system log. This is the default handler, and the fallback if a handler fails. */
     public static void log(String engine, Throwable t) {
         System.getLogger(Engine.class.getName()).log(System.Logger.Level.ERROR,
-                "engine '" + engine + "': a failure that no one observed",
+                "engine '" + engine + "': a failure that nobody observed",
                 t);
     }
 
-    /** Calls a callback; a failure of it belongs to no operation. */
+    /** Calls a callback and passes its exception to the handler, because it is not the failure of an operation. */
     void guard(Callback callback) {
         try {
             callback.call();
@@ -33,7 +33,7 @@ public final class UnhandledFailures {
         }
     }
 
-    /** Tells the handler; throws nothing, because its callers have other work to do. */
+    /** Passes a failure to the handler. Never throws, because the callers must go on. */
     @SuppressWarnings("ReferenceEquality") // A throwable cannot suppress itself.
     void tell(Throwable t) {
         try {
@@ -42,7 +42,7 @@ public final class UnhandledFailures {
                 int lost = untold.getAndSet(0);
                 if (lost > 0) {
                     log(engine, new IllegalStateException(
-                            lost + " earlier failures could not be reported, for want of memory or stack"));
+                            lost + " earlier failures could not be reported, for lack of memory or stack"));
                 }
             } catch (Throwable second) {
                 if (second != t) {
@@ -51,12 +51,12 @@ public final class UnhandledFailures {
                 log(engine, second);
             }
         } catch (Throwable third) {
-            // Neither the handler nor the log could be told, for want of memory or stack.
+            // Neither the handler nor the log could be called, for lack of memory or stack.
             untold.incrementAndGet();
         }
     }
 
-    /** Counts a failure that cannot be told now. */
+    /** Counts a failure that cannot be reported now. */
     void countUntold() {
         untold.incrementAndGet();
     }

@@ -1,10 +1,10 @@
 /**
- * One engine: joins the log, the tracker and a dispatcher, under the tracker lock.
+ * One engine: it combines the log, the tracker and a dispatcher, under the tracker lock.
  *
  * <p>
- * In: operations that threads push, what bodies threw, and calls that close or cancel. Out: ready operations, to the
- * {@code Dispatcher}; ends of operations, to waiters, callbacks and recorders. Which threads run the operations, and how a
- * wait inside an operation is checked, is decided in the packages {@code dispatch} and {@code pending}.
+ * In: pushed operations, the results of bodies, and calls that close or cancel. Out: ready operations, for the
+ * {@code Dispatcher}; ends of operations, for waiters, callbacks and recorders. Package {@code dispatch} decides which
+ * threads run the operations; package {@code pending} checks waits inside operations.
  */
 @NullMarked
 package io.seriatim.engine.core;

@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The completion of one pushed operation; the first call counts. */
-public final class AsyncCompletion extends Elsewhere implements Completion {
+/** The completion of one pushed operation. The first call ends the operation; later calls throw. */
+public final class AsyncCompletion extends UnqueuedOperation implements Completion {
     private static final VarHandle CALLED;
 
     static {
@@ -19,7 +19,7 @@ public final class AsyncCompletion extends Elsewhere implements Completion {
         }
     }
 
-    // Through CALLED.
+    // Accessed through CALLED.
     @SuppressWarnings("UnusedVariable")
     private volatile int called;
 
@@ -27,7 +27,10 @@ public final class AsyncCompletion extends Elsewhere implements Completion {
         super(op);
     }
 
-    /** Starts an asynchronous body. A throw before its completion is its failure; one after it is no one's. */
+    /**
+     * Starts an asynchronous body. An exception that the body throws before it has completed is the operation's
+     * failure; a later one goes to the handler of unhandled failures.
+     */
     public static void start(Operation op, AsyncBody body) {
         AsyncCompletion done = (AsyncCompletion) of(op);
         try {
@@ -41,7 +44,7 @@ public final class AsyncCompletion extends Elsewhere implements Completion {
         }
     }
 
-    /** Its operation has ended otherwise. */
+    /** Marks the completion as called, because its operation has ended in another way. */
     public void giveUp() {
         called = 1;
     }
@@ -57,7 +60,8 @@ public final class AsyncCompletion extends Elsewhere implements Completion {
     }
 
     private void end(@Nullable Throwable cause) {
-        // What the end needs is there before it counts as called: a caller without memory or stack may call again.
+        // Allocate first, and mark the completion as called afterwards: a caller that runs out of memory or stack here
+        // may call again.
         op.core.prepareCompletion();
         if (!CALLED.compareAndSet(this, 0, 1)) {
             throw new IllegalStateException(

@@ -3,21 +3,24 @@ package io.seriatim.engine.dependency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code of the user's that is to be called when the tracker knows what it is told of. Linked through itself, so that
- * putting it off allocates nothing.
+ * A deferred call of user code, made after the tracker has processed the event that the call reports. Callbacks are
+ * intrusive list nodes, so that deferring one allocates nothing.
  */
 public abstract class Callback {
-    /** The next in a {@link CallbackQueue}; of an operation in a heap of ready ones, its first child. */
+    /**
+     * The next callback in a {@link CallbackQueue}. For an operation in the heap of a {@code ReadyQueue}, its first
+     * child.
+     */
     @Nullable
     public Callback following;
 
     public abstract Owner owner();
 
-    /** Whether it calls code of the user's that may take long. */
+    /** Whether the call runs user code, which may take long. */
     public boolean mayBlock() {
         return true;
     }
 
-    /** Calls it; under no lock, by a thread that holds nothing that another thread could run. */
+    /** Makes the call. The thread holds no lock, and no operation that another thread could run. */
     public abstract void call();
 }

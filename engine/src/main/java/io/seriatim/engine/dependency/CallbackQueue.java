@@ -3,7 +3,7 @@ package io.seriatim.engine.dependency;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Callbacks in the order in which they were put off. Not safe for threads. */
+/** A queue of callbacks in the order in which they were deferred. Not thread-safe. */
 public final class CallbackQueue {
     private @Nullable Callback first;
     private @Nullable Callback last;
@@ -45,14 +45,17 @@ public final class CallbackQueue {
         return f;
     }
 
-    /** Shows all. */
+    /** Passes each callback to {@code look}. */
     public void forEach(Consumer<Callback> look) {
         for (Callback callback = first; callback != null; callback = callback.following) {
             look.accept(callback);
         }
     }
 
-    /** Moves what was added to another queue after a given callback, or all, to the end of this one. */
+    /**
+     * Moves the callbacks that stand behind {@code after} in another queue, or all of them if {@code after} is null, to
+     * the end of this queue.
+     */
     public void appendThoseAfter(@Nullable Callback after, CallbackQueue other) {
         CallbackQueue taken = new CallbackQueue();
         taken.prependThoseAfter(after, other);
@@ -68,7 +71,10 @@ public final class CallbackQueue {
         last = taken.last;
     }
 
-    /** Moves what was added to another queue after a given callback, or all, to the head of this one. */
+    /**
+     * Moves the callbacks that stand behind {@code after} in another queue, or all of them if {@code after} is null, to
+     * the head of this queue.
+     */
     public void prependThoseAfter(@Nullable Callback after, CallbackQueue other) {
         Callback from = after == null ? other.first : after.following;
         Callback to = other.last;

@@ -3,20 +3,20 @@ package io.seriatim.engine.dependency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait until all operations on a variable that were pushed before have ended. It counts them instead of standing in
- * the variable's queue, where it would keep apart reads that may run together. Guarded by the tracker lock.
+ * A wait until all earlier operations on a variable have ended. It counts them instead of entering the variable's
+ * queue, where it would separate reads that may run together. Guarded by the tracker lock.
  */
 public final class Drain {
     public final Variable variable;
     public final Waiter waiter;
-    /** The order below which operations are waited for. */
+    /** The wait is for operations whose order is less than this. */
     public long end;
-    /** Those that have not ended. */
+    /** The number of these operations that have not ended. */
     public long remaining;
-    /** The wait inside an operation that this is; guarded by the tracker lock. */
+    /** The registration of this wait, if it was made inside an operation. */
     @Nullable
     public Wait inside;
-    /** The next wait for the same variable, which began earlier. */
+    /** The next {@code Drain} of the same variable, which began earlier. */
     @Nullable
     public Drain next;
 

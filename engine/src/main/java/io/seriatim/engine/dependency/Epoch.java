@@ -4,31 +4,31 @@ import io.seriatim.engine.sync.Padding;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations pushed between two {@code waitForAll}. Such a wait ends the current epoch and waits until it and those
- * before it are empty, so that later pushes cannot delay it. Guarded by the tracker lock.
+ * The operations pushed between two calls of {@code waitForAll}. Such a call ends the current epoch and waits until
+ * that epoch and all earlier ones are empty, so that later pushes cannot delay it. Guarded by the tracker lock.
  */
 public final class Epoch extends Padding.Before {
-    /** How many operations had been taken in when it began. */
+    /** The number of operations that had been admitted when this epoch began. */
     public long begin;
-    /** Operations of this epoch that have not ended. */
+    /** The number of operations of this epoch that have not ended. */
     public long pending;
     public final Failures failures = new Failures();
-    /** The one that came after, once this is closed, and the one before, unless that has passed. */
+    /** The following epoch, once this one is closed, and the preceding one, unless all its operations have ended. */
     @Nullable
     public Epoch next;
     @Nullable
     public Epoch previous;
-    /** Those who wait for this and all before it. */
+    /** The threads that wait for this epoch and all earlier ones. */
     public final WaiterList waiters = new WaiterList();
-    /** The earlier one that its operations and waits belong to now. */
+    /** The earlier epoch that this one was merged into. */
     @Nullable
-    public Epoch joined;
+    public Epoch mergedInto;
 
-    /** The epoch that this has become a part of, or this one. */
-    public Epoch whole() {
+    /** Returns the epoch that this one was merged into, directly or indirectly, or this epoch itself. */
+    public Epoch merged() {
         Epoch e = this;
         Epoch earlier;
-        while ((earlier = e.joined) != null) {
+        while ((earlier = e.mergedInto) != null) {
             e = earlier;
         }
         return e;

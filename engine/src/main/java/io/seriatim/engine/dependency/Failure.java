@@ -4,15 +4,18 @@ import io.seriatim.engine.OperationFailedException;
 import io.seriatim.engine.Var;
 import org.jspecify.annotations.Nullable;
 
-/** What made an operation fail. Shared by every variable that it poisons, directly or through skipped operations. */
+/**
+ * The failure of an operation. All variables that it poisons, directly or through skipped operations, share one
+ * instance.
+ */
 public final class Failure {
     public final String operation;
     public final Throwable cause;
 
-    /** Whether a wait, a future or {@code failure(v)} has handed it to someone. Only ever set. */
+    /** Whether a wait, a future or {@code failure(v)} has reported it to a caller. Never reset. */
     public volatile boolean observed;
 
-    /** The next of the failures of an epoch, and whether it stands among some; guarded by the tracker lock. */
+    /** The next failure in the list of an epoch, and whether this failure is in a list; guarded by the tracker lock. */
     @Nullable
     Failure next;
     boolean listed;

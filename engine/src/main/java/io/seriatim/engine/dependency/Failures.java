@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The failures since the last {@code waitForAll}: the first ones, and a count of the rest; linked through themselves,
- * so that adding one allocates nothing. Guarded by the tracker lock.
+ * The failures since the last {@code waitForAll}: a list of the first ones, and a count of the rest. The list is
+ * intrusive, so that adding a failure allocates nothing. Guarded by the tracker lock.
  */
 public final class Failures {
     private static final int KEPT = 17;
@@ -18,7 +18,8 @@ public final class Failures {
     private long more;
 
     /**
-     * Links it; a failure that stands for several, because there was no memory, is only counted after the first time.
+     * Appends a failure, or counts it if the list is full. The one failure that represents all failures which could not
+     * be allocated is listed once and then counted.
      */
     public void add(Failure failure) {
         if (kept < KEPT && !failure.listed) {
@@ -36,7 +37,7 @@ public final class Failures {
         }
     }
 
-    /** Moves all of the other's to the end of these. */
+    /** Moves all failures of another instance to the end of this one. */
     public void takeAll(Failures other) {
         Failure failure = other.first;
         long others = other.more;
@@ -58,7 +59,10 @@ public final class Failures {
         more = 0;
     }
 
-    /** Takes what {@code waitForAll} throws, or null where nothing failed. */
+    /**
+     * Removes all failures and returns the exception that {@code waitForAll} throws for them, or null if there are
+     * none.
+     */
     @Nullable
     public OperationFailedException take() {
         Failure f = first;
@@ -83,7 +87,7 @@ public final class Failures {
         return thrown;
     }
 
-    /** Those that no one has seen. */
+    /** Returns the listed failures that nobody has observed. */
     public List<Failure> unobserved() {
         List<Failure> unobserved = new ArrayList<>();
         for (Failure f = first; f != null; f = f.next) {

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future of a submitted operation. Waiting for it counts as a wait of the engine: it frees the worker, and may
- * help.
+ * The future of a submitted operation. Waiting for it is a wait of the engine: another worker takes the place of a
+ * waiting worker, and on an engine without workers the waiting thread runs ready operations.
  */
 public final class OpFuture<T> extends CompletableFuture<T> {
     private static final VarHandle WAITING;
@@ -30,24 +30,26 @@ public final class OpFuture<T> extends CompletableFuture<T> {
     }
 
     private final Operation op;
-    /** Waits inside operations for this; guarded by the tracker lock. */
+    /** The waits for this future that were made inside operations; guarded by the tracker lock. */
     @Nullable
     public Wait inside;
-    /** Made by the first thread that waits. */
+    /** Created by the first thread that waits. */
     private volatile @Nullable Waiting waiting;
-    /** What the body returned; set by the thread that runs it before it tells the tracker. */
+    /**
+     * The value that the body returned. The thread that runs the body sets it before it reports the end to the tracker.
+     */
     @Nullable
     T value;
     private volatile @Nullable Failure failure;
     private @Nullable Throwable thrown;
     /**
-     * The poisoned variable that the operation was skipped for; what that throws is made when someone asks, not under
-     * the tracker lock.
+     * The poisoned variable that the operation was skipped for. The exception is created when a caller asks for it, not
+     * under the tracker lock.
      */
     private @Nullable Var skippedFor;
     /**
-     * Whether the operation has ended; the future is completed a little later, when no worker holds anything that its
-     * dependents might wait for.
+     * Whether the operation has ended. The future is completed a little later, when the completing worker holds no
+     * operation that a dependent stage might wait for.
      */
     private volatile boolean ended;
 
@@ -55,19 +57,19 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         this.op = op;
     }
 
-    /** The body failed; under the tracker lock. */
+    /** Records that the body failed; under the tracker lock. */
     public void failed(Failure f) {
         failure = f;
         thrown = f.cause;
     }
 
-    /** The operation was skipped; under the tracker lock. */
+    /** Records that the operation was skipped; under the tracker lock. */
     public void skippedBy(Failure f, Var var) {
         failure = f;
         skippedFor = var;
     }
 
-    /** What the operation left instead of a value, or null. */
+    /** Returns the exception of the operation, or null if it has a value. */
     private @Nullable Throwable thrown() {
         Failure f = failure;
         Var var = skippedFor;
@@ -84,7 +86,7 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    /** The operation has ended; under the tracker lock. Whoever looks sees the future done. */
+    /** Records that the operation has ended; under the tracker lock. From now on the future is done. */
     public void end() {
         ended = true;
         Waiting w = waiting;
@@ -93,17 +95,17 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    /** Whether users have registered something that is called when this is completed. */
+    /** Whether user code has registered a dependent stage. */
     boolean hasDependents() {
         return getNumberOfDependents() > (waiting == null ? 0 : 1);
     }
 
-    /** Whether what is seen is what the operation left, and not what someone else has completed the future with. */
+    /** Whether the result is the operation's own, as opposed to one that user code has completed the future with. */
     private boolean isEnded() {
         return ended && !super.isDone();
     }
 
-    @SuppressWarnings("NullAway") // null is a value where T has it.
+    @SuppressWarnings("NullAway") // Null is a legal value if T permits it.
     private T result() throws ExecutionException {
         Throwable t = thrown();
         if (t == null) {
@@ -162,7 +164,7 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         return ended ? isCancelled() : super.cancel(mayInterruptIfRunning);
     }
 
-    /** Tells the end, after the tracker knows of it; under no lock. */
+    /** Completes the future, after the tracker has processed the end of the operation; under no lock. */
     void settle() {
         Failure f = failure;
         Throwable t = thrown();
@@ -170,7 +172,7 @@ public final class OpFuture<T> extends CompletableFuture<T> {
             super.complete(value);
             return;
         }
-        // A callback of the user's is told; a thread that waits says itself that it has seen the failure.
+        // A dependent stage observes the failure. A waiting thread marks the failure as observed itself.
         if (hasDependents()) {
             f.observed = true;
         }
@@ -227,7 +229,7 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    /** Ends a wait when the future is done, whoever completed it. */
+    /** Registers a waiter, which is signalled when the future is done, no matter who completes it. */
     public void addWaiter(Waiter waiter) {
         Waiting w = waiting;
         if (w == null) {
@@ -243,7 +245,7 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         w.add(waiter);
     }
 
-    /** Such a wait is over. */
+    /** Removes a waiter that no longer waits. */
     public void removeWaiter(Waiter waiter) {
         Waiting w = waiting;
         if (w != null) {
@@ -252,8 +254,8 @@ public final class OpFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * The threads that wait for one future: one dependent of the future however many they are and however often they
-     * look, so that those that give up leave nothing behind. A monitor of its own, because users may hold the future's.
+     * The threads that wait for one future. They share a single dependent stage of the future, so that waits which time
+     * out leave no stages behind. Has a monitor of its own, because user code may hold the future's.
      */
     private static final class Waiting {
         private static final Consumer<Waiter> SIGNAL = Waiter::signal;

@@ -16,31 +16,31 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation: first its own builder, then, once pushed, a node of the tracker. Pushing threads make everything the
- * tracker needs, so that the tracker allocates nothing.
+ * One operation. It is its own builder until it is pushed, and a node of the tracker afterwards. Pushing threads
+ * allocate everything that the tracker needs, so that the tracker allocates nothing.
  *
  * <p>
- * The variables stand in one array, those read first, then those mutated, then those overwritten. {@code next} has a
- * link for each: the following operation in that variable's queue.
+ * One array holds the variables: first those that are read, then those that are mutated, then those that are
+ * overwritten. {@code next} has one link for each variable, to the following operation in the variable's queue.
  */
 public final class Operation extends Callback implements OpBuilder {
     /** The body is an {@link AsyncBody}. */
     public static final int ASYNC_BODY = 1;
-    /** Runs in spite of poison. */
+    /** Runs even if a variable is poisoned. */
     public static final int EVEN_IF_FAILED = 1 << 1;
-    /** The recorder is not told. */
+    /** The recorder does not receive it. */
     public static final int UNRECORDED = 1 << 2;
-    /** Ends as soon as it is ready, without a body: a wait, a clearing of a failure, a delete without a callback. */
+    /** Ends as soon as it is ready, without a body: a wait, {@code clearFailure}, or a delete without a callback. */
     public static final int IMMEDIATE = 1 << 3;
-    /** Does not count as a mutation and is no operation of the user's. */
+    /** Is not counted as a mutation and is not shown as an operation of the user. */
     public static final int SILENT = 1 << 4;
-    /** Takes the poison from its variable. */
+    /** Clears the failure of its variable. */
     public static final int CLEARS = 1 << 5;
-    /** A wait, which is not counted and has no place in the order. */
+    /** A wait, which is not counted and has no position in the push order. */
     public static final int PROBE = 1 << 6;
-    /** Goes before everything else in its lane's queue. */
+    /** Runs before all other operations in its lane's queue. */
     public static final int URGENT = 1 << 7;
-    /** The builder is used up. */
+    /** The builder has been used. */
     static final int SEALED = 1 << 8;
     /** Has ended; guarded by the tracker lock. */
     public static final int ENDED = 1 << 9;
@@ -50,18 +50,26 @@ public final class Operation extends Callback implements OpBuilder {
     public static final int SKIPPED = 1 << 11;
     /** Its body has returned without its completion having been called; guarded by the tracker lock. */
     public static final int STARTED = 1 << 12;
-    /** Nothing that used its variables was pending when it was pushed; guarded by the push lock, then fixed. */
+    /**
+     * No conflicting operation on its variables was pending when it was pushed; guarded by the push lock, then
+     * constant.
+     */
     public static final int READY_AT_PUSH = 1 << 13;
-    /** Was taken out of the log before its turn; guarded by the tracker lock. */
+    /** Was admitted before operations that were pushed earlier; guarded by the tracker lock. */
     public static final int TAKEN_EARLY = 1 << 14;
     /**
-     * Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker
+     * Is sent to a lane other than the main one and is not ready yet; set before the push, then guarded by the tracker
      * lock.
      */
     public static final int OFF_MAIN = 1 << 15;
-    /** A wait inside it, or inside what its thread runs meanwhile, has not ended; guarded by the tracker lock. */
+    /**
+     * A wait inside it, or inside an operation that its thread runs during a wait, has not ended; guarded by the
+     * tracker lock.
+     */
     public static final int IN_WAIT = 1 << 16;
-    /** Its push has failed when it stood in the log already; guarded by the push lock, then fixed. */
+    /**
+     * Its push failed after it had been added to the second queue of the log; guarded by the push lock, then constant.
+     */
     public static final int ABANDONED = 1 << 17;
 
     private static final Variable[] NO_VARS = {};
@@ -82,27 +90,30 @@ public final class Operation extends Callback implements OpBuilder {
     public int reads;
     public int mutatesEnd;
     public int count;
-    /** Where each variable stands, if there are too many to search. */
+    /** The index of each variable, if there are too many for a linear search. */
     private @Nullable Map<Variable, Integer> places;
 
-    // From here on guarded by the tracker lock, once pushed.
+    // Once the operation is pushed, the tracker lock guards the following fields.
     @Nullable
     public Operation[] next = {};
     /**
-     * For each of the first variables, a byte: where it stands in the next operation of its queue. Saves a search, and
-     * the cache lines it would touch.
+     * One byte for each of the first eight variables: the variable's index in the next operation of its queue. Saves a
+     * search and the cache lines that it would touch.
      */
     private long nextPlaces;
     public int waiting;
     public long order;
     public @Nullable WorkerPool workers;
-    /** The next in a queue of ready operations; while it runs, the operation that its thread was running before. */
+    /**
+     * The next operation in a queue of ready ones. While this operation runs, the enclosing operation on the same
+     * thread.
+     */
     @Nullable
     public Operation link;
     public int readySequence;
     @Nullable
     public Epoch epoch;
-    /** The future of a submitted operation, the waiter of a wait. */
+    /** The future of a submitted operation, the completion of an asynchronous one, or the waiter of a wait. */
     @Nullable
     public Object attachment;
     @Nullable
@@ -113,7 +124,7 @@ public final class Operation extends Callback implements OpBuilder {
         this.name = name;
     }
 
-    /** Another push of a prepared operation. */
+    /** Copies a prepared operation for one push. */
     Operation(Operation template) {
         this(template.core, template.name);
         lane = template.lane;
@@ -182,13 +193,13 @@ public final class Operation extends Callback implements OpBuilder {
         return this;
     }
 
-    /** A variable that was read is changed too: the operation mutates it. */
+    /** Turns a read into a mutation, because the operation also changes the variable. */
     private void mutateInsteadOfRead(int at, Variable variable) {
         move(--reads, at);
         put(reads, variable);
     }
 
-    /** A variable that was overwritten is needed with its old value too: the operation mutates it. */
+    /** Turns an overwrite into a mutation, because the operation also needs the old value. */
     private void mutateIfOverwritten(int at, Variable variable) {
         if (at >= mutatesEnd) {
             move(mutatesEnd, at);
@@ -215,7 +226,7 @@ public final class Operation extends Callback implements OpBuilder {
         }
     }
 
-    /** Where a variable stands, or -1. */
+    /** Returns the index of a variable, or -1. */
     public int indexOf(Variable variable) {
         Map<Variable, Integer> map = places;
         if (map == null && count > SEARCHED) {
@@ -237,7 +248,7 @@ public final class Operation extends Callback implements OpBuilder {
         return -1;
     }
 
-    /** Sets the operation that follows in the queue of a variable, and where the variable stands there. */
+    /** Sets the operation that follows in the queue of a variable, and the index of the variable in that operation. */
     public void next(int place, @Nullable Operation following, int itsPlace) {
         next[place] = following;
         if (place < NEAR) {
@@ -246,7 +257,7 @@ public final class Operation extends Callback implements OpBuilder {
         }
     }
 
-    /** Where a variable stands in the operation that follows in its queue. */
+    /** Returns the index of a variable in the operation that follows in its queue. */
     int nextPlace(int place, Variable v, Operation following) {
         if (place < NEAR) {
             int known = (int) (nextPlaces >>> (place * Byte.SIZE)) & 0xff;
@@ -346,7 +357,7 @@ public final class Operation extends Callback implements OpBuilder {
         return new Prepared(this);
     }
 
-    /** Gives it its body and makes it ready to be pushed. */
+    /** Sets the body and completes the description. No further changes are allowed. */
     public void seal(Object work) {
         open();
         body = Objects.requireNonNull(work, "body");
@@ -361,7 +372,7 @@ public final class Operation extends Callback implements OpBuilder {
             vars[i].state();
         }
         if (count > SEARCHED) {
-            // The tracker is to find the map made.
+            // Creates the map now, so that the tracker does not have to.
             indexOf(vars[0]);
         }
     }
@@ -385,7 +396,10 @@ public final class Operation extends Callback implements OpBuilder {
                 && ((t != null && !t.told) || (attachment instanceof OpFuture<?> future && future.hasDependents()));
     }
 
-    /** Tells of its end or, if it is of kind ASYNC and ready, runs it. */
+    /**
+     * Reports the end of the operation to its recorder and its future or, if the operation is of kind ASYNC and has not
+     * ended, runs it.
+     */
     @Override
     public void call() {
         if (!has(ENDED)) {

@@ -6,30 +6,30 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine, as its operations and variables see it. There is one implementation, {@code EngineCore}: a class instead
- * of an interface, so that the JVM calls it directly.
+ * The engine as its operations and variables see it. {@code EngineCore} is the only subclass; this is a class instead
+ * of an interface because calls through a class are cheaper.
  */
 public abstract class Owner {
-    /** The engine's name, for messages. */
+    /** The engine's name, used in messages. */
     public final String name;
-    /** Whether guarded values check that the operation touching them declared them. */
+    /** Whether guarded values check that the operation which accesses them has declared their variable. */
     public final boolean checked;
 
     /**
-     * Names the engine.
+     * Creates the base of an engine.
      *
      * @param name
      *            its name
      * @param checked
-     *            whether guarded values are checked
+     *            whether guarded values check accesses
      */
     protected Owner(String name, boolean checked) {
         this.name = name;
         this.checked = checked;
     }
 
-    /** Checks that a variable is one of this engine's. */
-    @SuppressWarnings("ReferenceEquality") // This engine itself.
+    /** Returns the given variable if it belongs to this engine, and throws otherwise. */
+    @SuppressWarnings("ReferenceEquality") // Engines are compared by identity.
     public final Variable own(Var var) {
         if (var instanceof Variable variable && variable.core == this) {
             return variable;
@@ -43,31 +43,31 @@ public abstract class Owner {
                         + "': use variables made by this engine's newVar");
     }
 
-    /** Pushes an operation that is fully described. */
+    /** Pushes an operation whose description is complete. */
     public abstract void push(Operation op);
 
     /** Runs a ready operation of kind ASYNC on this thread; under no lock. */
     public abstract void runHere(Operation op);
 
     /**
-     * Does what may fail for want of memory or stack before an asynchronous operation counts as completed; under no
-     * lock.
+     * Performs the steps of a completion that may fail for lack of memory or stack, before the completion is marked as
+     * called; under no lock.
      */
     public abstract void prepareCompletion();
 
     /** Ends an operation from a thread that does not hold the tracker lock. */
     public abstract void complete(Operation op, @Nullable Throwable thrown);
 
-    /** As {@link #complete}, of an operation whose body this thread has run. */
-    public abstract void ranElsewhere(Operation op, @Nullable Throwable thrown);
+    /** As {@link #complete}, for an operation whose body has returned on this thread. */
+    public abstract void bodyReturned(Operation op, @Nullable Throwable thrown);
 
-    /** Whether an operation must not run because the engine was shut down. */
+    /** Returns whether an operation must not run because the engine was shut down. */
     public abstract boolean isCancelled(Operation op);
 
     /** Cancels an operation that was about to run when the engine was shut down; under no lock. */
     public abstract void giveUp(Operation op);
 
-    /** A wait for all operations on a variable has ended; under the tracker lock. */
+    /** Ends a wait for all operations on a variable; under the tracker lock. */
     public abstract void drained(Drain drain);
 
     /**
@@ -79,27 +79,27 @@ public abstract class Owner {
     public abstract void awaitFuture(OpFuture<?> future, Operation op, long deadline)
             throws InterruptedException, TimeoutException;
 
-    /** Takes the tracker lock; may throw a StackOverflowError, before anything is changed. */
+    /** Acquires the tracker lock. May throw a StackOverflowError, but only before any state has changed. */
     public abstract void enter();
 
-    /** Releases the tracker lock, wakes waiting threads and calls workers, but no callbacks. */
+    /** Releases the tracker lock, then wakes waiting threads and workers. Calls no callbacks. */
     public abstract void exit();
 
-    /** Puts off a callback until a thread may call it; under the tracker lock. */
+    /** Queues a callback until a thread may call it; under the tracker lock. */
     public abstract void defer(Callback callback);
 
-    /** Takes a callback that was put off, or null; under the tracker lock. */
+    /** Removes and returns the first deferred callback, or null; under the tracker lock. */
     public abstract @Nullable Callback pollDeferred();
 
-    /** Leaves a callback to another thread; under no lock. */
+    /** Defers a callback for another thread; under no lock. */
     public abstract void leaveToOthers(Callback callback);
 
-    /** Calls a callback and passes on to the handler what it throws; under no lock. */
+    /** Calls a callback and passes its exception, if any, to the handler of unhandled failures; under no lock. */
     public abstract void guard(Callback callback);
 
-    /** Tells the handler of a failure that has no other observer; throws nothing. */
+    /** Passes a failure that has no other observer to the handler of unhandled failures; never throws. */
     public abstract void unhandled(Throwable t);
 
-    /** Whether operations run on threads of the engine. */
+    /** Returns whether operations run on threads of the engine. */
     public abstract boolean hasWorkers();
 }

@@ -4,10 +4,7 @@ import io.seriatim.engine.Lane;
 import io.seriatim.engine.PreparedOp;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A template, copied at each push; the variables are shared, the links are not. Keeps the engine alive as the caller's
- * handle of it would.
- */
+/** A template that each push copies. The copies share the variables, but each has links of its own. */
 public final class Prepared implements PreparedOp {
     private final String name;
     private volatile @Nullable Operation template;

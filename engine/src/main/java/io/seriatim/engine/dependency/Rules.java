@@ -3,69 +3,73 @@ package io.seriatim.engine.dependency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules of the engine that are easily got wrong, each in a method of its own: tests replace one by a wrong one and must
- * notice. No other class extends this, so the methods are inlined.
+ * Decisions of the engine that are easy to get wrong, and points where tests inject faults. A test overrides one method
+ * with a wrong rule and checks that the test suite detects it. Outside tests there is no subclass, so the JIT compiler
+ * inlines the methods.
  */
 public class Rules {
     /**
-     * Below which order an operation may be taken in before its turn.
+     * Returns the bound below which the order of an operation must be for it to be admitted before operations that were
+     * pushed earlier.
      *
      * @param pushed
-     *            how many operations have been pushed: one that is being pushed is not in the log yet
+     *            the number of pushed operations; one that is being pushed is not in the log yet
      * @param cut
-     *            where the first of the waits that have not begun stands in the log: it waits for nothing that was
-     *            pushed after it
+     *            the log position of the first wait that has not begun, which must not wait for later operations
      */
     public long earlyBelow(long pushed, long cut) {
         return Math.min(pushed, cut);
     }
 
     /**
-     * Whether a search for a cycle counts another wait: only one that was registered before, so that one wait of a
-     * cycle is told and not several.
+     * Returns whether a search for a cycle follows another wait. It follows only waits that were registered earlier, so
+     * that exactly one wait of a cycle is refused.
      */
     public boolean counts(Wait other, Wait searching) {
         return other.number < searching.number;
     }
 
-    /** What a worker calls before it takes an operation: it is to hold none while the user's code runs. */
+    /**
+     * Returns the callback that a worker calls before it takes an operation, or null. A worker must hold no operation
+     * while it runs a callback.
+     */
     @Nullable
     public Callback nextCallback(Owner core) {
         return core.pollDeferred();
     }
 
-    /** A worker holds an operation and is about to run it. */
+    /** Called by a worker that holds an operation and is about to run it. */
     public void beforeRun(Owner core) {
-        // Nothing of the user's belongs here.
+        // No user code may be called here.
     }
 
-    /** An operation is about to be appended to the log, where memory or stack may come to its end. */
+    /** Called before an operation is appended to the log, where memory or stack may be exhausted. */
     public void beforeAppend(Operation op) {
-        // Tests throw here.
+        // Tests throw an error here.
     }
 
-    /** A walk, or a shutdown, has looked at an operation under the tracker lock; tests count. */
+    /** Called after a walk, or a shutdown, has visited an operation under the tracker lock. */
     public void visited() {
-        // Tests count here.
+        // Tests count the calls.
     }
 
-    /** A walk, or a shutdown, has released the tracker lock. */
+    /** Called after a walk, or a shutdown, has released the tracker lock. */
     public void paused() {
-        // Tests count here.
+        // Tests count the calls.
     }
 
     /**
-     * Whether a walk is to release the tracker lock.
+     * Returns whether a walk must release the tracker lock.
      *
      * @param until
-     *            when it has held the lock for long enough, as {@link System#nanoTime}
+     *            the end of its time slice, as a value of {@link System#nanoTime}
      */
     public boolean isSliceOver(long until) {
         return System.nanoTime() - until >= 0;
     }
 
-    /** A worker is about to be taken out of its lane, where memory may come to its end. */
+    /** Called before a worker is removed from its lane, where memory may be exhausted. */
     public void beforeDismissal(Thread worker) {
-        // Tests throw here.
+        // Tests throw an error here.
     }
 }

@@ -3,7 +3,7 @@ package io.seriatim.engine.dependency;
 import io.seriatim.engine.Recorder;
 import org.jspecify.annotations.Nullable;
 
-/** When the steps of a recorded operation happened, and who is told. */
+/** The times of a recorded operation, and its recorder. */
 public final class Times {
     final Recorder recorder;
     final long pushed = System.nanoTime();
@@ -12,9 +12,9 @@ public final class Times {
     long ended;
     String thread = "";
     int worker = -1;
-    /** Whether the recorder was told. */
+    /** Whether the recorder has received the operation. */
     public boolean told;
-    /** How the operation ended, once it has. */
+    /** The outcome, once the operation has ended. */
     public Recorder.Outcome outcome = Recorder.Outcome.COMPLETED;
 
     public Times(Recorder recorder) {
@@ -22,9 +22,8 @@ public final class Times {
     }
 
     /**
-     * All the operation's variables are its own: since the last operation before it has given the last of them back, or
-     * since it was pushed, if that was later. Not since the tracker noticed, which may be when a worker had nothing
-     * else to do.
+     * Sets the time at which the operation held all its variables: when its last predecessor ended, or when it was
+     * pushed, whichever is later. The tracker may process that end later, so the current time would be wrong.
      */
     public void ready(Operation op) {
         long latest = pushed;
@@ -38,24 +37,21 @@ public final class Times {
         ready = latest;
     }
 
-    /** A worker begins to run the body. */
+    /** Records that a worker begins to run the body. */
     public void start(int number) {
         thread = Thread.currentThread().getName();
         worker = number;
         started = System.nanoTime();
     }
 
-    /** The body has ended, and the operation with it. Tells of it now, under no lock. */
+    /** Records that the body, and with it the operation, has ended, and reports it to the recorder; under no lock. */
     public void ran(Operation op, @Nullable Throwable thrown) {
         ended = System.nanoTime();
         told = true;
         tell(op, thrown == null ? Recorder.Outcome.COMPLETED : Recorder.Outcome.FAILED);
     }
 
-    /**
-     * The operation has ended without a body of its own that has ended just now: it was skipped, cancelled or
-     * asynchronous.
-     */
+    /** Records the end of an operation that was skipped, cancelled or asynchronous. */
     public void end() {
         if (ended == 0) {
             ended = System.nanoTime();

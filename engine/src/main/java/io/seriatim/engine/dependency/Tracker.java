@@ -4,31 +4,32 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Derives from the order of pushes which operations are ready. For each variable it keeps who holds it and a queue of
- * those who wait:
+ * Derives from the push order which operations are ready. For each variable it keeps the operations that hold it and a
+ * queue of the operations that wait for it:
  *
  * <ul>
- * <li>an operation that reads gets the variable if no one mutates it and no one waits for it;</li>
- * <li>an operation that mutates gets it if no one holds it and no one waits for it;</li>
- * <li>who gives the last hold back hands the variable to the first in the queue: all readers up to the next mutation,
- * or one mutation.</li>
+ * <li>a read gets the variable if no mutation holds it and the queue is empty;</li>
+ * <li>a mutation gets the variable if no operation holds it and the queue is empty;</li>
+ * <li>when the last holder releases the variable, the head of the queue gets it: either all reads up to the next
+ * mutation, or one mutation.</li>
  * </ul>
  *
  * <p>
- * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker lock,
- * see {@code EngineCore}. Nothing here runs a body, allocates on the way of an ordinary operation, or calls itself.
+ * An operation that holds all its variables is ready. Not thread-safe: callers hold the tracker lock, see
+ * {@code EngineCore}. No method runs a body or recurses, and none allocates while it admits or releases an ordinary
+ * operation.
  */
 public final class Tracker {
     private final Consumer<Operation> ready;
 
-    /** Variables that are poisoned now; while there are none, no operation is searched for poison. */
+    /** The number of poisoned variables. While it is 0, no operation's variables are checked for poison. */
     private long poisoned;
 
     public Tracker(Consumer<Operation> ready) {
         this.ready = ready;
     }
 
-    /** Takes in the next operation of the order. */
+    /** Admits the next operation of the push order. */
     public void admit(Operation op) {
         Variable[] vars = op.vars;
         int waiting = 0;
@@ -55,7 +56,7 @@ public final class Tracker {
     private static void enqueue(VarState s, Operation op, int place) {
         Operation t = s.tail;
         if (op.has(Operation.PROBE)) {
-            // So that it can be taken out again without a walk.
+            // A back link, so that the wait can be removed from the queue without a search.
             op.link = t;
         } else {
             s.queued++;
@@ -70,7 +71,7 @@ public final class Tracker {
         s.tailPlace = place;
     }
 
-    /** Gives back what an operation holds, leaving on what it mutated its failure or its success. */
+    /** Releases the variables that an operation holds, and sets or clears the failure of those that it mutated. */
     public void release(Operation op, @Nullable Failure failure) {
         Variable[] vars = op.vars;
         Times times = op.times;
@@ -96,7 +97,7 @@ public final class Tracker {
                 trace.ended(op, i, failure);
             }
             if (s.drains != null) {
-                passed(s, op);
+                countDrains(s, op);
             }
             if (s.head != null) {
                 grant(s, v);
@@ -107,10 +108,11 @@ public final class Tracker {
     private void leaveFailure(Operation op, int place, VarState s, @Nullable Failure failure) {
         Failure before = s.failure();
         if (op.has(Operation.DELETES)) {
-            // No operation will meet it any more, but failure(v) may be asked.
+            // No operation can use the variable any more. It keeps its failure, because failure(v) may still be called.
             poisoned -= before == null ? 0 : 1;
         } else if (failure != null) {
-            // Who was skipped passes the poison on and adds none of its own.
+            // A skipped operation forwards the failure of its inputs, but a variable that was already poisoned keeps
+            // its own failure.
             setFailure(s, op.has(Operation.SKIPPED) && before != null ? before : failure);
         } else if (place >= op.mutatesEnd || op.has(Operation.CLEARS)) {
             setFailure(s, null);
@@ -125,7 +127,7 @@ public final class Tracker {
         s.failure(failure);
     }
 
-    /** Hands a variable on to the first in its queue, if that may have it. */
+    /** Grants a variable to the operations at the head of its queue that may hold it now. */
     private void grant(VarState s, Variable v) {
         while (true) {
             Operation op = s.head;
@@ -165,9 +167,7 @@ public final class Tracker {
         }
     }
 
-    /**
-     * Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any.
-     */
+    /** Begins a wait until all admitted operations on a variable have ended; returns false if there are none. */
     public boolean drain(Drain drain) {
         VarState s = drain.variable.state();
         long pending = (long) s.readers + s.queued + (s.writer == null ? 0 : 1);
@@ -179,7 +179,7 @@ public final class Tracker {
         return pending > 0;
     }
 
-    private static void passed(VarState s, Operation op) {
+    private static void countDrains(VarState s, Operation op) {
         Drain d = s.drains;
         while (d != null) {
             Drain following = d.next;
@@ -191,7 +191,7 @@ public final class Tracker {
         }
     }
 
-    /** Ends such a wait. */
+    /** Removes such a wait from its variable. */
     public static void withdraw(Drain drain) {
         VarState s = drain.variable.state();
         Drain before = null;
@@ -210,14 +210,14 @@ public final class Tracker {
         }
     }
 
-    /** Takes a wait that is given up out of its variable's queue. */
+    /** Removes an abandoned wait from its variable's queue. */
     public void withdraw(Operation probe) {
         if (probe.waiting == 0) {
             return;
         }
         Variable v = probe.vars[0];
         VarState s = v.state();
-        // The one before it, unless that has been granted the variable and this is the first.
+        // The predecessor in the queue, unless the predecessor has been granted the variable and this wait is the head.
         Operation before = s.head == probe ? null : probe.link;
         Operation after = probe.next[0];
         int afterPlace = after == null ? 0 : after.indexOf(v);
@@ -238,7 +238,7 @@ public final class Tracker {
         grant(s, v);
     }
 
-    /** Where the first poisoned variable that a ready operation needs stands, or -1. */
+    /** Returns the index of the first poisoned variable that a ready operation reads or mutates, or -1. */
     public int poison(Operation op) {
         if (poisoned > 0) {
             for (int i = 0; i < op.mutatesEnd; i++) {

@@ -5,12 +5,13 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a variable and who waits for it. Guarded by the tracker lock, except that any thread may look at the
- * version and the failure.
+ * The operations that hold a variable and those that wait for it. Guarded by the tracker lock, except that any thread
+ * may read the version and the failure.
  *
  * <p>
- * Either {@code writer} is set, or {@code readers} operations hold it, or none. The others wait in push order, from
- * {@code head} to {@code tail}, linked through {@link Operation#next} at the place that this variable has in each.
+ * The variable is held by {@code writer}, by a number of {@code readers}, or by no operation. The others wait in push
+ * order, from {@code head} to {@code tail}, linked through {@link Operation#next} at the index that the variable has in
+ * each operation.
  */
 public final class VarState {
     private static final VarHandle VERSION;
@@ -32,21 +33,24 @@ public final class VarState {
     public Operation head;
     @Nullable
     public Operation tail;
-    /** How many stand in the queue, waits left out. */
+    /** The number of operations in the queue, without waits. */
     public int queued;
-    /** Where the variable stands in the head and in the tail. */
+    /** The index of the variable in the head and in the tail. */
     int headPlace;
     int tailPlace;
     @Nullable
     public VarTrace trace;
-    /** Those who wait until all operations have ended. */
+    /** The waits until all earlier operations have ended. */
     @Nullable
     public Drain drains;
     @SuppressWarnings("UnusedVariable")
     private @Nullable Failure failure;
     private long version;
 
-    /** When a recorded operation gave it back last, and when one that mutates it did; 0 for never. */
+    /**
+     * The times at which a recorded operation, and a recorded mutation, last released the variable; 0 if there was
+     * none.
+     */
     long usedAt;
     long mutatedAt;
 
@@ -74,12 +78,12 @@ public final class VarState {
         FAILURE.setRelease(this, f);
     }
 
-    /** Whether an operation that only reads may go on at once. */
+    /** Whether a read gets the variable at once. */
     boolean openToRead() {
         return writer == null && head == null;
     }
 
-    /** Whether an operation that mutates may go on at once. */
+    /** Whether a mutation gets the variable at once. */
     boolean openToMutate() {
         return writer == null && readers == 0 && head == null;
     }

@@ -8,15 +8,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener of one variable's events. They are queued under the tracker lock, in the variable's order, and
- * told after it, by one thread at a time.
+ * Delivers the events of one variable to a listener. Events are queued in order under the tracker lock, and delivered
+ * without the lock, by one thread at a time.
  */
 public final class VarTrace extends Callback {
     private final Variable var;
     private final Consumer<VarEvent> listener;
     private final Queue<VarEvent> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger tellers = new AtomicInteger();
-    /** Whether it is among the callbacks put off; guarded by the tracker lock. */
+    /** Whether this callback is deferred; guarded by the tracker lock. */
     private boolean deferred;
 
     public VarTrace(Variable var, Consumer<VarEvent> listener) {
@@ -54,10 +54,13 @@ public final class VarTrace extends Callback {
         return var.core;
     }
 
-    /** Who raises the count from zero tells, until it is zero again; the others leave it to that thread. */
+    /**
+     * Delivers queued events. The thread that raises the count from zero delivers until the count is zero again; other
+     * threads leave their events to it.
+     */
     @Override
     public void call() {
-        // Events that are queued from now on bring it back.
+        // An event that is queued from now on defers this callback again.
         var.core.enter();
         deferred = false;
         var.core.exit();

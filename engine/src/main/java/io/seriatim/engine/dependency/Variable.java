@@ -4,18 +4,18 @@ import io.seriatim.engine.Var;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handle of a variable. Pushing threads read it at every push; what the tracker writes at every operation is in
- * {@link VarState}, an object of its own, made at the first use so that the two seldom share a cache line.
+ * The handle of a variable. Pushing threads read it at every push. The tracker writes to a separate {@link VarState} at
+ * every operation; that object is created at the first use, so that the two seldom share a cache line.
  */
 public final class Variable implements Var {
     public final Owner core;
     private final String name;
 
-    /** Whether a delete was pushed; guarded by the push lock. */
+    /** Whether a delete has been pushed; guarded by the push lock. */
     public boolean deleted;
-    /** The order of the last operation that was pushed with it; guarded by the push lock. */
+    /** The order of the last pushed operation on the variable; guarded by the push lock. */
     public long lastUse = -1;
-    /** The order of the last one that mutates it; guarded by the push lock. */
+    /** The order of the last pushed mutation; guarded by the push lock. */
     public long lastMutation = -1;
 
     private volatile @Nullable VarState state;
@@ -36,7 +36,7 @@ public final class Variable implements Var {
         return s == null ? 0 : s.version();
     }
 
-    /** What the tracker knows of it; made at the first call. */
+    /** Returns the tracker's state of the variable, created at the first call. */
     public VarState state() {
         VarState s = state;
         return s == null ? makeState() : s;

@@ -2,19 +2,19 @@ package io.seriatim.engine.dependency;
 
 import org.jspecify.annotations.Nullable;
 
-/** A wait inside an operation. All fields that are not final are guarded by the tracker lock. */
+/** A wait inside an operation. The tracker lock guards all fields that are not final. */
 public final class Wait {
     public final Operation owner;
     public final Waiter waiter;
-    /** What is waited for: one operation, or all earlier ones of a variable. */
+    /** The awaited operation, or null if {@code drain} is set. */
     public final @Nullable Operation target;
     public final @Nullable Drain drain;
-    /** Its place in the order in which waits are registered. */
+    /** The number of the wait, in the order of registration. */
     public long number;
     public boolean registered;
-    /** The operation up to which those that its thread runs were marked. */
+    /** The outermost operation on the waiting thread that was marked with {@link Operation#IN_WAIT} for this wait. */
     public @Nullable Operation marked;
-    /** Other waits for the same future. */
+    /** Further waits for the same future. */
     public @Nullable Wait next;
     public @Nullable Wait previous;
 
@@ -26,8 +26,8 @@ public final class Wait {
     }
 
     /**
-     * The waits inside operations for a pending operation, except those for all operations of a variable; under the
-     * tracker lock.
+     * Returns the first wait, made inside an operation, for the given pending operation alone; under the tracker lock.
+     * Waits for all operations on a variable are not included.
      */
     public static @Nullable Wait on(Operation op) {
         if (op.attachment instanceof Waiter waiter) {
@@ -36,12 +36,12 @@ public final class Wait {
         return op.attachment instanceof OpFuture<?> future ? future.inside : null;
     }
 
-    /** Whether the wait is for this operation, among others perhaps. */
+    /** Returns whether the wait includes the given operation. */
     public boolean isFor(Operation op) {
         return drain == null ? op == target : drain.waitsFor(op);
     }
 
-    /** Whether the operation waited for has ended already. */
+    /** Returns whether the awaited operation has already ended. */
     public boolean isForEnded() {
         return target != null && target.has(Operation.ENDED);
     }

@@ -4,16 +4,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that waits for one thing. The flag is set before the thread is unparked and looked at after each park, so no
- * wake-up is lost.
+ * A waiting thread and its flag. The flag is set before the thread is unparked, and the thread reads it after each
+ * park, so no wake-up is lost.
  */
 public final class Waiter {
     final Thread thread = Thread.currentThread();
     public volatile boolean done;
-    /** What the variable waited for carries when the wait ends; set before the flag. */
+    /** The failure of the awaited variable at the end of the wait; set before the flag. */
     @Nullable
     public Failure failure;
-    /** Its place in a {@link WaiterList}, and the epoch whose list that is; owned by whoever guards the list. */
+    /** The links in a {@link WaiterList}, and the epoch that the list belongs to; guarded by the owner of the list. */
     @Nullable
     Waiter next;
     @Nullable
@@ -21,11 +21,14 @@ public final class Waiter {
     boolean listed;
     @Nullable
     public Epoch epoch;
-    /** The wait inside an operation that this is, for a variable's mutations; guarded by the tracker lock. */
+    /**
+     * The registration of this wait, if it was made inside an operation and is for the mutations of a variable; guarded
+     * by the tracker lock.
+     */
     @Nullable
     public Wait inside;
 
-    /** The next of those to be woken when the tracker lock is released; owned by whoever holds it. */
+    /** The next waiter to be woken when the tracker lock is released; guarded by that lock. */
     @Nullable
     public Waiter woken;
 

@@ -4,8 +4,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that wait for the same thing, linked through their {@link Waiter}s: one that gives up is taken out in one
- * step. Guarded by its owner.
+ * A list of threads that wait for the same event. {@link Waiter}s are intrusive nodes, so that a thread that stops
+ * waiting is removed in constant time. Guarded by its owner.
  */
 public final class WaiterList {
     private @Nullable Waiter first;
@@ -24,7 +24,7 @@ public final class WaiterList {
         waiter.listed = true;
     }
 
-    /** Takes a waiter out, if it is in; it is in no other list. */
+    /** Removes a waiter if it is in this list. The waiter must not be in another list. */
     public void remove(Waiter waiter) {
         if (!waiter.listed) {
             return;
@@ -42,7 +42,7 @@ public final class WaiterList {
         unlink(waiter);
     }
 
-    /** Takes all out. */
+    /** Removes all waiters and passes each to {@code each}. */
     public void removeAll(Consumer<Waiter> each) {
         Waiter waiter = first;
         first = null;

@@ -1,10 +1,10 @@
 /**
- * Operations, variables, and the rule of which operation waits for which.
+ * Operations, variables, and the tracker, which derives which operations wait for which.
  *
  * <p>
- * In: operations in push order, and the ends of those that ran. Out: operations that are ready, failures that they pass
- * on, futures that are done. {@code Tracker} derives the dependencies; {@code VarState} holds the queue of one variable.
- * The engine itself is seen through {@code Owner} only.
+ * In: operations in push order, and the ends of operations. Out: ready operations, failures of variables, completed
+ * futures. {@code Tracker} derives the dependencies; {@code VarState} holds the queue of one variable. This package
+ * sees the engine only through {@code Owner}.
  */
 @NullMarked
 package io.seriatim.engine.dependency;

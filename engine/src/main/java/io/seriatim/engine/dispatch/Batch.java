@@ -10,15 +10,14 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations handed to one worker, which runs them one after the other without taking the tracker lock in between.
+ * Operations handed to one worker, which runs them one after the other without acquiring the tracker lock in between.
  *
  * <p>
- * Four indices run round a ring: {@code harvested ≤ finished ≤ next ≤ limit}. Whoever holds the tracker lock adds
- * operations at the limit, may take back at the limit those that have not been claimed, and takes up from
- * {@code harvested} those that have finished. The owner claims at {@code next} and publishes {@code finished}. The two
- * words that they contend for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation
- * is claimed or taken back, never both. The indices wrap round after 2³² operations of a worker: they are compared by
- * their difference only.
+ * A ring buffer with four indices, {@code harvested ≤ finished ≤ next ≤ limit}. The holder of the tracker lock adds
+ * operations at {@code limit}, may remove unclaimed ones there again, and ends finished ones at {@code harvested}. The
+ * owning worker claims operations at {@code next} and publishes {@code finished}. Both sides change {@code next} and
+ * {@code limit}, so the two share one long, changed by compare-and-set: an operation is either claimed or taken back,
+ * never both. The indices wrap around after 2³² operations of a worker, so they are compared by their difference only.
  */
 public final class Batch extends Padding.Before {
     private static final int SIZE = 16;
@@ -38,7 +37,7 @@ public final class Batch extends Padding.Before {
 
     private final @Nullable Operation[] ops = new Operation[SIZE];
     private final @Nullable Throwable[] thrown = new Throwable[SIZE];
-    // Through CLAIMS.
+    // Accessed through CLAIMS.
     @SuppressWarnings("UnusedVariable")
     private long claims;
     private int finished;
@@ -51,10 +50,10 @@ public final class Batch extends Padding.Before {
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
     /**
-     * An empty batch.
+     * Creates an empty batch.
      *
      * @param first
-     *            where its indices begin
+     *            the first value of the indices
      */
     Batch(int first) {
         claims = claims(first, first);
@@ -75,7 +74,7 @@ public final class Batch extends Padding.Before {
         return (long) next << HALF | Integer.toUnsignedLong(limit);
     }
 
-    /** Takes the next operation to run, or null; the owner. */
+    /** Claims the next operation to run, or returns null; called by the owner. */
     @Nullable
     Operation claim() {
         while (true) {
@@ -90,37 +89,37 @@ public final class Batch extends Padding.Before {
         }
     }
 
-    /** The operation claimed last was run; the owner. */
+    /** Records that the operation claimed last has run; called by the owner. */
     void finish(@Nullable Throwable t) {
         int f = finished;
         thrown[f & MASK] = t;
         FINISHED.setRelease(this, f + 1);
     }
 
-    /** How many may be put; under the tracker lock. */
+    /** Returns the number of free slots; under the tracker lock. */
     int room() {
         return SIZE - (limit((long) CLAIMS.getAcquire(this)) - harvested);
     }
 
-    /** How many are not claimed. */
+    /** Returns the number of unclaimed operations. */
     public int waiting() {
         long c = (long) CLAIMS.getAcquire(this);
         return limit(c) - next(c);
     }
 
     /**
-     * Puts another operation behind those that wait, not yet to be claimed; under the tracker lock.
+     * Stores an operation behind the unclaimed ones without publishing it; under the tracker lock.
      *
      * @param place
-     *            how many were put since the last {@link #publish}
+     *            the number of operations stored since the last {@link #publish}
      */
     void put(int place, Operation op) {
         ops[(limit((long) CLAIMS.getAcquire(this)) + place) & MASK] = op;
     }
 
     /**
-     * Hands over the operations that were put; under the tracker lock. One step for all: the owner may be claiming from
-     * the same word.
+     * Publishes the stored operations; under the tracker lock. A single step for all of them, because the owner
+     * contends for the same word.
      */
     void publish(int added) {
         long c = (long) CLAIMS.getAcquire(this);
@@ -129,7 +128,7 @@ public final class Batch extends Padding.Before {
         }
     }
 
-    /** Takes back the last operation that is not claimed, or null; under the tracker lock. */
+    /** Takes back the last unclaimed operation, or returns null; under the tracker lock. */
     @Nullable
     Operation takeBack() {
         while (true) {
@@ -146,7 +145,7 @@ public final class Batch extends Padding.Before {
         }
     }
 
-    /** Lets the operations that have finished end; under the tracker lock. Their ends may lead here again. */
+    /** Ends the operations that have finished; under the tracker lock. Their ends may call this method again. */
     void harvest(EngineCore core) {
         while (harvested != (int) FINISHED.getAcquire(this)) {
             int at = harvested++ & MASK;
@@ -160,7 +159,10 @@ public final class Batch extends Padding.Before {
         }
     }
 
-    /** Whether the owner has not got on for some looks although operations wait here; under the tracker lock. */
+    /**
+     * Returns whether the owner has made no progress during more than {@code patience} checks although operations are
+     * unclaimed; under the tracker lock.
+     */
     boolean isStuck(int patience) {
         int f = (int) FINISHED.getAcquire(this);
         if (f != progressSeen || waiting() == 0) {
@@ -174,7 +176,7 @@ public final class Batch extends Padding.Before {
         return looks > patience;
     }
 
-    /** Shows what has not been harvested; under the tracker lock. */
+    /** Passes each operation that has not been harvested to {@code look}; under the tracker lock. */
     void forEach(Dispatcher.Look look, Thread owner) {
         long c = (long) CLAIMS.getAcquire(this);
         for (int i = harvested; i != limit(c); i++) {

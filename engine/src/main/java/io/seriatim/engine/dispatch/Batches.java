@@ -2,18 +2,18 @@ package io.seriatim.engine.dispatch;
 
 import io.seriatim.engine.core.EngineCore;
 import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.log.Attention;
+import io.seriatim.engine.log.BatchPreemption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands operations of a lane out in batches, where several workers run short ones: who holds the tracker lock takes
- * up what all of them have finished and fills the others' batches beside its own, so that the tracker lock, and what it
- * guards, changes processors once in some operations only. All of it under the tracker lock.
+ * Hands out the operations of a lane in batches when several workers run short ones. The worker that holds the tracker
+ * lock ends the finished operations of all workers and fills their batches as well as its own, so that the tracker lock
+ * and its data move between processors less than once per operation. All methods run under the tracker lock.
  *
  * <p>
- * Nothing is left behind with a worker that is stuck in a long body: what it has finished is taken up by the next that
- * holds the tracker lock, and what it has not begun is taken back when others have nothing to do, when it has not got
- * on for some time, or when {@link Attention} is wanted. A worker about to sleep looks last.
+ * A long body does not hold up the other operations of its worker's batch. The next holder of the tracker lock ends the
+ * finished ones. The unclaimed ones are taken back when other workers have nothing to do, when the worker has made no
+ * progress for some time, or when {@link BatchPreemption} is requested. A worker checks once more before it sleeps.
  */
 public final class Batches {
     private static final int PATIENCE = 4;
@@ -26,14 +26,14 @@ public final class Batches {
         this.core = core;
     }
 
-    /** Takes up what the lane's workers have finished. */
+    /** Ends the operations that the lane's workers have finished. */
     void harvest() {
-        for (Worker worker : lane.crew()) {
+        for (Worker worker : lane.workers()) {
             worker.batch.harvest(core);
         }
     }
 
-    /** Takes back what a worker has not begun. */
+    /** Takes back the unclaimed operations of a worker. */
     void takeBack(Worker worker) {
         Operation op;
         while ((op = worker.batch.takeBack()) != null) {
@@ -42,26 +42,27 @@ public final class Batches {
     }
 
     void takeAllBack() {
-        for (Worker worker : lane.crew()) {
+        for (Worker worker : lane.workers()) {
             takeBack(worker);
         }
     }
 
     /**
-     * Fills the batches of a worker and of those beside it.
+     * Fills the batches of a worker and of the lane's other workers.
      *
      * @param first
-     *            what the worker was to run now
-     * @return what it is to run outside its batch: the operation, or null if that is in the batch
+     *            the operation that the worker would run now
+     * @return {@code first} if the worker must run it outside its batch, or null if it is in the batch
      */
     @Nullable
     Operation fill(Worker me, Operation first, int overtaken) {
-        int depth = lane.pace.batch();
-        if (depth < 2 || !lane.isShared() || core.attention.isWanted() || !mayWait(first) || me.batch.room() == 0) {
+        int depth = lane.bodyTimes.batch();
+        if (depth < 2 || !lane.isShared() || core.preemption.isRequested() || !isBatchable(first)
+                || me.batch.room() == 0) {
             return first;
         }
         boolean more = fill(me.batch, first, depth, overtaken);
-        for (Worker other : lane.crew()) {
+        for (Worker other : lane.workers()) {
             if (other != me && other.usesBatch) {
                 if (other.batch.isStuck(PATIENCE)) {
                     takeBack(other);
@@ -74,21 +75,21 @@ public final class Batches {
         return null;
     }
 
-    /** Fills one batch; returns whether there may be more operations that are ready. */
+    /** Fills one batch; returns whether there may be more ready operations. */
     private boolean fill(Batch batch, @Nullable Operation first, int depth, int overtaken) {
         int wanted = Math.min(depth - batch.waiting(), batch.room());
         int added = 0;
         Operation op = first;
         if (op == null) {
-            op = core.intake.next(lane.queue, overtaken);
+            op = core.logReader.next(lane.queue, overtaken);
         }
-        while (op != null && mayWait(op)) {
+        while (op != null && isBatchable(op)) {
             batch.put(added++, op);
             if (added >= wanted) {
                 batch.publish(added);
                 return true;
             }
-            op = core.intake.next(lane.queue, overtaken);
+            op = core.logReader.next(lane.queue, overtaken);
         }
         if (op != null) {
             lane.queue.putBack(op);
@@ -97,8 +98,8 @@ public final class Batches {
         return false;
     }
 
-    /** Whether no one may be waiting for this operation by itself. */
-    private static boolean mayWait(Operation op) {
+    /** Returns whether no thread can be waiting for this particular operation, so that it may stay in a batch. */
+    private static boolean isBatchable(Operation op) {
         return op.attachment == null && !op.has(Operation.ASYNC_BODY) && op.priority == 0 && !op.has(Operation.URGENT);
     }
 }

@@ -11,10 +11,10 @@ import io.seriatim.engine.queue.OpSource;
 import io.seriatim.engine.queue.ReadyQueue;
 import io.seriatim.engine.queue.ReadyTree;
 import io.seriatim.engine.sync.Deadline;
-import io.seriatim.engine.sync.Reserve;
+import io.seriatim.engine.sync.StackReserve;
+import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerStates;
 import io.seriatim.engine.thread.WorkerThread;
-import io.seriatim.engine.thread.Workplace;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,35 +26,35 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs operations in the threads that push and wait. Naive: a push returns when its operation has ended. Shuffled:
- * operations run only where someone waits, one at a time, picked by a generator.
+ * Runs operations in the threads that push and wait. On the naive engine a push returns when its operation has ended.
+ * On the shuffled engine operations run only inside waits, one at a time, in an order chosen by a random generator.
  *
  * <p>
- * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All
- * state is guarded by the tracker lock.
+ * A waiting thread <i>helps</i>: it runs ready operations until its wait is over, and parks while none is ready. The
+ * tracker lock guards all state.
  */
 public final class InlineDispatcher implements Dispatcher {
     private final EngineCore core;
     private final Map<Lane, List<Supplier<?>>> suppliers;
     private final Map<Lane, WorkerStates> states = new HashMap<>();
-    /** Null on the naive engine. */
+    /** The generator of the shuffled engine, null on the naive one. */
     private final @Nullable SplittableRandom random;
 
-    /** On the naive engine. */
+    /** The ready operations on the naive engine. */
     private final ReadyQueue inOrder;
-    /** On the shuffled engine. */
+    /** The ready operations on the shuffled engine. */
     private ReadyTree toPick = new ReadyTree();
-    /** The threads that help; one that waits inside of what it runs stands here twice. */
+    /** The threads that help. A thread that waits inside an operation that it runs as a helper is listed twice. */
     private @Nullable Helper helpers;
-    /** On the shuffled engine, the only thread that may run operations now. */
+    /** On the shuffled engine, the only thread that may run operations at present. */
     private @Nullable Thread runner;
     private boolean changed;
     private long completedSeen;
 
-    /** One call of {@link #help}: made before anything is changed, so that neither running nor parking allocates. */
+    /** One call of {@link #help}, allocated before any state changes, so that neither running nor parking allocates. */
     private static final class Helper {
         final Thread thread = Thread.currentThread();
-        final Workplace place = Workplace.here();
+        final ThreadState state = ThreadState.here();
         @Nullable
         Operation running;
         boolean parked;
@@ -89,7 +89,7 @@ public final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void afterPush(Operation op) {
-        if (random == null && Workplace.runningOf(core) == null) {
+        if (random == null && ThreadState.runningOf(core) == null) {
             boolean interrupted = false;
             while (true) {
                 try {
@@ -134,7 +134,7 @@ public final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void harvest() {
-        // Operations end one by one here.
+        // There are no batches: each operation ends at once.
     }
 
     @Override
@@ -165,7 +165,7 @@ public final class InlineDispatcher implements Dispatcher {
         wakeParked();
     }
 
-    /** Whether no one waits for what a completion, or a shutdown, has made ready. */
+    /** Returns whether operations are ready that no waiting thread will run. */
     private boolean isLeftAlone() {
         return helpers == null && !isIdle() && (random == null || core.life.isCancelled());
     }
@@ -203,12 +203,12 @@ public final class InlineDispatcher implements Dispatcher {
     }
 
     /**
-     * Runs ready operations until something is done: an operation has ended or a wait is over. If it is not a wait,
-     * goes on then until nothing is ready.
+     * Runs ready operations until {@code awaited} has ended or {@code waiter} is done. Without a waiter, goes on after
+     * that until no operation is ready.
      *
      * <p>
-     * Whatever is thrown in here, it is thrown while this thread has the tracker lock: the methods that give it back
-     * for a moment take it again in any case.
+     * Any exception leaves this method's {@code try} block while the thread holds the tracker lock: methods that
+     * release the lock temporarily always acquire it again.
      */
     private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline)
             throws InterruptedException, TimeoutException {
@@ -218,7 +218,7 @@ public final class InlineDispatcher implements Dispatcher {
         add(me);
         try {
             while (true) {
-                core.intake.admitAll();
+                core.logReader.admitAll();
                 boolean over = isOver(awaited, waiter);
                 if (over && waiter != null) {
                     return;
@@ -229,9 +229,9 @@ public final class InlineDispatcher implements Dispatcher {
                         throw new TimeoutException("not done within the given time");
                     }
                 }
-                // What is taken is to be run: there is room for all but the body itself, and for those that take some
-                // again on the way.
-                Reserve.takeTwice();
+                // An operation that is removed must be run, so check first that the stack suffices for everything but
+                // the body, including nested checks.
+                StackReserve.checkTwice();
                 Operation op = pick(me.thread);
                 if (op != null) {
                     run(op, me);
@@ -247,7 +247,7 @@ public final class InlineDispatcher implements Dispatcher {
         } finally {
             remove(me);
             giveUpRunning(nested, me.thread);
-            if (!core.intake.hasUnadmitted()) {
+            if (!core.logReader.hasUnadmitted()) {
                 core.log.forget();
             }
             core.lock.leave();
@@ -287,19 +287,19 @@ public final class InlineDispatcher implements Dispatcher {
     private void run(Operation op, Helper me) {
         me.running = op;
         core.completions.starts(op);
-        // Others may help, but nothing is told here: this thread holds the operation.
+        // Other threads may help, but this one calls no callbacks while it holds the operation.
         balance();
         core.lock.exit();
         Throwable thrown;
         try {
-            thrown = me.place.run(op, 0);
+            thrown = me.state.run(op, 0);
         } catch (Throwable t) {
-            // The stack ended before the body could begin.
+            // The stack was exhausted before the body began.
             thrown = t;
         }
         core.lock.enterShallow();
         me.running = null;
-        core.intake.admitAll();
+        core.logReader.admitAll();
         core.completions.ran(op, thrown);
         try {
             core.lock.leave();
@@ -308,7 +308,7 @@ public final class InlineDispatcher implements Dispatcher {
         }
     }
 
-    /** What another wait of this thread has put back; called and returns under the tracker lock. */
+    /** Calls one deferred callback; called and returns under the tracker lock. */
     private void callDeferred() {
         Callback callback = core.lock.pollDeferred();
         core.lock.exit();
@@ -322,8 +322,8 @@ public final class InlineDispatcher implements Dispatcher {
     }
 
     /**
-     * Called and returns under the tracker lock. Looks around from time to time: a broken engine cannot be trusted to
-     * wake anyone.
+     * Parks until woken; called and returns under the tracker lock. Wakes up from time to time, because a broken engine
+     * may fail to wake its waiting threads.
      */
     private void park(Helper me, long deadline) throws InterruptedException {
         me.parked = true;

@@ -12,9 +12,9 @@ import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.queue.OpSource;
 import io.seriatim.engine.queue.ReadyQueue;
 import io.seriatim.engine.sync.Deadline;
+import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerStates;
 import io.seriatim.engine.thread.WorkerThread;
-import io.seriatim.engine.thread.Workplace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,27 +25,25 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs operations on threads of its own, a pool for each lane. Which lane an operation's place and kind lead to is the
- * {@link Layout}'s to say.
- */
+/** Runs operations on threads of its own. The {@link Layout} maps lanes to pools of threads. */
 public final class LaneDispatcher implements Dispatcher {
-    /** Which pool runs a lane, and how many threads it has. */
+    /** Maps lanes to pools, and determines the sizes of pools. */
     public interface Layout {
-        /** The pool of a lane; several lanes may share one. */
+        /** Returns the lane that names the pool of a lane; several lanes may share a pool. */
         Lane poolOf(Lane lane);
 
-        /** The size of a pool. */
+        /** Returns the number of threads of a pool. */
         int threadsOf(Lane pool);
     }
 
     /**
-     * Where an operation goes: the lane it shows, the pool that runs it, and whether it goes before the others there.
+     * The route of an operation: the lane that it reports, the pool that runs it, and whether it runs before all others
+     * there.
      */
     private record Route(Lane lane, WorkerLane workers, boolean urgent) {
     }
 
-    /** A worker that needs longer for an operation, in nanoseconds, does not run tiny ones. */
+    /** If the workers take longer per operation, in nanoseconds, their operations are not tiny. */
     private static final long SLOW_NANOS = 1_000;
 
     final EngineCore core;
@@ -54,7 +52,7 @@ public final class LaneDispatcher implements Dispatcher {
     private final Map<Lane, Route> routes = new ConcurrentHashMap<>();
     private final Map<Lane, WorkerLane> pools = new ConcurrentHashMap<>();
     private final Route cpu;
-    /** A copy of the pools, for those who walk them often. */
+    /** A copy of the pools for iteration without a lock. */
     private volatile WorkerLane[] all;
 
     public LaneDispatcher(EngineCore core, Layout layout, Map<Lane, List<Supplier<?>>> suppliers) {
@@ -65,7 +63,7 @@ public final class LaneDispatcher implements Dispatcher {
         cpu = routeOf(Lane.CPU);
     }
 
-    /** The lane that an operation of some kind uses when it was sent to a lane. */
+    /** Returns the lane of an operation of the given kind that was sent to the given lane. */
     static Lane queueFor(Lane lane, OpKind kind) {
         return switch (kind) {
             case COPY_IN, COPY_OUT -> lane.queue() == Lane.Queue.COPY ? lane : new Lane(lane.place(), Lane.Queue.COPY);
@@ -75,7 +73,7 @@ public final class LaneDispatcher implements Dispatcher {
         };
     }
 
-    // An equal lane that is another object takes the longer way.
+    // The identity check is a fast path; an equal lane takes the slow path.
     @SuppressWarnings("ReferenceEquality")
     @Override
     public void route(Operation op) {
@@ -129,16 +127,19 @@ public final class LaneDispatcher implements Dispatcher {
         try {
             ((Worker) worker).call();
         } catch (Throwable t) {
-            // The next push, and whoever waits, tries again.
+            // The next push, or a waiting thread, tries again.
             worker.pool.owed = worker;
             report(t);
         }
     }
 
-    /** Tells the handler, unless this thread is a worker, which may hold operations: then some worker does. */
+    /**
+     * Passes an error to the handler of unhandled failures. A worker may hold operations, so it defers the call to a
+     * worker that does not.
+     */
     private void report(Throwable t) {
         try {
-            if (Workplace.here().worker == null && !Workplace.isInside()) {
+            if (ThreadState.here().worker == null && !ThreadState.isInside()) {
                 core.unhandled(t);
                 return;
             }
@@ -151,7 +152,7 @@ public final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** What no one else is told of. */
+    /** A deferred call of the handler of unhandled failures. */
     private static final class Report extends Callback {
         private final EngineCore core;
         private final Throwable thrown;
@@ -174,7 +175,7 @@ public final class LaneDispatcher implements Dispatcher {
 
     @Override
     public void afterPush(Operation op) {
-        // The workers do the rest.
+        // The workers run the operation.
     }
 
     @Override
@@ -214,19 +215,19 @@ public final class LaneDispatcher implements Dispatcher {
 
     @Override
     public void left() {
-        throw new IllegalStateException("workers do what was put off");
+        throw new IllegalStateException(
+                "left() was called on an engine with workers, which call deferred callbacks themselves");
     }
 
-    /** Calls a worker once the tracker lock is released; under the tracker lock. */
+    /** Schedules a worker to be started or woken when the tracker lock is released; under the tracker lock. */
     private void pick(WorkerLane lane) {
         Worker worker = null;
         core.log.lock.lock();
         try {
             worker = lane.pick();
         } catch (OutOfMemoryError e) {
-            // None can be made now. Whoever releases the tracker lock next tries again, and whoever waits does from
-            // time to
-            // time.
+            // No worker can be created now. The next thread that releases the tracker lock tries again, and so do
+            // waiting threads from time to time.
             core.pickFailed();
         } finally {
             core.log.lock.unlock();
@@ -236,7 +237,10 @@ public final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** A searcher has found work, and calls the next if there may be more; under the tracker lock. */
+    /**
+     * Called when a searching worker has found work: wakes the next worker if there may be more work; under the tracker
+     * lock.
+     */
     void found(WorkerLane lane, Worker worker) {
         core.log.lock.lock();
         try {
@@ -244,12 +248,12 @@ public final class LaneDispatcher implements Dispatcher {
         } finally {
             core.log.lock.unlock();
         }
-        if (core.intake.hasUnadmitted()) {
+        if (core.logReader.hasUnadmitted()) {
             pick(lane);
         }
     }
 
-    /** Sends a worker to sleep, unless there is work; under the tracker lock. */
+    /** Sends a worker to sleep, unless there is work for it; under the tracker lock. */
     boolean sleep(WorkerLane lane, Worker worker) {
         if (core.life.isTerminated()) {
             return false;
@@ -259,7 +263,7 @@ public final class LaneDispatcher implements Dispatcher {
         core.log.lock.lock();
         try {
             boolean sleeps = lane.isCrowded() || lane.isSuperfluous()
-                    || (lane.queue.isEmpty() && !core.intake.hasUnadmitted() && !core.lock.hasDeferred());
+                    || (lane.queue.isEmpty() && !core.logReader.hasUnadmitted() && !core.lock.hasDeferred());
             if (sleeps) {
                 lane.sleep(worker);
                 core.log.forget();
@@ -270,9 +274,9 @@ public final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** Lets a lane's watcher look; returns whether it is to go to work. */
+    /** Performs a check of a lane's watcher; returns whether the watcher must start to work. */
     boolean watch(WorkerLane lane, Worker worker, long nanos) {
-        boolean backlog = core.intake.seemsPushed() || !lane.queue.isEmpty();
+        boolean backlog = core.logReader.seemsPushed() || !lane.queue.isEmpty();
         long ran;
         boolean works;
         core.log.lock.lock();
@@ -290,9 +294,9 @@ public final class LaneDispatcher implements Dispatcher {
     }
 
     /**
-     * Ends a watch while the others are in a long body and nothing waits: to look every 50 µs would cost a fifth of a
-     * processor for nothing. From now on a push calls a worker as in any other lane. Under both locks, as in
-     * {@link #sleep}: a push before is seen here, a later one finds that it may call.
+     * Ends a watch while the other workers run long bodies and no operation waits, because a check every 50 µs would
+     * waste a fifth of a processor. From now on a push wakes a worker as in any other lane. Acquires both locks, as
+     * {@link #sleep} does: an earlier push is visible here, and a later push finds that it may wake a worker.
      */
     private void endWatch(WorkerLane lane, Worker worker) {
         core.lock.enter();
@@ -301,7 +305,7 @@ public final class LaneDispatcher implements Dispatcher {
             lane.batches.takeAllBack();
             core.log.lock.lock();
             try {
-                if (lane.queue.isEmpty() && !core.intake.hasUnadmitted()) {
+                if (lane.queue.isEmpty() && !core.logReader.hasUnadmitted()) {
                     lane.endWatch(worker);
                 }
             } finally {
@@ -312,7 +316,7 @@ public final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** Lets a sleeping worker end if it is not needed any more. */
+    /** Removes a sleeping worker that is not needed any more; returns whether its thread must end. */
     boolean dismiss(WorkerLane lane, Worker worker) {
         core.lock.enter();
         try {
@@ -328,11 +332,11 @@ public final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** Lets a worker end that is awake; under the tracker lock. */
+    /** Removes an awake worker, whose thread ends; under the tracker lock. */
     void dismissAwake(WorkerLane lane, Worker worker) {
         core.log.lock.lock();
         try {
-            lane.lost(worker);
+            lane.removeAwake(worker);
         } finally {
             core.log.lock.unlock();
         }
@@ -350,7 +354,7 @@ public final class LaneDispatcher implements Dispatcher {
             } finally {
                 core.log.lock.unlock();
             }
-            if (core.intake.hasUnadmitted()) {
+            if (core.logReader.hasUnadmitted()) {
                 pick(lane);
             }
         } finally {
@@ -373,14 +377,14 @@ public final class LaneDispatcher implements Dispatcher {
     }
 
     /**
-     * What a waiting thread does from time to time: nobody may have been able to call a worker, for want of memory, and
-     * a broken engine cannot be trusted to wake anyone.
+     * Called by a waiting thread from time to time: throws if the engine is broken, and wakes a worker in case an
+     * earlier attempt failed for lack of memory.
      */
     private void lookAround() {
         core.checkWhole();
         core.lock.enter();
         try {
-            if (core.intake.hasUnadmitted() && cpu.workers.isCallable()) {
+            if (core.logReader.hasUnadmitted() && cpu.workers.isCallable()) {
                 pick(cpu.workers);
             }
         } finally {
@@ -427,7 +431,7 @@ public final class LaneDispatcher implements Dispatcher {
     private List<Worker> workers() {
         List<Worker> workers = new ArrayList<>();
         for (WorkerLane lane : all) {
-            workers.addAll(List.of(lane.crew()));
+            workers.addAll(List.of(lane.workers()));
         }
         return workers;
     }
@@ -470,7 +474,7 @@ public final class LaneDispatcher implements Dispatcher {
         if (Thread.currentThread() instanceof Worker me && me.engine == core) {
             return true;
         }
-        // Before those that leave: a worker that goes meanwhile is then in the one or the other.
+        // Read before the leaving workers, so that a worker that leaves meanwhile is in at least one of the two lists.
         List<Worker> workers = workers();
         core.log.lock.lock();
         for (WorkerLane lane : all) {

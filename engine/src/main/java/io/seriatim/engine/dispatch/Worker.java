@@ -13,23 +13,23 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread of a lane: takes a ready operation under the tracker lock, runs it without, and tells its end when it
- * takes the next.
+ * A thread of a lane. It takes a ready operation under the tracker lock, runs it without the lock, and reports its end
+ * when it takes the next one.
  */
 public final class Worker extends WorkerThread {
     private static final long LOOK_AROUND_NANOS = 1_000_000_000;
     private static final long WATCH_NANOS = 50_000;
-    /** After an error of its own, so that it does not fail as fast as it can. */
+    /** The pause after an error of the worker itself, so that it does not fail in a busy loop. */
     private static final long PAUSE_NANOS = 1_000_000;
     private static final long SPIN_NANOS = 20_000;
-    /** One operation in so many, less one, is timed. */
+    /** A mask of the number of executed operations: one operation in 16 is timed. */
     private static final int SAMPLED = 15;
     /**
-     * With so many operations left in its batch it fetches more if no one else holds the tracker lock, so as not to
-     * wait for it later.
+     * If at most this many operations are left in its batch, the worker fetches more while the tracker lock is free,
+     * instead of waiting for the lock later.
      */
     private static final int LOW = 2;
-    /** Between looks for work, in turns of a spin loop. */
+    /** The range of iterations of a spin loop between two checks for work. */
     private static final int MIN_GAP = 10;
     private static final int MAX_GAP = 160;
     private static final int SOME = 4;
@@ -44,37 +44,37 @@ public final class Worker extends WorkerThread {
         }
     }
 
-    /** As {@link #pool}. */
+    /** The lane; the same object as {@link #pool}. */
     final WorkerLane lane;
     private final EngineCore core;
-    /** Whether it holds the tracker lock already. */
+    /** Whether it already holds the tracker lock. */
     private boolean entered;
     private int gap = MIN_GAP;
     private long executed;
-    /** How often it waits, one within another. */
+    /** The nesting depth of its waits. */
     private int blocks;
-    /** The next of those that sleep, and of those that have left; guarded by the push lock. */
+    /** The next sleeping worker, and the next leaving worker; guarded by the push lock. */
     @Nullable
     Worker nextSleeper;
     @Nullable
     Worker nextLeaving;
-    /** What it has run and has not told the tracker, and what that threw. */
+    /** The operation that it has run and not yet reported to the tracker, and the exception of its body. */
     private @Nullable Operation ended;
     private @Nullable Throwable thrown;
-    /** What the watcher saw when it looked last; guarded by the push lock. */
+    /** The number of operations that the lane had executed at the watcher's last check; guarded by the push lock. */
     long executedSeen;
     public final Batch batch;
-    /** Whether it has gone to run its batch; guarded by the tracker lock. */
+    /** Whether it is running its batch; guarded by the tracker lock. */
     boolean usesBatch;
 
-    /** Guarded by the push lock. */
+    /** Whether it was woken and has not found work yet; guarded by the push lock. */
     boolean searching;
     /**
-     * False from when it has joined those that sleep until it is called: while it is, it is to do nothing else, or it
-     * would join them twice.
+     * False while it is in the list of sleepers. Until it is woken it must do nothing else, or it would be added to the
+     * list twice.
      */
     volatile boolean awake = true;
-    /** What it runs, or is about to; guarded by the tracker lock. */
+    /** The operation that it runs or is about to run; guarded by the tracker lock. */
     @Nullable
     public Operation taken;
 
@@ -86,7 +86,7 @@ public final class Worker extends WorkerThread {
         batch = new Batch(core.firstIndex);
     }
 
-    /** Starts it, or ends its sleep; under no lock. */
+    /** Starts or wakes the thread; under no lock. */
     void call() {
         if (getState() == State.NEW) {
             start();
@@ -107,8 +107,8 @@ public final class Worker extends WorkerThread {
                     }
                     going = sleep();
                 } catch (Throwable t) {
-                    // Only a defect, or a lack of memory outside a body, comes here; the lane keeps its worker, and
-                    // that what it has run.
+                    // Only a defect, or lack of memory outside a body, leads here. The worker stays in its lane and
+                    // keeps the operation that it has run.
                     core.unhandled(t);
                     LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
@@ -118,7 +118,7 @@ public final class Worker extends WorkerThread {
         }
     }
 
-    /** Runs operations until there are none for it. */
+    /** Runs operations until none is left for this worker. */
     private void work() {
         int overtaken = 0;
         int burst = 0;
@@ -134,20 +134,20 @@ public final class Worker extends WorkerThread {
             try {
                 usesBatch = false;
                 lane.trackedBy(this);
-                core.intake.lookAhead(lane.queue);
+                core.logReader.lookAhead(lane.queue);
                 Operation op = ended;
                 if (op != null) {
                     core.completions.ran(op, thrown);
                     ended = null;
                     thrown = null;
                 } else if (taken != null) {
-                    // An error came before it could be run.
+                    // An error prevented it from running.
                     lane.queue.putBack(taken);
                 }
                 taken = null;
                 lane.batches.harvest();
                 callback = core.rules.nextCallback(core);
-                if (callback != null || !stays || core.attention.isWanted() || lane.isCrowded()) {
+                if (callback != null || !stays || core.preemption.isRequested() || lane.isCrowded()) {
                     lane.batches.takeBack(this);
                 }
                 if (callback != null) {
@@ -156,7 +156,7 @@ public final class Worker extends WorkerThread {
                         lane.dispatcher.found(lane, this);
                     }
                 } else if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
-                    next = core.intake.next(lane.queue, overtaken);
+                    next = core.logReader.next(lane.queue, overtaken);
                     overtaken = overtaken < LogReader.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
@@ -197,14 +197,14 @@ public final class Worker extends WorkerThread {
         }
     }
 
-    /** Runs its batch until that is empty, or attention is wanted; returns how many. */
+    /** Runs the batch until it is empty or must be interrupted; returns the number of operations run. */
     private int runBatch() {
         int ran = 0;
         Operation op;
         while ((op = batch.claim()) != null) {
             batch.finish(run(op));
             ran++;
-            if (core.attention.isWanted()) {
+            if (core.preemption.isRequested()) {
                 break;
             }
             if (batch.waiting() <= (lane.isTrackedBy(this) ? LOW : 0) && core.lock.tryEnter()) {
@@ -216,12 +216,12 @@ public final class Worker extends WorkerThread {
     }
 
     /**
-     * Calls the user's code. This worker holds nothing then that another could run, and if such calls take long here,
-     * or nothing is known of them, another may take its place meanwhile, as if this one waited.
+     * Calls a callback. The worker holds no operation at that time. Unless callbacks are known to be short on this
+     * lane, another worker may take its place meanwhile, as in a wait.
      */
     private void call(Callback callback) {
         boolean mayBlock = callback.mayBlock();
-        boolean aside = mayBlock && !lane.callbackPace.isShort();
+        boolean aside = mayBlock && !lane.callbackTimes.isShort();
         if (aside) {
             block();
         }
@@ -231,7 +231,7 @@ public final class Worker extends WorkerThread {
         } finally {
             interrupted();
             if (mayBlock) {
-                lane.callbackPace.sample(System.nanoTime() - began);
+                lane.callbackTimes.sample(System.nanoTime() - began);
             }
             if (aside) {
                 unblock();
@@ -243,10 +243,10 @@ public final class Worker extends WorkerThread {
         Throwable thrown;
         if ((executed & SAMPLED) == 0) {
             long began = System.nanoTime();
-            thrown = place.run(op, number);
-            lane.pace.sample(System.nanoTime() - began);
+            thrown = state.run(op, number);
+            lane.bodyTimes.sample(System.nanoTime() - began);
         } else {
-            thrown = place.run(op, number);
+            thrown = state.run(op, number);
         }
         interrupted();
         executed++;
@@ -254,12 +254,12 @@ public final class Worker extends WorkerThread {
     }
 
     /**
-     * Spins for a while until there seems to be work.
+     * Spins until there seems to be work, for a limited time. Returns whether there seems to be work.
      *
      * @param burst
-     *            how many operations were run since the last time. A few, but more than one, means that another thread
-     *            pushes at this moment: to look for each operation as it comes would cost both of them a cache line
-     *            each time, so this looks away until there are some.
+     *            the number of operations run since the last call. A small number greater than one means that another
+     *            thread is pushing at this moment: checking for each operation would cost both threads a cache miss
+     *            each time, so the interval between checks grows.
      */
     private boolean awaitWork(int burst) {
         if (burst >= SOME && burst < MANY) {
@@ -272,16 +272,14 @@ public final class Worker extends WorkerThread {
             for (int i = 0; i < gap; i++) {
                 onSpinWait();
             }
-            if (core.intake.seemsPushed() || !lane.queue.isEmpty()) {
+            if (core.logReader.seemsPushed() || !lane.queue.isEmpty()) {
                 return true;
             }
         } while (System.nanoTime() - until < 0);
         return false;
     }
 
-    /**
-     * Sleeps until called; goes on sleeping if an error came while it slept. Returns false when the thread is to end.
-     */
+    /** Sleeps until woken. If an error ended the last sleep, continues it. Returns false if the thread must end. */
     private boolean sleep() {
         if (awake) {
             core.lock.enterShallow();
@@ -326,12 +324,11 @@ public final class Worker extends WorkerThread {
         return lane.queue;
     }
 
-    /** Operations that it has run; others may look. */
+    /** Returns the number of operations that it has run; any thread may call this. */
     long executed() {
         return (long) EXECUTED.getOpaque(this);
     }
 
-    /** This thread is about to wait for something that may need its lane: another worker may take its place. */
     @Override
     public void block() {
         if (blocks == 0) {

@@ -10,49 +10,51 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lane: a queue of ready operations, and the workers that run them. The queue is guarded by the tracker lock,
- * everything about sleep by the push lock.
+ * The ready operations and the workers of one lane. The tracker lock guards the queue; the push lock guards the state
+ * of sleeping workers.
  *
  * <p>
- * <b>Who is woken.</b> At most one worker of a lane searches at a time: it was called and has not found work yet. A
- * push, or a readiness, calls a worker only if none searches; the searcher that finds work calls the next if there is
- * more. So a burst of pushes wakes one worker, not all of them one by one.
+ * <b>Which worker is woken.</b> At most one worker of a lane is searching: it was woken and has not found work yet. A
+ * push, or an operation that becomes ready, wakes a worker only if none is searching. A searching worker that finds
+ * work wakes the next one if there is more. So a burst of pushes wakes one worker, not all of them.
  *
  * <p>
- * <b>No lost wake-up.</b> A worker goes to sleep under the tracker lock and the push lock, after it has seen the queue
- * and the log empty under both. A later push takes the push lock and a later readiness the tracker lock, so they see it
- * asleep, or another that searches and has yet to look.
+ * <b>No lost wake-up.</b> A worker goes to sleep while it holds the tracker lock and the push lock, after it has found
+ * the queue and the log empty under both. A later push acquires the push lock, and a later change to ready the tracker
+ * lock. So each of them sees the worker asleep, or another worker that is searching and has not checked yet.
  */
 public final class WorkerLane extends WorkerPool {
     final LaneDispatcher dispatcher;
     final Lane lane;
     final ReadyQueue queue;
-    final Pace pace = new Pace();
-    /** Of what users have told by this lane's workers. */
-    final Pace callbackPace = new Pace();
+    final BodyTimes bodyTimes = new BodyTimes();
+    /** The running times of callbacks on this lane's workers. */
+    final BodyTimes callbackTimes = new BodyTimes();
     final int limit;
     final Batches batches;
     final List<Supplier<?>> suppliers;
 
-    // Guarded by the push lock.
+    // The following fields are guarded by the push lock.
     /**
-     * The worker that went to sleep last; linked through themselves, so that it takes no memory to send one to sleep.
+     * The head of an intrusive list of sleeping workers, the last sleeper first. Intrusive, so that sending a worker to
+     * sleep allocates nothing.
      */
     private @Nullable Worker sleepers;
     private int active;
     private volatile @Nullable Worker tracker;
-    /** Those that are not of the lane any more, and may still be closing their states; linked through themselves. */
+    /** The head of an intrusive list of workers that have left the lane, but may still be closing their states. */
     private @Nullable Worker leaving;
-    /** Its threads; replaced, never changed. */
-    private volatile Worker[] crew = {};
+    /** The lane's workers; copied on write. */
+    private volatile Worker[] workers = {};
     private boolean searching;
     /**
-     * The sleeper that looks from time to time whether the one worker that runs tiny operations is stuck in a long one.
+     * The sleeping worker that checks from time to time whether the single worker that runs tiny operations is stuck in
+     * a long one.
      */
     private @Nullable Worker watcher;
     /**
-     * Whether {@link #pick} would find a worker. May be looked at under the tracker lock alone: it becomes true under
-     * both.
+     * Whether {@link #pick} would return a worker. May be read under the tracker lock alone, because it becomes true
+     * only under both locks.
      */
     private boolean callable = true;
 
@@ -78,8 +80,8 @@ public final class WorkerLane extends WorkerPool {
     }
 
     /**
-     * Picks a worker to be called, or null if one searches or enough are awake. What can fail comes first; then it is
-     * picked.
+     * Chooses a worker to start or wake, or returns null if one is searching or enough are awake. Every step that may
+     * fail precedes the first change of state.
      */
     @Nullable
     Worker pick() {
@@ -93,11 +95,11 @@ public final class WorkerLane extends WorkerPool {
         }
         Worker worker = sleepers;
         if (worker == null) {
-            Worker[] before = crew;
+            Worker[] before = workers;
             worker = new Worker(this, freeNumber(before));
             Worker[] after = Arrays.copyOf(before, before.length + 1);
             after[before.length] = worker;
-            crew = after;
+            workers = after;
         } else {
             sleepers = worker.nextSleeper;
             worker.nextSleeper = null;
@@ -131,8 +133,8 @@ public final class WorkerLane extends WorkerPool {
         return w != null;
     }
 
-    /** Takes a worker from those that sleep. */
-    private void rouse(Worker worker) {
+    /** Removes a worker from the list of sleepers. */
+    private void removeSleeper(Worker worker) {
         Worker before = null;
         Worker w = sleepers;
         while (w != null && w != worker) {
@@ -160,9 +162,9 @@ public final class WorkerLane extends WorkerPool {
         update();
     }
 
-    /** Whether operations are so short that this worker had better leave them to another that is awake. */
+    /** Returns whether operations are so short that this worker should leave them to another awake worker. */
     boolean isSuperfluous() {
-        return active > 1 && pace.isTiny();
+        return active > 1 && bodyTimes.isTiny();
     }
 
     boolean isWatched(Worker worker) {
@@ -170,11 +172,11 @@ public final class WorkerLane extends WorkerPool {
     }
 
     /**
-     * The watcher has looked around.
+     * Handles the result of the watcher's check.
      *
      * @param stuck
-     *            whether there is work and the others get on slowly
-     * @return whether it is awake now, and searches
+     *            whether there is work and the other workers make slow progress
+     * @return whether the watcher is awake and searching now
      */
     boolean watched(Worker worker, boolean stuck) {
         if (worker != watcher) {
@@ -188,13 +190,13 @@ public final class WorkerLane extends WorkerPool {
         if (!stuck || searching || active >= limit) {
             return false;
         }
-        rouse(worker);
-        pace.forget();
+        removeSleeper(worker);
+        bodyTimes.forget();
         call(worker);
         return true;
     }
 
-    /** The watcher sleeps like the others from now on. */
+    /** Turns the watcher into an ordinary sleeper. */
     void endWatch(Worker worker) {
         if (worker == watcher) {
             watcher = null;
@@ -202,32 +204,35 @@ public final class WorkerLane extends WorkerPool {
         }
     }
 
-    /** Operations that the lane's workers have run. */
+    /** Returns the number of operations that the lane's workers have run. */
     long executed() {
         long sum = 0;
-        for (Worker worker : crew) {
+        for (Worker worker : workers) {
             sum += worker.executed();
         }
         return sum;
     }
 
-    /** A searcher has found work. */
+    /** Records that a searching worker has found work. */
     void found(Worker worker) {
         worker.searching = false;
         searching = false;
         update();
     }
 
-    /** Whether several workers are awake; a hint. */
+    /** Returns whether several workers are awake; a hint. */
     boolean isShared() {
         return active > 1;
     }
 
-    Worker[] crew() {
-        return crew;
+    Worker[] workers() {
+        return workers;
     }
 
-    /** Who held the tracker lock last is to take it again: what it guards is in that processor's cache. */
+    /**
+     * Records the last worker to hold the tracker lock. The same worker should acquire it next, because the data of the
+     * tracker is in its processor's cache.
+     */
     void trackedBy(Worker worker) {
         if (tracker != worker) {
             tracker = worker;
@@ -238,7 +243,7 @@ public final class WorkerLane extends WorkerPool {
         return tracker == worker;
     }
 
-    /** Whether more workers are awake than the lane is to have, because one came back from a wait. */
+    /** Returns whether more workers are awake than the lane's limit, because one has returned from a wait. */
     boolean isCrowded() {
         return active > limit;
     }
@@ -251,7 +256,7 @@ public final class WorkerLane extends WorkerPool {
         worker.nextSleeper = sleepers;
         sleepers = worker;
         active--;
-        if (active > 0 && watcher == null && pace.isTiny()) {
+        if (active > 0 && watcher == null && bodyTimes.isTiny()) {
             watcher = worker;
         }
         update();
@@ -267,34 +272,34 @@ public final class WorkerLane extends WorkerPool {
         update();
     }
 
-    /** Takes a sleeping worker out for good; false if it has been called meanwhile. */
+    /** Removes a sleeping worker from the lane; returns false if it has been woken meanwhile. */
     boolean dismiss(Worker worker) {
         if (!isAsleep(worker)) {
             return false;
         }
         Worker[] others = without(worker);
-        rouse(worker);
-        gone(worker, others);
+        removeSleeper(worker);
+        leave(worker, others);
         return true;
     }
 
-    /** A worker that was awake is gone. */
-    void lost(Worker worker) {
+    /** Removes an awake worker from the lane. */
+    void removeAwake(Worker worker) {
         Worker[] others = without(worker);
         if (worker.searching) {
             found(worker);
         }
         active--;
         update();
-        gone(worker, others);
+        leave(worker, others);
     }
 
     private Worker[] without(Worker worker) {
         dispatcher.core.rules.beforeDismissal(worker);
-        Worker[] workers = crew;
+        Worker[] before = workers;
         int n = 0;
-        Worker[] others = new Worker[workers.length];
-        for (Worker other : workers) {
+        Worker[] others = new Worker[before.length];
+        for (Worker other : before) {
             if (other != worker) {
                 others[n++] = other;
             }
@@ -302,7 +307,7 @@ public final class WorkerLane extends WorkerPool {
         return Arrays.copyOf(others, n);
     }
 
-    private void gone(Worker worker, Worker[] others) {
+    private void leave(Worker worker, Worker[] others) {
         Worker alive = null;
         for (Worker w = leaving; w != null;) {
             Worker following = w.nextLeaving;
@@ -319,7 +324,7 @@ public final class WorkerLane extends WorkerPool {
             watcher = null;
             update();
         }
-        crew = others;
+        workers = others;
     }
 
     List<Worker> leaving() {

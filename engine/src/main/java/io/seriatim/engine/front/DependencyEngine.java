@@ -30,8 +30,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handle of an engine. Threads, variables and operations hold the {@link EngineCore} only, so that a handle that
- * was lost can be collected.
+ * The user's handle of an engine. Threads, variables and operations refer to the {@link EngineCore} only, so that an
+ * unreachable handle can be garbage collected.
  */
 public final class DependencyEngine implements Engine {
     private final EngineCore core;
@@ -39,7 +39,7 @@ public final class DependencyEngine implements Engine {
     private final Closing closing;
     private final AtomicLong unnamed = new AtomicLong();
 
-    /** The handle of an engine that has none yet. */
+    /** Creates the handle of an engine that has none yet. */
     public DependencyEngine(EngineCore core) {
         this.core = core;
         waits = new Waits(core);
@@ -122,7 +122,7 @@ public final class DependencyEngine implements Engine {
     @Override
     public void await(CompletionStage<?> stage) throws InterruptedException {
         Waiter waiter = new Waiter();
-        // The stage that comes of it ends with this one, and nobody needs it.
+        // The dependent stage is not needed.
         stage.whenComplete((value, thrown) -> waiter.signal()).toCompletableFuture().isDone();
         if (waiter.done) {
             return;
@@ -207,7 +207,7 @@ public final class DependencyEngine implements Engine {
         core.checkNotDeleted(variable, "it cannot be traced");
         core.lock.enter();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
             variable.state().trace = new VarTrace(variable, listener);
             core.completions.traced();
         } finally {

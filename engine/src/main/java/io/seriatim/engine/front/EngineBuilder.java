@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What an engine is to be. */
+/** The settings of an engine to be built. */
 public final class EngineBuilder implements Engine.Builder {
     private static final AtomicInteger UNNAMED = new AtomicInteger();
     private static final int DEFAULT_MAX_PENDING = 65_536;
@@ -30,7 +30,7 @@ public final class EngineBuilder implements Engine.Builder {
     private static final Lane CPU_COPY = new Lane("cpu", Lane.Queue.COPY);
     private static final Lane CPU_PRIORITY = new Lane("cpu", Lane.Queue.PRIORITY);
 
-    /** The four engines. */
+    /** The four kinds of engine. */
     private enum Type {
         NAIVE, POOLED, PER_DEVICE, SHUFFLED
     }
@@ -119,19 +119,19 @@ public final class EngineBuilder implements Engine.Builder {
         return this;
     }
 
-    /** Replaces the rules: tests give wrong ones, which must be noticed. */
+    /** Replaces the rules. Tests pass wrong ones and check that they are detected. */
     public EngineBuilder rules(Rules given) {
         rules = given;
         return this;
     }
 
     /**
-     * Has the counters begin elsewhere than at 0: tests let them wrap around.
+     * Sets the first values of the counters, so that tests can let them wrap around.
      *
      * @param index
-     *            where counters of 32 bits begin
+     *            the first value of 32-bit counters
      * @param order
-     *            where the order of operations, and what is compared with it, begins
+     *            the first value of the order of operations, and of counters compared with it
      */
     public EngineBuilder firstCounters(int index, long order) {
         firstIndex = index;
@@ -144,7 +144,7 @@ public final class EngineBuilder implements Engine.Builder {
         return new DependencyEngine(buildCore());
     }
 
-    /** Makes an engine without a handle: it has no worker yet. */
+    /** Creates an engine without a handle and without workers. */
     public EngineCore buildCore() {
         Settings settings =
                 new Settings(name, checked, maxPending, recorder, onUnhandled, rules, firstIndex, firstOrder);
@@ -180,7 +180,7 @@ public final class EngineBuilder implements Engine.Builder {
         return copied;
     }
 
-    /** One pool, and one thread for copies. */
+    /** One pool for all lanes but copies, and one thread for copies. */
     private record Pooled(int threads) implements LaneDispatcher.Layout {
         @Override
         public Lane poolOf(Lane lane) {
@@ -193,7 +193,7 @@ public final class EngineBuilder implements Engine.Builder {
         }
     }
 
-    /** A pool for each place, another for its copies, and one for urgent work on all processors. */
+    /** One pool for each place, another for its copies, and one for urgent work on all {@code cpu} places. */
     private record PerDevice(Map<Lane, Integer> workers) implements LaneDispatcher.Layout {
         @Override
         public Lane poolOf(Lane lane) {

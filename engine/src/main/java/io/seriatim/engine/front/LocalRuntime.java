@@ -9,14 +9,14 @@ import io.seriatim.engine.core.EngineCore;
 import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.runtime.EngineRuntime;
+import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerStates;
 import io.seriatim.engine.thread.WorkerThread;
-import io.seriatim.engine.thread.Workplace;
 import org.jspecify.annotations.Nullable;
 
-/** Answers the static methods of the API. */
+/** Implements the static methods of the API. */
 public final class LocalRuntime implements EngineRuntime<Engine.Builder, RunContext, Var> {
-    /** For the service loader. */
+    /** Called by the service loader. */
     public LocalRuntime() {
         // Nothing to do.
     }
@@ -27,20 +27,20 @@ public final class LocalRuntime implements EngineRuntime<Engine.Builder, RunCont
     }
 
     @Override
-    @SuppressWarnings("ReferenceEquality") // That engine itself.
+    @SuppressWarnings("ReferenceEquality") // Engines are compared by identity.
     public @Nullable RunContext context() {
-        Workplace place = Workplace.here();
-        Operation op = place.running;
+        ThreadState state = ThreadState.here();
+        Operation op = state.running;
         if (op == null) {
             return null;
         }
-        WorkerThread worker = place.worker;
+        WorkerThread worker = state.worker;
         return worker != null && worker.engine == op.core && op.kind != OpKind.ASYNC
                 ? new Context(op, worker.number, worker.states)
                 : new Context(op, 0, ((EngineCore) op.core).dispatcher.states(op));
     }
 
-    /** What a body is told. */
+    /** The context of a running operation. */
     private record Context(Operation op, int worker, WorkerStates states) implements RunContext {
         @Override
         public Lane lane() {
@@ -55,12 +55,12 @@ public final class LocalRuntime implements EngineRuntime<Engine.Builder, RunCont
 
     @Override
     public boolean isInside() {
-        return Workplace.isInside();
+        return ThreadState.isInside();
     }
 
     @Override
     public boolean block() {
-        WorkerThread worker = Workplace.here().worker;
+        WorkerThread worker = ThreadState.here().worker;
         if (worker == null) {
             return false;
         }
@@ -70,7 +70,7 @@ public final class LocalRuntime implements EngineRuntime<Engine.Builder, RunCont
 
     @Override
     public void unblock() {
-        WorkerThread worker = Workplace.here().worker;
+        WorkerThread worker = ThreadState.here().worker;
         if (worker != null) {
             worker.unblock();
         }
@@ -90,13 +90,13 @@ public final class LocalRuntime implements EngineRuntime<Engine.Builder, RunCont
         if (!v.core.checked) {
             return;
         }
-        Operation op = Workplace.runningOf(v.core);
+        Operation op = ThreadState.runningOf(v.core);
         if (op == null) {
             return;
         }
         int place = op.indexOf(v);
         if (place < 0 || (write && place < op.reads)) {
-            throw new IllegalStateException("operation '" + op.name + "' touches the value behind variable '" + v.name()
+            throw new IllegalStateException("operation '" + op.name + "' accesses the value of variable '" + v.name()
                     + "' but " + (write
                             ? "does not mutate it: add it to mutates(...) or overwrites(...)"
                             : "neither reads nor mutates it: add it to reads(...)"));

@@ -5,31 +5,31 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How far an engine has come. Written by whoever holds the tracker lock at every operation, so kept apart from what
- * pushing threads read at every push.
+ * Progress counters of an engine. The holder of the tracker lock writes them at every operation, so they are kept apart
+ * from fields that pushing threads read at every push.
  */
-// Some fields are read through their handles only.
+// Some fields are accessed through their handles only.
 @SuppressWarnings("UnusedVariable")
 public final class Counts extends Padding.Before {
     private static final VarHandle COMPLETED;
     private static final VarHandle ENDED_BELOW;
-    private static final VarHandle PRESSING;
+    private static final VarHandle PRIORITIES_BELOW;
     private static final VarHandle OFF_MAIN_PUSHED;
 
     static {
         try {
             COMPLETED = MethodHandles.lookup().findVarHandle(Counts.class, "completed", long.class);
             ENDED_BELOW = MethodHandles.lookup().findVarHandle(Counts.class, "endedBelow", long.class);
-            PRESSING = MethodHandles.lookup().findVarHandle(Counts.class, "pressing", long.class);
+            PRIORITIES_BELOW = MethodHandles.lookup().findVarHandle(Counts.class, "prioritiesBelow", long.class);
             OFF_MAIN_PUSHED = MethodHandles.lookup().findVarHandle(Counts.class, "offMainPushed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    /** How much of the log was taken in. */
+    /** The number of operations that have been read from the log. */
     public long position;
-    /** Operations taken in before their turn, and not yet passed. */
+    /** The number of operations that were admitted early and that the reader of the log has not reached yet. */
     public long early;
     public long failed;
     public long skipped;
@@ -37,18 +37,18 @@ public final class Counts extends Padding.Before {
     private long completed;
     private long endedBelow;
     /** Written under the push lock. */
-    private long pressing;
-    /** Operations for other lanes than the main one that were pushed; written under the push lock. */
+    private long prioritiesBelow;
+    /** The number of pushed operations for lanes other than the main one; written under the push lock. */
     private long offMainPushed;
-    /** Those of them whose push has failed after it was counted; written under the push lock. */
+    /** The number of these operations whose push failed after it had been counted; written under the push lock. */
     long offMainAbandoned;
-    /** Those of them that have become ready. */
+    /** The number of these operations that have become ready. */
     private long offMainReady;
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
     /**
-     * Nothing was pushed yet.
+     * Creates the counters of an engine without pushes.
      *
      * @param first
      *            the order of the first operation
@@ -57,10 +57,10 @@ public final class Counts extends Padding.Before {
         position = first;
         completed = first;
         endedBelow = first;
-        pressing = first;
+        prioritiesBelow = first;
     }
 
-    /** Another operation has ended. */
+    /** Counts an operation that has ended. */
     public void complete() {
         long c = completed + 1;
         COMPLETED.setRelease(this, c);
@@ -69,52 +69,57 @@ public final class Counts extends Padding.Before {
         }
     }
 
-    /** Operations that have ended. */
+    /** Returns the number of operations that have ended. */
     public long completed() {
         return (long) COMPLETED.getAcquire(this);
     }
 
-    /** All operations of a lower order have ended; others may have too. */
+    /** Returns an order such that all operations of a lower order have ended; others may have ended too. */
     long endedBelow() {
         return (long) ENDED_BELOW.getAcquire(this);
     }
 
     /**
-     * An operation was pushed whose priority is not the default; under the push lock. A volatile store: the pusher
-     * looks next whether {@link Attention} is wanted already, and a thread that has dismissed it looks here.
+     * Records the push of an operation whose priority is not the default; under the push lock. A volatile store,
+     * because the pushing thread then reads {@link BatchPreemption}, and a thread that has cleared
+     * {@link BatchPreemption} then reads this.
      */
-    void press(long end) {
-        PRESSING.setVolatile(this, end);
+    void priorityPushed(long end) {
+        PRIORITIES_BELOW.setVolatile(this, end);
     }
 
     /**
-     * An operation was pushed that is not for the main lane; under the push lock. A volatile store for the same reason.
+     * Records the push of an operation that is not for the main lane; under the push lock. A volatile store for the
+     * same reason.
      */
     void offMainPushed() {
         OFF_MAIN_PUSHED.setVolatile(this, offMainPushed + 1);
     }
 
-    /** An operation that is not for the main lane has become ready: it stands in its own lane's queue now, or ends. */
+    /**
+     * Records that an operation which is not for the main lane has become ready: it is now in the queue of its own
+     * lane, or ends.
+     */
     public void offMainReady() {
         offMainReady++;
     }
 
-    /** Whether operations that are not for the main lane stand in the log or wait for their variables. */
+    /** Returns whether operations that are not for the main lane are in the log or wait for their variables. */
     public boolean hasOffMain() {
         return (long) OFF_MAIN_PUSHED.getOpaque(this) - offMainAbandoned != offMainReady;
     }
 
-    /** Whether the log holds operations that may go before others. */
-    public boolean isPressed() {
-        return position < (long) PRESSING.getOpaque(this);
+    /** Returns whether the log may hold operations whose priority is not the default. */
+    public boolean hasPriorities() {
+        return position < (long) PRIORITIES_BELOW.getOpaque(this);
     }
 
-    /** Operations that were taken in. */
+    /** Returns the number of admitted operations. */
     public long admitted() {
         return position + early;
     }
 
-    /** Those of them that have not ended. */
+    /** Returns the number of admitted operations that have not ended. */
     public long pending() {
         return admitted() - completed;
     }

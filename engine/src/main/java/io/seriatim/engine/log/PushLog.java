@@ -11,28 +11,26 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations in the one order in which they were pushed, until the tracker takes them in.
+ * The log of pushed operations, in push order, until the tracker admits them.
  *
  * <p>
- * <b>Two queues.</b> A worker takes the log in slowly, an operation when it has nothing to run, because what it has
- * just taken in is in its cache. So a ready operation may stand in the log behind a long chain of others. Those that
- * are known to be ready when they are pushed, because nothing that uses their variables was pending, stand in a second
- * queue too, from which the tracker takes one early when it has been overtaken for long enough.
+ * <b>Two queues.</b> A worker admits operations one at a time, when it has none to run, because an operation that was
+ * just admitted is in the worker's cache. So a ready operation may stand in the log behind a long chain of others. An
+ * operation that is ready when it is pushed, because no conflicting operation on its variables is pending, is therefore
+ * added to a second queue as well. The tracker admits the first operation of that queue early when enough later
+ * operations have run before it.
  */
 public final class PushLog {
-    /**
-     * How many pushes may go by before the pushing threads look again how far the operations have ended; a power of
-     * two.
-     */
+    /** The number of pushes between two reads of the progress of completed operations; a power of two. */
     private static final int STALE = 64;
 
-    /** What every push changes; apart from what those who take the log in read. */
-    private static final class Front extends Padding.Before {
+    /** The fields that every push writes, padded against the fields that the consumer reads. */
+    private static final class PushState extends Padding.Before {
         private static final VarHandle PUSHED;
 
         static {
             try {
-                PUSHED = MethodHandles.lookup().findVarHandle(Front.class, "pushed", long.class);
+                PUSHED = MethodHandles.lookup().findVarHandle(PushState.class, "pushed", long.class);
             } catch (ReflectiveOperationException e) {
                 throw new ExceptionInInitializerError(e);
             }
@@ -45,7 +43,7 @@ public final class PushLog {
         @SuppressWarnings("unused")
         private long p8, p9, p10, p11, p12, p13;
 
-        Front(long first) {
+        PushState(long first) {
             pushed = first;
             completedSeen = first;
             endedBelowSeen = first;
@@ -53,33 +51,33 @@ public final class PushLog {
     }
 
     /**
-     * Excludes pushing threads from each other, and guards whatever says so: who sleeps, what is deleted, whether the
-     * engine is closed.
+     * The push lock. It serialises pushing threads and guards the fields that say so, among them the sleeping workers,
+     * the deleted variables and whether the engine is closed.
      */
     public final SpinLock lock = new SpinLock();
     private final OpQueue all = new OpQueue();
     private final OpQueue readyAtPush = new OpQueue();
     private final Counts counts;
-    private final Attention attention;
+    private final BatchPreemption preemption;
     private final Rules rules;
     private final int maxPending;
     private final String engine;
 
-    /** Guarded by the lock, except that any thread may look at how much was pushed. */
-    private final Front front;
+    /** Guarded by the lock, except that any thread may read the number of pushes. */
+    private final PushState state;
 
-    public PushLog(String engine, Counts counts, Attention attention, int maxPending, Rules rules) {
+    public PushLog(String engine, Counts counts, BatchPreemption preemption, int maxPending, Rules rules) {
         this.rules = rules;
-        this.attention = attention;
+        this.preemption = preemption;
         this.engine = engine;
         this.counts = counts;
         this.maxPending = maxPending;
-        front = new Front(counts.position);
+        state = new PushState(counts.position);
     }
 
-    /** Whether as many operations are pending as may be; under the lock. */
+    /** Returns whether the maximum number of operations is pending; under the lock. */
     public boolean isFull() {
-        Front f = front;
+        PushState f = state;
         if (f.pushed - f.completedSeen < maxPending) {
             return false;
         }
@@ -88,13 +86,13 @@ public final class PushLog {
     }
 
     /**
-     * Appends an operation and gives it its place in the order; under the lock.
+     * Appends an operation and assigns its order; under the lock.
      *
      * @throws IllegalStateException
-     *             if the engine is closed or a variable deleted
+     *             if the engine is closed or a variable is deleted
      */
     public void append(Operation op) {
-        Front f = front;
+        PushState f = state;
         if (f.closed) {
             throw new IllegalStateException(
                     "engine '" + engine + "' is closed, so operation '" + op.name + "' cannot be pushed");
@@ -112,15 +110,15 @@ public final class PushLog {
         boolean offMain = op.has(Operation.OFF_MAIN);
         Variable deleted = op.has(Operation.DELETES) ? op.vars[0] : null;
         if (op.priority != 0 || op.has(Operation.URGENT)) {
-            counts.press(order + 1);
-            attention.want();
+            counts.priorityPushed(order + 1);
+            preemption.request();
         }
         boolean counted = false;
         try {
             if (offMain) {
                 counts.offMainPushed();
                 counted = true;
-                attention.want();
+                preemption.request();
             }
             if (use(op, order, f.endedBelowSeen)) {
                 op.flags |= Operation.READY_AT_PUSH;
@@ -129,26 +127,30 @@ public final class PushLog {
             rules.beforeAppend(op);
             all.append(op);
         } catch (Throwable t) {
-            // The stack may be at its end: no calls here. It stands in the second queue, maybe, and is passed there.
+            // The stack may be exhausted, so no method is called here. The operation may be in the second queue, whose
+            // reader skips abandoned ones.
             op.flags |= Operation.ABANDONED;
             if (counted) {
                 counts.offMainAbandoned++;
             }
             throw t;
         }
-        // From here on it is pushed, and nothing may fail.
+        // From here on the operation is pushed, and nothing may fail.
         if (deleted != null) {
             deleted.deleted = true;
         }
         try {
-            Front.PUSHED.setRelease(f, order + 1);
+            PushState.PUSHED.setRelease(f, order + 1);
         } catch (Throwable t) {
-            // Published by the release of the lock.
+            // The release of the lock publishes the plain store.
             f.pushed = order + 1;
         }
     }
 
-    /** Notes which variables are used; returns whether all that used them before is known to have ended. */
+    /**
+     * Records the use of the variables; returns whether all earlier conflicting operations on them are known to have
+     * ended.
+     */
     private static boolean use(Operation op, long order, long ended) {
         boolean free = true;
         for (int i = 0; i < op.count; i++) {
@@ -168,44 +170,44 @@ public final class PushLog {
         return new IllegalStateException("variable '" + v.name() + "' has been deleted: " + consequence);
     }
 
-    /** Refuses all that comes. */
+    /** Refuses all later pushes. */
     public void close() {
         lock.lock();
-        front.closed = true;
+        state.closed = true;
         lock.held = 0;
     }
 
-    /** Refuses all that comes, without a call that could fail. */
-    public void broke() {
-        front.closed = true;
+    /** Refuses all later pushes, without a call that could fail. */
+    public void markBroken() {
+        state.closed = true;
     }
 
-    /** How many operations were appended by this thread, or in a way that it knows of. */
+    /** Returns the number of appended operations, including at least those whose push happens before this call. */
     public long pushed() {
-        return (long) Front.PUSHED.getAcquire(front);
+        return (long) PushState.PUSHED.getAcquire(state);
     }
 
-    /** Looks at the next operation, or null; under the tracker lock. */
+    /** Returns the next operation without removing it, or null; under the tracker lock. */
     @Nullable
     public Operation peek() {
         return all.peek();
     }
 
-    /** Takes the next operation; under the tracker lock. */
+    /** Removes the next operation; under the tracker lock. */
     public void advance(Operation next) {
         all.advance();
         if (next.has(Operation.READY_AT_PUSH) && !next.has(Operation.TAKEN_EARLY)) {
             Operation first;
             do {
-                // Before it stand those whose push has failed, if any.
+                // Abandoned operations may stand before it.
                 first = readyAtPush.poll();
             } while (first != null && first != next);
         }
     }
 
     /**
-     * Takes the first operation that was ready when it was pushed and is still in the log, if its order is below a
-     * bound; under the tracker lock.
+     * Removes and returns the first operation that was ready when it was pushed and is still in the log, or null if its
+     * order is not below the bound; under the tracker lock.
      */
     @Nullable
     public Operation pollEarly(long below) {
@@ -222,7 +224,7 @@ public final class PushLog {
         return op;
     }
 
-    /** Drops references to what was taken; under the tracker lock, before its owner goes idle. */
+    /** Clears the references to removed operations; under the tracker lock, before its owner becomes idle. */
     public void forget() {
         all.forget();
         readyAtPush.forget();

@@ -1,10 +1,10 @@
 /**
- * The log of pushes, in which pushing threads and the tracker meet.
+ * The log of pushed operations, which pushing threads append to and the tracker reads.
  *
  * <p>
- * In: operations, appended under the push lock. Out: the same operations in that one order, taken under the tracker lock;
- * and what both sides must know of each other: how far the engine has come ({@code Counts}), and whether someone waits
- * ({@code Attention}).
+ * In: operations, appended under the push lock. Out: the same operations in the same order, read under the tracker
+ * lock. Both sides share the progress of the engine ({@code Counts}) and requests to interrupt batches
+ * ({@code BatchPreemption}).
  */
 @NullMarked
 package io.seriatim.engine.log;

@@ -6,11 +6,11 @@ import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.sync.Deadline;
-import io.seriatim.engine.thread.Workplace;
+import io.seriatim.engine.thread.ThreadState;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 
-/** Closes an engine, in order or at once, and waits for its end. */
+/** Implements {@code close} and {@code shutdownNow}. */
 public final class Closing {
     private final EngineCore core;
 
@@ -18,29 +18,32 @@ public final class Closing {
         this.core = core;
     }
 
-    /** Refuses pushes and waits until the engine has terminated and its threads have ended; false at the deadline. */
+    /**
+     * Refuses pushes and waits until the engine has terminated and its threads have ended. Returns false if the
+     * deadline passes.
+     */
     public boolean close(long deadline) {
-        Operation inside = Workplace.runningOf(core);
+        Operation inside = ThreadState.runningOf(core);
         if (inside != null) {
             throw new IllegalStateException(
                     "engine '" + core.name + "' cannot be closed inside its own operation '" + inside.name
-                            + "', which it would wait for: close it from outside");
+                            + "', because it would wait for that operation: close it from outside");
         }
         core.checkWhole();
         Waiter waiter = new Waiter();
         boolean drained;
-        Workplace place = Workplace.here();
+        ThreadState state = ThreadState.here();
         core.lock.enter();
         Callback others = core.lock.lastDeferred();
         try {
             core.life.refuse();
             drained = core.life.addCloser(waiter);
         } finally {
-            core.lock.leaveAndCall(place, others);
+            core.lock.leaveAndCall(state, others);
         }
         try {
             if (!drained) {
-                takeLogIn(place);
+                takeLogIn(state);
                 core.await(waiter, deadline);
                 drained = true;
             }
@@ -60,19 +63,19 @@ public final class Closing {
         return join(deadline);
     }
 
-    /** Takes in what was pushed before the engine refused pushes: it may be that no worker can be made. */
-    private void takeLogIn(Workplace place) {
-        core.intake.admitInSlices();
+    /** Admits the operations that were pushed before the engine refused pushes, in case no worker can be created. */
+    private void takeLogIn(ThreadState state) {
+        core.logReader.admitInSlices();
         core.lock.enter();
         Callback others = core.lock.lastDeferred();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
         } finally {
-            core.lock.leaveAndCall(place, others);
+            core.lock.leaveAndCall(state, others);
         }
     }
 
-    /** Waits until the threads have ended, which is soon. */
+    /** Waits until the threads have ended. */
     private boolean join(long deadline) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -108,22 +111,20 @@ public final class Closing {
         }
     }
 
-    /**
-     * Cancels what is pending. Operations that wait for a running one end after it, but their futures fail now.
-     */
+    /** Cancels pending operations. Operations that wait for a running one end after it, but their futures fail now. */
     public void shutdownNow() {
-        Workplace place = Workplace.here();
+        ThreadState state = ThreadState.here();
         core.lock.enter();
         Callback others = core.lock.lastDeferred();
         boolean begun = false;
         try {
             begun = core.life.shutDown();
         } finally {
-            core.lock.leaveAndCall(place, others);
+            core.lock.leaveAndCall(state, others);
         }
         if (begun) {
             core.cancellation.call();
-            takeLogIn(place);
+            takeLogIn(state);
             new FutureWalk(core).cancelFutures();
         }
     }

@@ -16,34 +16,36 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether a wait inside an operation could never end: whether what it waits for waits for the operation
- * itself.
+ * Detects a wait inside an operation that could never end, because an awaited operation waits, directly or through
+ * others, for the waiting one.
  *
  * <p>
- * <b>In effect one step.</b> A wait is registered, with a number, in the same step under the tracker lock in which it
- * begins. The search comes after, may take several slices, and counts only waits with lower numbers.
+ * <b>Equivalent to one atomic step.</b> A wait begins and is registered, with a number, while the tracker lock is held
+ * once. The search follows, may take several slices, and considers only waits with lower numbers.
  * <ul>
- * <li><i>No cycle is missed.</i> An operation waits for older ones only, and that is settled when it is pushed; so the
- * last part of a cycle to come into being is the registration of one of its waits. The search of that wait finds all
- * others registered, and a cycle does not go away while it searches.</li>
- * <li><i>Each cycle is told once:</i> to the wait with the highest number in it. The others do not count that one.</li>
- * <li><i>No false report.</i> While the searching operation runs, nothing ends that waits for it, directly or through
- * others, unless a wait between them is given up, or the engine is shut down. So before a cycle is told, all its
- * operations must still be pending and its waits registered, at one moment under the tracker lock; if not, the search
- * begins anew.</li>
+ * <li><i>No cycle is missed.</i> A dependency on an earlier operation exists from the push on, so the last edge of a
+ * cycle is always the registration of one of its waits. The search for that wait finds all other waits of the cycle
+ * registered, and a cycle does not disappear during the search.</li>
+ * <li><i>Each cycle is reported once:</i> to its wait with the highest number. The searches for the other waits ignore
+ * that one.</li>
+ * <li><i>No false report.</i> While the searching operation runs, no operation that waits for it, directly or through
+ * others, can end, unless a wait between them is abandoned or the engine is shut down. So before a cycle is reported,
+ * the search checks under the tracker lock that all its operations are still pending and all its waits registered.
+ * Otherwise the search starts again.</li>
  * </ul>
  *
  * <p>
- * <b>Cost.</b> Most waits are for what was just pushed and only needs a worker: {@link #isFree} sees that in a few
- * steps, backward from what is waited for. Otherwise the search goes forward from the operation that waits.
+ * <b>Cost.</b> Most waits are for an operation that was just pushed and only needs a worker: {@link #certainlyEnds}
+ * finds that out in a few steps, backward from the awaited operation. Otherwise the search goes forward from the
+ * waiting operation.
  */
 public final class CycleSearch extends PendingWalk {
-    /** How many operations are looked at backward. */
+    /** The maximum number of operations that the backward check visits. */
     private static final int FEW = 16;
 
     private final Wait wait;
     private final Map<Operation, Operation> reachedFrom = new HashMap<>();
-    /** The waits through which operations were reached. */
+    /** The wait through which each operation was reached, if any. */
     private final Map<Operation, Wait> reachedThrough = new HashMap<>();
     private final Deque<Operation> open = new ArrayDeque<>();
 
@@ -53,20 +55,20 @@ public final class CycleSearch extends PendingWalk {
     }
 
     /**
-     * Whether it is plain that a wait ends: what it waits for runs or is ready, or waits for a few such operations,
-     * none of which waits inside; under the tracker lock.
+     * Returns whether a wait certainly ends: the awaited operations run, are ready, or wait for a few such operations,
+     * and none of them contains a wait; under the tracker lock.
      */
-    static boolean isFree(Wait wait) {
+    static boolean certainlyEnds(Wait wait) {
         int[] left = {FEW};
         Drain drain = wait.drain;
         Operation target = wait.target;
         if (drain != null) {
-            return isFree(drain.variable, null, left);
+            return certainlyEnds(drain.variable, null, left);
         }
-        return target == null || isFree(target, left);
+        return target == null || certainlyEnds(target, left);
     }
 
-    private static boolean isFree(Operation op, int[] left) {
+    private static boolean certainlyEnds(Operation op, int[] left) {
         if (op.has(Operation.ENDED)) {
             return true;
         }
@@ -74,7 +76,7 @@ public final class CycleSearch extends PendingWalk {
             return false;
         }
         for (int i = 0; op.waiting > 0 && i < op.count; i++) {
-            if (isQueued(op, op.vars[i].state()) && !isFree(op.vars[i], op, left)) {
+            if (isQueued(op, op.vars[i].state()) && !certainlyEnds(op.vars[i], op, left)) {
                 return false;
             }
         }
@@ -82,15 +84,16 @@ public final class CycleSearch extends PendingWalk {
     }
 
     /**
-     * Whether those that hold a variable, and those in its queue before some operation, end. Who reads it is not known.
+     * Returns whether the holder of a variable and the operations in its queue before {@code end} certainly end. False
+     * if there are readers, because a variable does not know which operations read it.
      */
-    private static boolean isFree(Variable v, @Nullable Operation end, int[] left) {
+    private static boolean certainlyEnds(Variable v, @Nullable Operation end, int[] left) {
         VarState s = v.state();
-        if (s.readers > 0 || (s.writer != null && !isFree(s.writer, left))) {
+        if (s.readers > 0 || (s.writer != null && !certainlyEnds(s.writer, left))) {
             return false;
         }
         for (Operation o = s.head; o != null && o != end; o = o.next[o.indexOf(v)]) {
-            if (!isFree(o, left)) {
+            if (!certainlyEnds(o, left)) {
                 return false;
             }
         }
@@ -98,10 +101,10 @@ public final class CycleSearch extends PendingWalk {
     }
 
     /**
-     * Searches, under the tracker lock, giving it back now and then.
+     * Searches for a cycle, under the tracker lock, and releases the lock between slices.
      *
-     * @return operations that each wait for the one before, from the one that waits inside to one that it waits for;
-     * empty if it does not wait for itself
+     * @return the operations of the cycle, each of which waits for its predecessor, from the operation with the wait to
+     * the awaited one; empty if there is no cycle
      */
     List<Operation> chain() {
         while (true) {
@@ -129,7 +132,7 @@ public final class CycleSearch extends PendingWalk {
         reachedFrom.clear();
         reachedThrough.clear();
         open.clear();
-        // What this thread interrupted to run it cannot end before it either.
+        // The enclosing operations on this thread cannot end before it either.
         for (Operation op = wait.owner; op != null; op = op.link) {
             reach(op, wait.owner, null);
         }
@@ -166,7 +169,8 @@ public final class CycleSearch extends PendingWalk {
             Variable v = op.vars[i];
             Shown seen = shown(v);
             Drain d = seen.drainsSeen ? seen.drains : v.state().drains;
-            // The latest first: those behind the first one that does not wait for the operation do not either.
+            // The list is ordered from the latest wait to the earliest: if one does not include the operation, neither
+            // do those behind it.
             while (d != null && d.end > op.order) {
                 Wait w = d.inside;
                 if (w != null) {
@@ -181,7 +185,7 @@ public final class CycleSearch extends PendingWalk {
 
     private void reachOwner(Wait other, Operation from) {
         if (other.registered && core.rules.counts(other, wait)) {
-            // And what the waiting thread interrupted to run the owner.
+            // Includes the enclosing operations on the waiting thread.
             for (Operation o = other.owner; o != null; o = o.link) {
                 reach(o, from, other);
             }

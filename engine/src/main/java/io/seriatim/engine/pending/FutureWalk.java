@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds the futures of operations that wait for running ones, to fail them when the engine was shut down. Whatever
- * becomes ready during the walk is cancelled, and its future with it.
+ * Fails the futures of operations that wait for running ones, after the engine was shut down. An operation that becomes
+ * ready during the walk is cancelled together with its future.
  */
 final class FutureWalk extends PendingWalk {
     private final Set<Operation> seen = new HashSet<>();
@@ -44,7 +44,7 @@ final class FutureWalk extends PendingWalk {
         core.lock.callAll(callbacks);
     }
 
-    /** Lets a future fail before its operation has ended. */
+    /** Fails a future before its operation has ended. */
     private static final class Failing extends Callback {
         private final EngineCore core;
         private final OpFuture<?> future;

@@ -11,50 +11,51 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks the pending operations: from some of them, over the queues of the variables they hold, to those that wait for
- * them. So the engine need keep no list of what is pending. Under the tracker lock, with the log taken in up to the
- * walk's end.
+ * Walks over the pending operations, from given ones to those that wait for them, along the queues of their variables.
+ * So the engine needs no list of pending operations. The walk holds the tracker lock, and the log has been read up to
+ * the end of the walk.
  *
  * <p>
- * <b>Slices.</b> Tens of thousands of operations may be pending, and nobody can complete anything while the tracker
- * lock is held. A walk gives it back for a moment whenever it has held it for half a millisecond. It may do so
- * at a follower of an operation X, because of this rule: <i>while X has not ended, nothing that waits for it leaves the
- * queue.</i> So its place in the queue stays good until X ends; then there is nothing more to be found behind X, and it
- * goes on with another. What was pushed after the walk began is left out, so that a walk ends.
+ * <b>Slices.</b> Tens of thousands of operations may be pending, and no operation can complete while the tracker lock
+ * is held. So a walk releases the lock for a moment whenever it has held it for {@link EngineCore#sliceNanos}. It may
+ * do so at a follower of an operation X, because of this invariant: <i>while X has not ended, no operation that waits
+ * for X leaves the queue.</i> So the walk's position in the queue stays valid until X ends. After that no follower of X
+ * is left to find, and the walk goes on with another operation. Operations that were pushed after the walk began are
+ * ignored, so that the walk ends.
  *
  * <p>
- * <b>Cost.</b> Each queue is walked once: what was shown of it is always all from some place to its end. Places are
- * compared by order, for each queue is in push order.
+ * <b>Cost.</b> Each queue is walked once: the visited part of a queue is always a suffix. Positions are compared by the
+ * order of operations, because each queue is in push order.
  */
 public abstract class PendingWalk {
-    /** How long it leaves the tracker lock to others: longer than the naps of those who wait for it. */
+    /** The pause between two slices: longer than the naps of threads that wait for the tracker lock. */
     private static final long REST_NANOS = 50_000;
-    /** Steps between looks at the clock, a power of two. */
+    /** The number of steps between two reads of the clock; a power of two. */
     private static final int STEPS = 32;
 
     final EngineCore core;
     private final Map<Variable, Shown> shown = new HashMap<>();
-    /** The place before which the operations stand that are looked at. */
+    /** The walk visits operations before this position only. */
     private long end = Long.MAX_VALUE;
     private long until;
     private int steps;
 
-    /** What was shown of one variable's queue. */
+    /** The visited part of one variable's queue. */
     static final class Shown {
-        /** Everything from this place on. */
+        /** All operations from this position on have been visited. */
         long from = Long.MAX_VALUE;
-        /** From one place to another all are reads; what follows these. */
+        /** A cached run of reads, from one position to another, and the operation that follows them. */
         long firstRead = Long.MAX_VALUE;
         long afterReads = Long.MAX_VALUE;
         @Nullable
         Operation follower;
-        /** The waits for all operations that have not been shown. */
+        /** The first {@code Drain} that has not been visited, once {@code drainsSeen} is set. */
         boolean drainsSeen;
         @Nullable
         Drain drains;
     }
 
-    /** Takes an operation found in a variable's queue. */
+    /** Receives an operation found in a variable's queue. */
     @FunctionalInterface
     interface Visitor {
         void visit(Variable variable, Operation op);
@@ -64,7 +65,7 @@ public abstract class PendingWalk {
         this.core = core;
     }
 
-    /** Begins, under the tracker lock and with the log taken in. */
+    /** Begins the walk; under the tracker lock, after the log has been read. */
     void begin() {
         shown.clear();
         end = 2 * core.log.pushed() + 1;
@@ -72,14 +73,14 @@ public abstract class PendingWalk {
     }
 
     /**
-     * Where an operation stands in every queue it is in, compared with others. A wait stands before the operation that
-     * was pushed next.
+     * Returns the position of an operation in every queue that it is in. A wait stands before the operation that was
+     * pushed next.
      */
     static long place(Operation op) {
         return op.has(Operation.PROBE) ? 2 * op.order : 2 * op.order + 1;
     }
 
-    /** Whether an operation was pushed before the walk began. */
+    /** Returns whether an operation was pushed before the walk began. */
     boolean isOld(Operation op) {
         return place(op) < end;
     }
@@ -94,14 +95,18 @@ public abstract class PendingWalk {
     }
 
     /**
-     * Whether an operation waits for a variable, and does not hold it: then it is not before the first in the queue.
+     * Returns whether an operation waits for a variable and does not hold it: then it does not stand before the head of
+     * the queue.
      */
     static boolean isQueued(Operation op, VarState s) {
         Operation head = s.head;
         return op.waiting > 0 && head != null && place(op) >= place(head);
     }
 
-    /** Those that wait for an operation in the queue of one of its variables, except those that were shown before. */
+    /**
+     * Visits the operations that wait for {@code op} in the queues of its variables, except those that were visited
+     * before.
+     */
     void forEachFollower(Operation op, Visitor visitor) {
         for (int i = 0; i < op.count && !op.has(Operation.ENDED); i++) {
             Variable v = op.vars[i];
@@ -113,10 +118,10 @@ public abstract class PendingWalk {
             Shown seen = shown(v);
             if (isQueued(op, s)) {
                 if (place(op) >= seen.from) {
-                    // It was shown itself, and so were those behind it.
+                    // It was visited, and so were the operations behind it.
                     continue;
                 }
-                // It waits itself: those before it do not wait for it, nor do the reads beside it.
+                // It is in the queue itself: operations before it do not wait for it, nor do the reads of the same run.
                 first = i < op.reads ? behindReads(op, i, seen) : op.next[i];
             }
             if (first != null && place(first) < seen.from && walk(op, v, first, Math.min(seen.from, end), visitor)) {
@@ -125,12 +130,12 @@ public abstract class PendingWalk {
         }
     }
 
-    /** Walks a part of a queue; returns false if the operation before it has ended meanwhile. */
+    /** Walks a part of a queue; returns false if operation {@code before} has ended meanwhile. */
     private boolean walk(Operation before, Variable v, Operation first, long stop, Visitor visitor) {
         Operation o = first;
         while (o != null && place(o) < stop) {
             visitor.visit(v, o);
-            // Not at a wait: one that is given up leaves the queue.
+            // Does not pause at a wait, because an abandoned wait leaves the queue.
             if (!o.has(Operation.PROBE) && pause() && before.has(Operation.ENDED)) {
                 return false;
             }
@@ -158,7 +163,7 @@ public abstract class PendingWalk {
         return seen.follower;
     }
 
-    /** Ends a step: releases the tracker lock for a moment, if it has been held for long. Returns whether it did. */
+    /** Ends a step: releases the tracker lock for a moment if the time slice is over. Returns whether it did. */
     boolean pause() {
         core.rules.visited();
         if ((++steps & (STEPS - 1)) != 0 || !core.rules.isSliceOver(until)) {
@@ -169,7 +174,8 @@ public abstract class PendingWalk {
             core.rules.paused();
             LockSupport.parkNanos(this, REST_NANOS);
         } finally {
-            // Whoever walks gives it back at the end, an Error or not; the room was there at the beginning.
+            // The caller releases the lock at the end of the walk, even after an Error; enough stack was available when
+            // the walk began.
             core.lock.enterShallow();
         }
         until = System.nanoTime() + core.sliceNanos;

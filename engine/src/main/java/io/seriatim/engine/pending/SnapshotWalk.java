@@ -21,33 +21,34 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds every pending operation, what it does and what it waits for.
+ * Takes a snapshot: every pending operation, its state and the operations that it waits for.
  *
  * <p>
- * <b>Nothing is missed.</b> What runs or is ready is collected in one step; from then on the tracker tells what becomes
- * ready until the walk is over. Take an operation P that is pending all the time. If it was ready or becomes ready, it
- * is told. Otherwise it waits, at the end of the walk, for an older operation that is pending too, which, by induction
- * over the order, was found; and when the walk looked behind that one, P stood there.
+ * <b>No operation is error.</b> Running and ready operations are collected in one step; from then until the end of the
+ * walk the tracker reports each operation that becomes ready. Let P be an operation that is pending during the whole
+ * walk. If P is ready at the start or becomes ready, it is collected or reported. Otherwise P waits, at the end of the
+ * walk, for an earlier pending operation. By induction over the push order the walk has found that operation, and P
+ * stood behind it when the walk visited its followers.
  *
  * <p>
- * Each line is true at the moment at which its operation was found: of all lines the same moment, if the walk took less
- * than one slice.
+ * Each line describes its operation at the moment at which it was found. If the walk took less than one slice, that is
+ * the same moment for all lines.
  */
 public final class SnapshotWalk extends PendingWalk implements ReadyListener {
     private static final List<String> JDK = List.of("java.", "jdk.", "sun.");
-    /** The engine's packages, and its classes that call bodies or are called by them. */
+    /** The prefix of the engine's packages. */
     private static final String API = Engine.class.getPackageName() + ".";
     private static final List<String> OURS = List.of(Engine.class.getName(), Guarded.class.getName());
 
-    /** One pending operation, as it was found. */
+    /** One pending operation in the state in which it was found. */
     private static final class Found {
         final Operation op;
         EngineSnapshot.State state;
         @Nullable
         Thread thread;
-        /** The class of its body, where a thread runs it. */
+        /** The class of its body, if a thread runs it. */
         String body = "";
-        /** For each variable, the names of those before it, if it does not hold it. */
+        /** For each variable, the text that names the predecessors, or null if the operation holds the variable. */
         final @Nullable String[] waitsFor;
 
         Found(Operation op, EngineSnapshot.State state) {
@@ -59,21 +60,21 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
 
     private Map<Operation, Found> found = Map.of();
     private final Deque<Operation> open = new ArrayDeque<>();
-    /** Those that were in a variable's queue when it was walked. */
+    /** The operations in each variable's queue when the walk visited them. */
     private final Map<Variable, List<Operation>> queues = new HashMap<>();
-    /** What kept the tracker from telling. */
-    private @Nullable Throwable missed;
+    /** The error that prevented the collection of an operation. */
+    private @Nullable Throwable error;
     SnapshotWalk(EngineCore core) {
         super(core);
     }
 
-    /** Takes a picture; under no lock. */
+    /** Takes a snapshot; under no lock. */
     public static EngineSnapshot take(EngineCore core) {
-        core.intake.admitInSlices();
+        core.logReader.admitInSlices();
         SnapshotWalk walk = new SnapshotWalk(core);
         core.lock.enter();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
             walk.begin();
             core.completions.attach(walk);
             try {
@@ -84,7 +85,7 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         } finally {
             core.lock.leave();
         }
-        return walk.picture();
+        return walk.snapshot();
     }
 
     @Override
@@ -94,13 +95,13 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
                 find(op, EngineSnapshot.State.READY);
             }
         } catch (Throwable t) {
-            // For want of memory; the tracker is to go on.
-            missed = t;
+            // Out of memory: the snapshot fails, but the tracker goes on.
+            error = t;
         }
     }
 
     private void find() {
-        // Of its final size: to grow it would take long.
+        // Created with its final size, because resizing it would take long.
         found = new LinkedHashMap<>((int) Math.min(2 * core.counts.pending() + 16, 1 << 30));
         List<Found> roots = new ArrayList<>();
         core.forEachReady((op, state, thread) -> {
@@ -116,7 +117,7 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
             if (before == null) {
                 open.add(root.op);
             } else {
-                // A worker still has an asynchronous operation whose body has returned.
+                // A worker still holds an asynchronous operation whose body has returned.
                 before.state = root.state;
             }
             pause();
@@ -140,10 +141,11 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         }
     }
 
-    /** What was found, in words; under no lock. */
-    private EngineSnapshot picture() {
-        if (missed != null) {
-            throw new IllegalStateException("The picture of engine '" + core.name + "' is not complete", missed);
+    /** Builds the snapshot from the operations found; under no lock. */
+    private EngineSnapshot snapshot() {
+        if (error != null) {
+            throw new IllegalStateException(
+                    "the snapshot of engine '" + core.name + "' is incomplete, for lack of memory or stack", error);
         }
         Instant at = Instant.now();
         queues.values().forEach(queue -> queue.sort(Comparator.comparingLong(op -> op.order)));
@@ -154,7 +156,10 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         return new EngineSnapshot(core.name, at, inOrder.stream().map(SnapshotWalk::describe).toList());
     }
 
-    /** For each variable with a queue, those that hold it: they stand before the first in the queue. */
+    /**
+     * Returns the names of the operations that hold each variable with a queue. Holders stand before the head of the
+     * queue.
+     */
     private Map<Variable, List<String>> holders() {
         Map<Variable, List<String>> holders = new HashMap<>();
         found.values().stream().map(f -> f.op).sorted(Comparator.comparingLong(op -> op.order)).forEach(op -> {
@@ -169,8 +174,8 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
     }
 
     /**
-     * A read waits for the last mutation before it, a mutation for the reads since, or for that mutation if there are
-     * none; the first of a queue wait for the holders.
+     * Names the predecessors of each queued operation: for a read, the last mutation before it; for a mutation, the
+     * reads since the last mutation, or that mutation if there are none; for the head of the queue, the holders.
      */
     private void nameThoseBefore(Variable v, List<Operation> queue, List<String> holders) {
         List<String> mutation = holders;
@@ -213,7 +218,9 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         return names;
     }
 
-    /** What the thread of a running operation is doing, if it still runs it. */
+    /**
+     * Describes the thread of a running operation, or returns an empty string if the thread does not run it any more.
+     */
     private static String thread(Found f) {
         Thread thread = f.thread;
         if (thread == null || f.state != EngineSnapshot.State.RUNNING) {
@@ -235,13 +242,13 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
 
     private static boolean isUsers(StackTraceElement frame) {
         String name = frame.getClassName();
-        // Some JVMs show the class of a lambda between the engine and the lambda's first line, others hide it.
+        // Some JVMs show the frame of a lambda's class between the engine and the lambda's body, others hide it.
         return !name.contains("$$Lambda") && JDK.stream().noneMatch(name::startsWith)
                 && !isOurs(name);
     }
 
     private static boolean isOurs(String className) {
-        // What stands in a package below the API's is no code of the user's.
+        // A lower-case letter after the prefix begins the name of an internal package.
         return OURS.contains(className)
                 || (className.startsWith(API) && Character.isLowerCase(className.charAt(API.length())));
     }

@@ -13,7 +13,7 @@ import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.dependency.Wait;
 import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.sync.Deadline;
-import io.seriatim.engine.thread.Workplace;
+import io.seriatim.engine.thread.ThreadState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -22,13 +22,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The waits of one engine. A wait for a variable's mutations is a probe: a read in the variable's queue that ends as
- * soon as it is ready; one for all its operations is a {@link Drain}. Inside an operation, a wait is begun and
- * registered in one step under the tracker lock; {@link CycleSearch} then tells one of several that wait for each
- * other.
+ * The waits of one engine. A wait for the mutations of a variable is a probe: a read in the variable's queue that ends
+ * as soon as it is ready. A wait for all operations on a variable is a {@link Drain}. A wait inside an operation begins
+ * and is registered while the tracker lock is held once; then {@link CycleSearch} checks whether it closes a cycle.
  */
 public final class Waits implements FutureWaits {
-    /** How long the workers may take for a part of the log before a waiting thread takes it in itself. */
+    /** The interval, in nanoseconds, at which a waiting thread checks whether workers still read the log. */
     private static final long LOOK_NANOS = 1_000_000;
 
     private final EngineCore core;
@@ -37,7 +36,7 @@ public final class Waits implements FutureWaits {
         this.core = core;
     }
 
-    /** Waits for a variable's earlier mutations; returns the failure that it carries then. */
+    /** Waits for the earlier mutations of a variable; returns the variable's failure after them, or null. */
     @Nullable
     public Failure forMutations(Variable v, long deadline) throws InterruptedException, TimeoutException {
         Waiter waiter = waiter(v, "waitToRead");
@@ -52,7 +51,7 @@ public final class Waits implements FutureWaits {
         return waiter.failure;
     }
 
-    /** Waits for all of a variable's earlier operations. */
+    /** Waits for all earlier operations on a variable. */
     public void forOperations(Variable v, long deadline) throws InterruptedException, TimeoutException {
         Drain drain = new Drain(v, waiter(v, "waitToWrite"));
         v.state();
@@ -73,40 +72,40 @@ public final class Waits implements FutureWaits {
     }
 
     /**
-     * Waits for one operation or for all of a variable.
+     * Waits for one operation or for all operations on a variable.
      *
      * @param begin
-     *            begins the wait, once all that was pushed before has been taken in; may end it at once
+     *            begins the wait, after all operations pushed before have been admitted; may end it at once
      * @param end
-     *            gives it up, or does nothing if it has ended
+     *            abandons the wait, or does nothing if it has ended
      */
     private void await(String call, @Nullable Operation target, @Nullable Drain drain, Waiter waiter, long deadline,
             Runnable begin,
             Runnable end) throws InterruptedException, TimeoutException {
-        Operation owner = Workplace.runningOf(core);
+        Operation owner = ThreadState.runningOf(core);
         Wait wait = owner == null ? null : new Wait(owner, waiter, target, drain);
-        // To find a cycle, or to tell at once, all has to be known.
+        // A search for a cycle, and a check without waiting, need the whole log to be admitted.
         boolean all = wait != null || (deadline != Deadline.NEVER && deadline - System.nanoTime() <= 0);
         if (all) {
-            core.intake.admitInSlices();
+            core.logReader.admitInSlices();
         }
         LogReader.Cut cut = null;
         boolean over = false;
         boolean free = true;
-        // Where there was not enough stack to begin, there is not enough to end it either.
+        // If the stack did not suffice to begin the wait, it does not suffice to end it either.
         boolean entered = false;
         try {
             core.lock.enter();
             entered = true;
             try {
                 if (all) {
-                    core.intake.admitAll();
+                    core.logReader.admitAll();
                 }
-                cut = core.intake.whenAdmitted(begin);
+                cut = core.logReader.whenAdmitted(begin);
                 over = waiter.done;
                 if (wait != null && !over) {
                     register(wait);
-                    free = CycleSearch.isFree(wait);
+                    free = CycleSearch.certainlyEnds(wait);
                 }
             } finally {
                 core.lock.leave();
@@ -129,7 +128,7 @@ public final class Waits implements FutureWaits {
     private void end(LogReader.@Nullable Cut cut, Runnable end, @Nullable Wait wait) {
         core.lock.enterShallow();
         try {
-            core.intake.withdraw(cut);
+            core.logReader.withdraw(cut);
             end.run();
             if (wait != null) {
                 unregister(wait);
@@ -146,10 +145,10 @@ public final class Waits implements FutureWaits {
             throw new InterruptedException("get of the future of operation '" + op.name + "'");
         }
         Waiter waiter = new Waiter();
-        Operation owner = Workplace.runningOf(core);
+        Operation owner = ThreadState.runningOf(core);
         Wait wait = owner == null ? null : new Wait(owner, waiter, op, null);
         try {
-            if (wait != null && !isFree(wait)) {
+            if (wait != null && !certainlyEnds(wait)) {
                 refuseIfEndless(wait, "get of the future of operation '" + op.name + "'");
             }
             future.addWaiter(waiter);
@@ -163,23 +162,23 @@ public final class Waits implements FutureWaits {
         }
     }
 
-    /** Registers a wait for a future; returns whether it is plain that it ends. */
-    private boolean isFree(Wait wait) {
-        core.intake.admitInSlices();
+    /** Registers a wait for a future; returns whether it certainly ends. */
+    private boolean certainlyEnds(Wait wait) {
+        core.logReader.admitInSlices();
         core.lock.enter();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
             if (wait.isForEnded()) {
                 return true;
             }
             register(wait);
-            return CycleSearch.isFree(wait);
+            return CycleSearch.certainlyEnds(wait);
         } finally {
             core.lock.leave();
         }
     }
 
-    /** A wait has begun: others may find it where they look for what follows an operation. */
+    /** Registers a wait that has begun, so that searches for cycles find it. */
     private void register(Wait wait) {
         wait.number = core.nextWait();
         wait.registered = true;
@@ -197,7 +196,7 @@ public final class Waits implements FutureWaits {
             }
             future.inside = wait;
         }
-        // If one is marked, then so are those that were interrupted to run it.
+        // If an operation is marked, so are its enclosing operations.
         for (Operation op = wait.owner; op != null; op = op.link) {
             if (op.core == core) {
                 if (op.has(Operation.IN_WAIT)) {
@@ -242,10 +241,10 @@ public final class Waits implements FutureWaits {
         }
     }
 
-    /** Waits for all that was pushed before; returns what it throws. */
+    /** Waits for all operations pushed before; returns the exception that {@code waitForAll} throws, or null. */
     @Nullable
     public OperationFailedException forAll(long deadline) throws InterruptedException, TimeoutException {
-        Operation owner = Workplace.runningOf(core);
+        Operation owner = ThreadState.runningOf(core);
         if (owner != null) {
             throw new IllegalStateException(
                     "waitForAll inside operation '" + owner.name
@@ -260,7 +259,7 @@ public final class Waits implements FutureWaits {
         LogReader.Cut cut;
         core.lock.enter();
         try {
-            cut = core.intake.whenAdmitted(() -> core.epochs.await(waiter, fresh));
+            cut = core.logReader.whenAdmitted(() -> core.epochs.await(waiter, fresh));
             if (waiter.done) {
                 return core.epochs.failures().take();
             }
@@ -286,7 +285,7 @@ public final class Waits implements FutureWaits {
     private void giveUp(LogReader.@Nullable Cut cut, Waiter waiter) {
         core.lock.enterShallow();
         try {
-            core.intake.withdraw(cut);
+            core.logReader.withdraw(cut);
             core.epochs.withdraw(waiter);
         } finally {
             core.lock.leave();
@@ -294,16 +293,15 @@ public final class Waits implements FutureWaits {
     }
 
     /**
-     * A wait that stands far back in the log begins when the workers have come so far. Where they get on slowly, or do
-     * not because each is in a long body, this thread takes the log in itself: what it waits for may have ended long
-     * ago.
+     * Parks until the workers have nearly reached the position of this wait in the log. If they read the log slowly,
+     * because each runs a long body, this thread reads the log itself: the awaited operations may have ended long ago.
      */
     private void untilNear(LogReader.@Nullable Cut cut, Waiter waiter, long deadline) {
         if (cut == null) {
             return;
         }
         long seen = Long.MIN_VALUE / 2;
-        while (core.intake.isNear(cut, seen)) {
+        while (core.logReader.isNear(cut, seen)) {
             seen = core.counts.position;
             LockSupport.parkNanos(this,
                     deadline == Deadline.NEVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
@@ -311,10 +309,10 @@ public final class Waits implements FutureWaits {
                 return;
             }
         }
-        core.intake.admitInSlices();
+        core.logReader.admitInSlices();
         core.lock.enter();
         try {
-            core.intake.admitAll();
+            core.logReader.admitAll();
         } finally {
             core.lock.leave();
         }

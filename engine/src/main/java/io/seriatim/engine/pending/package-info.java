@@ -1,9 +1,9 @@
 /**
- * Waits, and walks over the operations that are pending.
+ * Waits, and walks over the pending operations.
  *
  * <p>
- * In: calls that wait, close, or ask for a snapshot. Out: waits that have ended, the cycle that a wait would close,
- * snapshots. A walk holds the tracker lock for a slice of time only.
+ * In: calls that wait, close or take a snapshot. Out: the ends of waits, errors for waits that would close a cycle, and
+ * snapshots. A walk holds the tracker lock for one time slice at a time.
  */
 @NullMarked
 package io.seriatim.engine.pending;

@@ -8,20 +8,20 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue with one end for whoever holds the push lock and one for whoever holds the tracker lock. A slot is handed
- * over by a release store and an acquire load: an empty slot is the end of the queue.
+ * A single-producer, single-consumer queue: the holder of the push lock appends, the holder of the tracker lock takes.
+ * A slot is published by a release store and read by an acquire load; an empty slot is the end of the queue.
  */
 public final class OpQueue {
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Operation[].class);
     private static final int CHUNK = 128;
 
-    /** A piece of the queue. */
+    /** A segment of the queue. */
     private static final class Chunk {
         final @Nullable Operation[] slots = new Operation[CHUNK];
         volatile @Nullable Chunk next;
     }
 
-    /** One end: a chunk, and the place in it; apart from the other end, which another processor writes. */
+    /** One end of the queue: a chunk and an index in it. Padded, because another processor writes the other end. */
     private static final class End extends Padding.Before {
         Chunk chunk;
         int index;
@@ -42,7 +42,10 @@ public final class OpQueue {
         head = new End(first);
     }
 
-    /** Appends; under the push lock. One step does it, the last that can fail: if this throws, nothing was appended. */
+    /**
+     * Appends an operation; under the push lock. A single store appends it, and no later step can fail: if this method
+     * throws, nothing was appended.
+     */
     public void append(Operation op) {
         End t = tail;
         int at = t.index;
@@ -58,7 +61,7 @@ public final class OpQueue {
         }
     }
 
-    /** Looks at the first, or null; under the tracker lock. */
+    /** Returns the first operation without removing it, or null; under the tracker lock. */
     @Nullable
     public Operation peek() {
         End h = head;
@@ -73,12 +76,12 @@ public final class OpQueue {
         return (Operation) SLOT.getAcquire(h.chunk.slots, h.index);
     }
 
-    /** Takes what {@link #peek} saw; under the tracker lock. */
+    /** Removes the operation that {@link #peek} returned; under the tracker lock. */
     public void advance() {
         head.index++;
     }
 
-    /** Takes the first, or null; under the tracker lock. */
+    /** Removes and returns the first operation, or null; under the tracker lock. */
     @Nullable
     public Operation poll() {
         Operation op = peek();
@@ -89,8 +92,8 @@ public final class OpQueue {
     }
 
     /**
-     * Drops the references to what was taken, which only the emptied end of a chunk still holds; under the tracker
-     * lock, before its owner goes idle.
+     * Clears the references to removed operations that the current chunk still holds; under the tracker lock, before
+     * its owner becomes idle.
      */
     public void forget() {
         Arrays.fill(head.chunk.slots, 0, head.index, null);

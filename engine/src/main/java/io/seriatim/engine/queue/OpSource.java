@@ -4,12 +4,12 @@ import io.seriatim.engine.dependency.Operation;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Operations that can be taken one by one. Guarded by the tracker lock. */
+/** A collection of operations that can be removed one by one. Guarded by the tracker lock. */
 public interface OpSource {
-    /** Takes an operation, or null if there are none. */
+    /** Removes and returns an operation, or null if there is none. */
     @Nullable
     Operation poll();
 
-    /** Shows all operations, in no particular order. */
+    /** Passes each operation to {@code look}, in no particular order. */
     void forEach(Consumer<Operation> look);
 }

@@ -8,12 +8,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ready operations of one lane: higher priority first, then first ready, first out. Guarded by the tracker lock.
+ * The ready operations of one lane, ordered by descending priority and, within a priority, by the time at which they
+ * became ready. Guarded by the tracker lock.
  *
  * <p>
- * Operations of the default priority stand in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator,
- * Tarjan, The Pairing Heap: A New Form of Self-Adjusting Heap, Algorithmica 1, 1986); both are linked through the
- * operations themselves, so that nothing is allocated.
+ * Operations of the default priority are in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator, Tarjan,
+ * The Pairing Heap: A New Form of Self-Adjusting Heap, Algorithmica 1, 1986). Operations are intrusive nodes of both,
+ * so that nothing is allocated.
  */
 public final class ReadyQueue extends Padding.Before implements OpSource {
     private @Nullable Operation first;
@@ -25,10 +26,10 @@ public final class ReadyQueue extends Padding.Before implements OpSource {
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
     /**
-     * An empty queue.
+     * Creates an empty queue.
      *
      * @param first
-     *            where its numbers begin; they wrap round, and are compared by their difference
+     *            the first sequence number; sequence numbers wrap around and are compared by their difference
      */
     public ReadyQueue(int first) {
         sequence = first;
@@ -61,8 +62,8 @@ public final class ReadyQueue extends Padding.Before implements OpSource {
     }
 
     /**
-     * Puts back operations that {@link #poll} gave and that have not started, before all others of their priority; the
-     * last that was given first.
+     * Returns an operation that {@link #poll} removed and that has not started. It goes before all others of its
+     * priority, so several are put back in the reverse of the order in which they were removed.
      */
     public void putBack(Operation op) {
         if (isOrdinary(op)) {
@@ -98,12 +99,12 @@ public final class ReadyQueue extends Padding.Before implements OpSource {
         return f;
     }
 
-    /** Whether something waits here whose priority is not the default. */
-    public boolean isPressed() {
+    /** Returns whether the queue holds an operation whose priority is not the default. */
+    public boolean hasPriorities() {
         return root != null;
     }
 
-    /** Moves all to an empty queue, in one step. */
+    /** Moves all operations to an empty queue, in constant time. */
     public void moveTo(ReadyQueue other) {
         other.first = first;
         other.last = last;

@@ -5,11 +5,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ready operations with numbers from 0 on, of which any can be taken. Guarded by the tracker lock.
+ * An indexed collection of ready operations, with removal by index. Guarded by the tracker lock.
  *
  * <p>
- * A complete binary tree whose nodes are the operations themselves, so that nothing is allocated. The path to the
- * node with number <i>n</i> is in the bits of <i>n</i> + 1, below the highest one, as in a binary heap in an array.
+ * A complete binary tree whose nodes are the operations themselves, so that nothing is allocated. The bits of <i>n</i>
+ * + 1 below the highest one are the path to the node with index <i>n</i>, as in a binary heap in an array.
  */
 public final class ReadyTree implements OpSource {
     private @Nullable Operation root;
@@ -19,7 +19,7 @@ public final class ReadyTree implements OpSource {
         return size;
     }
 
-    /** Adds an operation, with the highest number. */
+    /** Adds an operation at the highest index. */
     public void add(Operation op) {
         op.link = null;
         op.following = null;
@@ -27,7 +27,7 @@ public final class ReadyTree implements OpSource {
         put(size, op);
     }
 
-    /** Takes an operation out; the last one gets its number. */
+    /** Removes and returns the operation at an index; the last operation moves to that index. */
     public Operation remove(int number) {
         if (number < 0 || number >= size) {
             throw new IndexOutOfBoundsException("operation " + number + " of " + size);
@@ -51,7 +51,7 @@ public final class ReadyTree implements OpSource {
         return size == 0 ? null : remove(size - 1);
     }
 
-    /** Looks at all in the order of their numbers. */
+    /** Passes each operation to {@code look}, in the order of the indices. */
     @Override
     public void forEach(Consumer<Operation> look) {
         for (int place = 1; place <= size; place++) {

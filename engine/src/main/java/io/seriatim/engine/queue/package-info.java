@@ -1,9 +1,9 @@
 /**
- * Queues of operations that allocate nothing for an element.
+ * Queues of operations that allocate nothing per element.
  *
  * <p>
- * In: operations. Out: the same operations, by push order ({@code OpQueue}), by priority ({@code ReadyQueue}) or by number
- * ({@code ReadyTree}).
+ * In: operations. Out: the same operations, in push order ({@code OpQueue}), by priority ({@code ReadyQueue}) or by
+ * index ({@code ReadyTree}).
  */
 @NullMarked
 package io.seriatim.engine.queue;

@@ -3,36 +3,39 @@ package io.seriatim.engine.runtime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the static methods of the API ask of the implementation. The API finds the one provider as a service, so that it
- * needs no package of the implementation; and this package needs none of the API, whose types are parameters here.
+ * The services that the static methods of the API need from the implementation. The API finds the only provider by the
+ * service loader, so that it imports no package of the implementation but this one. This package imports none of the
+ * API, whose types are type parameters here.
  *
- * @param <B>
- *            {@code Engine.Builder}
- * @param <C>
- *            {@code RunContext}
- * @param <V>
- *            {@code Var}
+ * @param <B> the type {@code Engine.Builder}
+ * @param <C> the type {@code RunContext}
+ * @param <V> the type {@code Var}
  */
 public interface EngineRuntime<B, C, V> {
-    /** Begins the description of an engine. */
+    /** Returns a new builder of engines. */
     B builder();
 
-    /** The context of the operation that the calling thread runs, or null. */
+    /** Returns the context of the operation that the calling thread runs, or null. */
     @Nullable
     C context();
 
-    /** Whether the calling thread runs an operation. */
+    /** Returns whether the calling thread runs an operation. */
     boolean isInside();
 
-    /** The calling thread is about to block. Returns whether it is a worker, and so must call {@link #unblock} then. */
+    /**
+     * Announces that the calling thread is about to block. Returns whether the thread is a worker, and so must call
+     * {@link #unblock} afterwards.
+     */
     boolean block();
 
-    /** The calling thread has blocked. */
+    /** Ends the effect of {@link #block}. */
     void unblock();
 
-    /** Checks on a checked engine that the operation that the calling thread runs may read the value of a variable. */
+    /**
+     * Checks, on a checked engine, that the calling thread's operation has declared a read or a mutation of a variable.
+     */
     void checkReads(V var);
 
-    /** As {@link #checkReads}, for a change. */
+    /** Checks, on a checked engine, that the calling thread's operation has declared a mutation of a variable. */
     void checkMutates(V var);
 }

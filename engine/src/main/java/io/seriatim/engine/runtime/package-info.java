@@ -1,8 +1,8 @@
 /**
- * How the static methods of the API reach the implementation: one interface, found as a service.
+ * The interface through which the static methods of the API reach the implementation.
  *
  * <p>
- * In: calls of {@code Engine}, {@code RunContext} and {@code Guarded}. Out: the answers of {@code front}. Imports no other
+ * In: calls of {@code Engine}, {@code RunContext} and {@code Guarded}. Out: calls of {@code front}. It imports no other
  * package of the engine.
  */
 @NullMarked

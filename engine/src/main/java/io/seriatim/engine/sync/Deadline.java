@@ -4,21 +4,21 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 
-/** Times at which waits end, in terms of {@link System#nanoTime}. */
+/** Deadlines of waits, as values of {@link System#nanoTime}. */
 public final class Deadline {
-    /** No limit of time. */
+    /** The deadline of a wait without a limit. */
     public static final long NEVER = Long.MAX_VALUE;
 
     private Deadline() {
     }
 
-    /** When a wait of so many nanoseconds ends. */
+    /** The deadline of a wait that begins now and lasts at most {@code nanos} nanoseconds. */
     public static long after(long nanos) {
-        // A quarter of the greatest number is decades hence, and cannot overflow when it is added to a time.
+        // A quarter of the range is decades ahead, and adding it to the current time cannot overflow.
         return nanos >= Long.MAX_VALUE / 4 ? NEVER : System.nanoTime() + Math.max(0, nanos);
     }
 
-    /** When a wait of such a duration ends. */
+    /** The deadline of a wait that begins now and lasts at most {@code limit}. */
     public static long after(Duration limit) {
         Objects.requireNonNull(limit, "limit");
         try {
@@ -28,7 +28,7 @@ public final class Deadline {
         }
     }
 
-    /** A wait without a limit cannot time out: a defect. */
+    /** The error of a wait without a limit that has timed out, which is a defect of the engine. */
     public static IllegalStateException endless(TimeoutException e) {
         return new IllegalStateException("a wait without a limit timed out", e);
     }

@@ -1,14 +1,14 @@
 package io.seriatim.engine.sync;
 
 /**
- * Keeps a word that many threads write away from its neighbours, whose readers would otherwise lose the cache line at
- * each write. Fields of a superclass are laid out before those of its subclass.
+ * Padding against false sharing: it keeps a field that many threads write on a cache line of its own. The JVM lays out
+ * the fields of a superclass before those of its subclasses.
  */
 public final class Padding {
     private Padding() {
     }
 
-    /** A line's worth of nothing. */
+    /** A cache line of padding before the field. */
     @SuppressWarnings("unused")
     public abstract static class Before {
         private long p0;
@@ -21,12 +21,12 @@ public final class Padding {
         private long p7;
     }
 
-    /** The word. */
+    /** The padded field. */
     public abstract static class Held extends Before {
         public volatile int held;
     }
 
-    /** Another line's worth. */
+    /** A cache line of padding after the field. */
     @SuppressWarnings("unused")
     abstract static class Around extends Held {
         private long q0;

@@ -5,16 +5,17 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Mutual exclusion for a few dozen instructions: one compare-and-set to take, one store to give back. Not reentrant.
- * Nothing that blocks, and no caller's code, may run under it.
+ * A lock for critical sections of a few dozen instructions: one compare-and-set acquires it, one store releases it. Not
+ * reentrant. A thread that holds it must not block and must not call user code.
  *
  * <p>
- * <b>When an Error comes out of what runs under it</b>, the stack may be at its end, where a call of {@link #unlock}
- * fails too. So it is given back there by a plain assignment: {@code catch (Throwable t) { lock.held = 0; throw t; }},
- * with {@code unlock} as the last statement of the {@code try}.
+ * <b>Errors in the critical section.</b> After an Error the stack may be exhausted, so that a call of {@link #unlock}
+ * would fail too. The lock is then released by a plain assignment,
+ * {@code catch (Throwable t) { lock.held = 0; throw t; }}, and {@code unlock} is the last statement of the {@code try}.
  *
  * <p>
- * Who meets it held spins, then yields, then parks briefly, because the holder may have lost its processor.
+ * A thread that finds the lock held spins, then yields, then parks briefly, because the operating system may have
+ * preempted the holder.
  */
 public final class SpinLock extends Padding.Around {
     private static final VarHandle HELD;
@@ -28,8 +29,8 @@ public final class SpinLock extends Padding.Around {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
-        // The first call at each place links it, which takes more of the stack than may be left where the lock is
-        // needed.
+        // The first execution of each call site links it, which may need more stack than is left when the lock is used
+        // later.
         SpinLock first = new SpinLock();
         first.lock();
         first.tryLock();
@@ -52,7 +53,7 @@ public final class SpinLock extends Padding.Around {
         HELD.setRelease(this, 0);
     }
 
-    // A yield is a hint here: the lock is taken by compare-and-set all the same.
+    // The yield is only a hint: correctness depends on the compare-and-set alone.
     @SuppressWarnings("ThreadPriorityCheck")
     private void contend() {
         for (int i = 0;; i++) {

@@ -1,9 +1,9 @@
 /**
- * What synchronisation is made of: a spin lock, padding against false sharing, deadlines, room on the stack, and classes
- * initialised before an engine runs.
+ * Building blocks of synchronisation: a spin lock, padding against false sharing, deadlines, a check of the remaining
+ * stack, and early initialisation of classes.
  *
  * <p>
- * Knows neither operations nor variables, and imports no other package of the engine.
+ * Depends on no other package of the engine.
  */
 @NullMarked
 package io.seriatim.engine.sync;

@@ -14,12 +14,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of one worker, made at their first use and closed, last first, when the worker ends. An engine without
- * workers has one of these for each lane, which the threads that run its operations share.
+ * The states of one worker. A state is created at its first use; when the worker ends, the states are closed in reverse
+ * order of creation. An engine without workers has one instance for each lane, which the threads that run the lane's
+ * operations share.
  *
  * <p>
- * Suppliers and {@code close} methods are user code, so they are called without a lock. A thread that calls a supplier
- * says so in {@link #making}; another thread that needs a state which is not made waits for it, and then looks again.
+ * Suppliers and {@code close} methods are user code, so no lock is held while they run. A thread that calls a supplier
+ * registers the call in {@link #making}; another thread that needs a missing state waits for that call and then checks
+ * again.
  */
 public final class WorkerStates {
     @GuardedBy("this")
@@ -31,7 +33,7 @@ public final class WorkerStates {
     @GuardedBy("this")
     private boolean closed;
 
-    /** A call of a supplier. */
+    /** A running call of a supplier. */
     private static final class Making {
         private final Thread thread = Thread.currentThread();
         private final CountDownLatch ended = new CountDownLatch(1);
@@ -117,7 +119,7 @@ public final class WorkerStates {
         });
     }
 
-    /** States that are asked for from now on are missing. */
+    /** Closes the states. Later requests for a state fail. */
     public void close(Owner core) {
         List<Object> all;
         synchronized (this) {

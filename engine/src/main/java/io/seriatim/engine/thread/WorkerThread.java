@@ -4,23 +4,23 @@ import io.seriatim.engine.dependency.Owner;
 import io.seriatim.engine.dependency.WorkerPool;
 import org.jspecify.annotations.Nullable;
 
-/** A thread of an engine, as all but its dispatcher see it. */
+/** A thread of an engine, without the details that only its dispatcher needs. */
 public abstract class WorkerThread extends Thread {
-    /** Whose thread it is. */
+    /** The engine that owns the thread. */
     public final Owner engine;
     public final WorkerPool pool;
-    /** Its number in its lane. */
+    /** The worker's number in its lane. */
     public final int number;
     public final WorkerStates states;
-    public final Workplace place = new Workplace(this);
-    /** The next of those to be called when the tracker lock is released; owned by the thread that holds it. */
+    public final ThreadState state = new ThreadState(this);
+    /** The next worker to be started or woken when the tracker lock is released; guarded by that lock. */
     public @Nullable WorkerThread called;
 
     /**
-     * Makes a thread that is not started.
+     * Creates a thread without starting it.
      *
      * @param threadName
-     *            its name
+     *            the name of the thread
      */
     protected WorkerThread(String threadName, Owner engine, WorkerPool pool, int number, WorkerStates states) {
         super(threadName);
@@ -32,11 +32,11 @@ public abstract class WorkerThread extends Thread {
     }
 
     /**
-     * This thread is about to wait for something that may need its lane: another worker may take its place. Calls may be
-     * nested.
+     * Announces that this thread is about to block. Until {@link #unblock}, another worker may take its place in the
+     * lane. Calls may be nested.
      */
     public abstract void block();
 
-    /** The wait is over. */
+    /** Ends the effect of the last {@link #block}. */
     public abstract void unblock();
 }

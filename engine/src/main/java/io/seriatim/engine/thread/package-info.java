@@ -1,9 +1,8 @@
 /**
- * What belongs to one thread: the operation that it runs, and the states of a worker.
+ * The state of one thread: the operation that it runs, and the user's states of a worker.
  *
  * <p>
- * In: operations whose bodies the thread runs. Out: for code that is called in a body, the operation and the worker that
- * call it.
+ * In: operations whose bodies the thread runs. Out: for code inside a body, the current operation and worker.
  */
 @NullMarked
 package io.seriatim.engine.thread;

@@ -14,11 +14,11 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The batch of a worker, compared with a deque. */
+/** Compares the batch of a worker with a deque. */
 class BatchTest {
     /**
-     * Random claims, hand-overs and takings back against a deque, begun close to where an index changes its sign or
-     * wraps round.
+     * Performs random claims, publications and withdrawals on a batch and a deque, starting near the values where an
+     * index changes its sign or wraps around.
      */
     @ParameterizedTest
     @ValueSource(ints = {0, Integer.MAX_VALUE - 3, Integer.MAX_VALUE, Integer.MIN_VALUE, -3, -1})

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order of ready operations. */
 class ReadyQueueTest {
-    /** Equal priorities start in the order in which they became ready, also where the sequence number wraps round. */
+    /** Equal priorities start in the order in which they became ready, even when the sequence number wraps around. */
     @ParameterizedTest
     @ValueSource(ints = {0, Integer.MAX_VALUE - 5, -5})
     void aReadyQueueKeepsItsOrderWhereverItsNumbersAre(int first) {

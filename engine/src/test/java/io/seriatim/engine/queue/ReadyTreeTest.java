@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The ready operations of the shuffled engine, compared with a list. */
+/** Compares the ready operations of the shuffled engine with a list. */
 class ReadyTreeTest {
     @Test
     void isAListWhoseLastElementTakesTheNumberOfTheOneRemoved() {

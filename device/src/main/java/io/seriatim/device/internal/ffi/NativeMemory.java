@@ -10,8 +10,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The C library's aligned allocation, which neither zeroes nor registers anything, unlike an arena, and the trimming
- * of its heap.
+ * Bindings to the C library's aligned allocation and to the trimming of its heap. Unlike an arena, the allocation
+ * neither zeroes memory nor registers it.
  */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
@@ -43,16 +43,16 @@ public final class NativeMemory {
     }
 
     /**
-     * Takes memory.
+     * Allocates memory.
      *
      * @param bytes
-     *            a multiple of {@link #ALIGNMENT}
-     * @return a segment of the global scope, or null if the system has none
+     *            the size, a multiple of {@link #ALIGNMENT}
+     * @return a segment of the global scope, or null if the system has not enough memory
      */
     public static @Nullable MemorySegment allocate(long bytes) {
         long address;
         try {
-            // Windows has the arguments the other way round.
+            // The Windows function has the arguments in the reverse order.
             address = WINDOWS
                     ? (long) ALLOCATE.invokeExact(bytes, ALIGNMENT)
                     : (long) ALLOCATE.invokeExact(ALIGNMENT, bytes);
@@ -63,10 +63,10 @@ public final class NativeMemory {
     }
 
     /**
-     * Gives memory back.
+     * Frees memory.
      *
      * @param memory
-     *            from {@link #allocate}
+     *            a segment returned by {@link #allocate}
      */
     public static void free(MemorySegment memory) {
         try {
@@ -77,8 +77,8 @@ public final class NativeMemory {
     }
 
     /**
-     * Gives the system what glibc keeps of freed memory between blocks that are used, in a heap for each of several
-     * threads. Takes some milliseconds. Does nothing with other C libraries.
+     * Releases freed memory that glibc keeps in its heaps to the system, which takes some milliseconds. Has no effect
+     * with other C libraries.
      */
     public static void trim() {
         MethodHandle trim = TRIM;

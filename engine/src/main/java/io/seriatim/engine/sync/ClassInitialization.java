@@ -3,14 +3,14 @@ package io.seriatim.engine.sync;
 import java.lang.invoke.MethodHandles;
 
 /**
- * Initialises classes early. A class whose initialisation fails once, at the end of a stack or of the memory, cannot be
- * used any more; so those that an engine needs at such a moment are initialised before it runs.
+ * Initialises classes early. A class whose initialisation fails once, for lack of stack or memory, is unusable from
+ * then on. So the classes that an engine needs in such a situation are initialised before it runs.
  */
-public final class Initialized {
-    private Initialized() {
+public final class ClassInitialization {
+    private ClassInitialization() {
     }
 
-    /** Initialises the classes that have not been initialised yet. */
+    /** Initialises the given classes, unless they are initialised already. */
     public static void ensure(Class<?>... types) {
         for (Class<?> type : types) {
             try {
