@@ -1,11 +1,6 @@
 package io.seriatim.tensor;
 
 import io.seriatim.device.Devices;
-import io.seriatim.device.Place;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Kernels;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -167,12 +162,31 @@ public final class Npy {
         }
     }
 
-    /** A row-major copy. */
+    /** A row-major copy of a tensor with strides. */
     private static Tensor dense(Tensor tensor) {
-        TensorSpec spec = tensor.spec().rowMajor();
-        Tensor copy = Tensor.allocate(Devices.system().host(), spec);
-        try (Kernel kernel = Kernels.system().prepare(Copy.PLAIN, Place.CPU, tensor.spec(), spec)) {
-            kernel.run(new Tensor[]{tensor, copy}, KernelContext.current());
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
+        Tensor copy = Tensor.allocate(Devices.system().host(), tensor.spec().rowMajor());
+        int size = tensor.dtype().bytes();
+        long stride = nest.rowStride(0) * size;
+        try {
+            MemorySegment from = tensor.declared().memory();
+            MemorySegment to = copy.memory();
+            long at = copy.offset();
+            for (long row = 0; row < nest.rows(); row++) {
+                long begin = tensor.offset() + nest.offset(0, row) * size;
+                if (stride == size) {
+                    MemorySegment.copy(from, begin, to, at, nest.rowLength() * size);
+                    at += nest.rowLength() * size;
+                } else {
+                    for (long i = 0; i < nest.rowLength(); i++, at += size) {
+                        MemorySegment.copy(from, begin + i * stride, to, at, size);
+                    }
+                }
+            }
+        } finally {
+            // The segments do not keep the buffers: see Tensor#memory.
+            Reference.reachabilityFence(tensor);
+            Reference.reachabilityFence(copy);
         }
         return copy;
     }

@@ -1,6 +1,7 @@
 /**
- * Tensors: memory with a type, a shape and a layout; {@code .npy} and {@code .npz} files; and arrays whose operations
- * are pushed on an engine.
+ * Tensors: memory with a type, a shape and a layout; {@code .npy} and {@code .npz} files. {@link io.seriatim.tensor.Floats},
+ * {@link io.seriatim.tensor.Doubles}, {@link io.seriatim.tensor.Longs} and {@link io.seriatim.tensor.LoopNest} are for
+ * authors of kernels: they move elements of any type and stride between memory and Java arrays.
  */
 @NullMarked
 package io.seriatim.tensor;

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
+import io.seriatim.tensor.array.Generator;
+import io.seriatim.tensor.array.NDArray;
+import io.seriatim.tensor.array.NDArrays;
 import org.junit.jupiter.api.Test;
 
 /** The program of docs/arrays.md. */

@@ -7,7 +7,7 @@ import io.seriatim.device.Place;
 import io.seriatim.device.Stream;
 import io.seriatim.device.StreamFailedException;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.lang.foreign.ValueLayout;

@@ -27,7 +27,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.computation.Copy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -5,7 +5,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.computation.Binary;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,14 +1,14 @@
 package io.seriatim.executor.pass;
 
 import io.seriatim.executor.ir.Access;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.computation.Chain;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

@@ -2,9 +2,9 @@ package io.seriatim.executor.pass;
 
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.Convolution;
-import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.Arrays;
 import java.util.List;

@@ -1,19 +1,19 @@
 package io.seriatim.executor.pass;
 
 import io.seriatim.device.Place;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PackedWeights;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.Convolution;
-import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;

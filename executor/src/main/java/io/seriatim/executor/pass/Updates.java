@@ -6,7 +6,7 @@ import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.tensor.kernel.Update;
+import io.seriatim.tensor.computation.network.Update;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

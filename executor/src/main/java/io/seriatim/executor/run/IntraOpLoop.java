@@ -1,9 +1,9 @@
 package io.seriatim.executor.run;
 
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.schedule.IntraOpChoice;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.CriticalPaths;
+import io.seriatim.executor.schedule.IntraOpChoice;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.concurrent.atomic.AtomicInteger;
 

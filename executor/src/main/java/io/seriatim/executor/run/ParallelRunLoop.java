@@ -1,8 +1,8 @@
 package io.seriatim.executor.run;
 
-import io.seriatim.executor.schedule.Tiling;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.CriticalPaths;
+import io.seriatim.executor.schedule.Tiling;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;

@@ -1,8 +1,8 @@
 package io.seriatim.executor.run;
 
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.schedule.Lifetimes;
 import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Lifetimes;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.TracedPlan;

@@ -1,8 +1,8 @@
 package io.seriatim.executor.schedule;
 
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.pass.Layouts;
 import io.seriatim.tensor.TensorSpec;

@@ -5,11 +5,11 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
+import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.Convolution;
-import io.seriatim.tensor.kernel.ConvolutionGradInput;
-import io.seriatim.tensor.kernel.ConvolutionGradWeights;
-import io.seriatim.tensor.kernel.MatMul;
 import java.util.List;
 
 /**

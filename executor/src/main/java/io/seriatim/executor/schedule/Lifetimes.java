@@ -1,7 +1,7 @@
 package io.seriatim.executor.schedule;
 
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import java.util.Arrays;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.seriatim.executor.schedule;
 
 import io.seriatim.executor.ir.Access;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;

@@ -21,7 +21,7 @@ import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.computation.MatMul;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;

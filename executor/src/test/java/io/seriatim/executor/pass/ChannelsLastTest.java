@@ -19,7 +19,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.computation.network.Convolution;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;

@@ -25,7 +25,7 @@ import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.computation.Chain;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

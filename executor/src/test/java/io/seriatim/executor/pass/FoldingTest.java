@@ -15,8 +15,8 @@ import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.BatchNorm;
-import io.seriatim.tensor.kernel.BatchNormFactors;
+import io.seriatim.tensor.computation.network.BatchNorm;
+import io.seriatim.tensor.computation.network.BatchNormFactors;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
-import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Pass;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.ir.Arg;

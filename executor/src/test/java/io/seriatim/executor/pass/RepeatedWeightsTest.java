@@ -20,7 +20,7 @@ import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.computation.Copy;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 

@@ -23,7 +23,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.computation.Reduction;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;

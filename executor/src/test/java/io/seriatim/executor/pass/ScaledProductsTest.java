@@ -22,7 +22,7 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Unary;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

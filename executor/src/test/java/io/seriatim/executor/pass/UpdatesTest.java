@@ -25,7 +25,7 @@ import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Update;
+import io.seriatim.tensor.computation.network.Update;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -35,7 +35,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;

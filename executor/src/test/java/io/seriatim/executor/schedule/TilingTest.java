@@ -25,7 +25,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Softmax;
+import io.seriatim.tensor.computation.network.Softmax;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.seriatim.graph.tutorial;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
 
 /**
  * The operation soft_relu: ln(1 + eˣ), and its gradient, dout · (1 − e⁻ʸ), for x between −threshold and threshold;

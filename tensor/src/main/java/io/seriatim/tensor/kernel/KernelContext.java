@@ -15,7 +15,9 @@ public final class KernelContext implements AutoCloseable {
      */
     public static final int TILE = 1024;
 
-    private static final int SLOTS = Chain.MOST_VALUES;
+    /** How many arrays of each kind a kernel may use at once. */
+    public static final int SLOTS = 32;
+
     // Loops over several arrays are up to twice as fast where all begin alike within a cache line: with these lengths,
     // and a header of 16 bytes, arrays that are allocated one after the other do.
     private static final int LINE = 64;

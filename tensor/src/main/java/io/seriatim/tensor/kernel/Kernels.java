@@ -3,19 +3,19 @@ package io.seriatim.tensor.kernel;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.portable.JavaKernels;
-import io.seriatim.tensor.kernel.portable.PortableKernels;
-import io.seriatim.tensor.onednn.OneDnn;
-import io.seriatim.tensor.onednn.OneDnnKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +38,7 @@ public final class Kernels {
     }
 
     private static final class OfProcess {
-        static final Kernels KERNELS = isPortableOnly() ? portable() : all();
+        static final Kernels KERNELS = isPortableOnly() ? portable() : of(providers());
 
         private OfProcess() {
         }
@@ -46,7 +46,7 @@ public final class Kernels {
 
     /** No kernels yet. */
     public Kernels() {
-        // Those that come with this module are in system() and portable().
+        // The kernels of this module's providers are in system() and portable().
     }
 
     /**
@@ -61,7 +61,7 @@ public final class Kernels {
     /** Has what {@link #system} needs loaded in the background. */
     public static void loadAhead() {
         if (System.getProperty(PROPERTY, FAST).equals(FAST)) {
-            OneDnn.loadAhead();
+            providers().forEach(KernelProvider::loadAhead);
         }
     }
 
@@ -71,17 +71,18 @@ public final class Kernels {
      * @return a new registry
      */
     public static Kernels portable() {
+        return of(providers().filter(provider -> provider.rank() == KernelProvider.REFERENCE));
+    }
+
+    private static Kernels of(Stream<KernelProvider> providers) {
         Kernels kernels = new Kernels();
-        PortableKernels.register(kernels);
+        providers.sorted(Comparator.comparingInt(KernelProvider::rank)).forEach(provider -> provider.register(kernels));
         return kernels;
     }
 
-    private static Kernels all() {
-        Kernels kernels = new Kernels();
-        JavaKernels.register(kernels);
-        OneDnnKernels.register(kernels);
-        PortableKernels.register(kernels);
-        return kernels;
+    private static Stream<KernelProvider> providers() {
+        return ServiceLoader.load(KernelProvider.class, KernelProvider.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get);
     }
 
     private static boolean isPortableOnly() {
@@ -118,7 +119,7 @@ public final class Kernels {
             Collection<DType> dtypes,
             KernelFactory<C> factory) {
         Set<DType> set = EnumSet.copyOf(dtypes);
-        entries.computeIfAbsent(new Key(operation, kind), _ -> new java.util.concurrent.CopyOnWriteArrayList<>())
+        entries.computeIfAbsent(new Key(operation, kind), _ -> new CopyOnWriteArrayList<>())
                 .add(new Entry<>(provider, type, set, factory));
         return this;
     }
@@ -214,7 +215,7 @@ public final class Kernels {
                 entry -> infos.add(
                         new KernelInfo(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes())))));
         // The sort is stable: the order among the kernels of an operation stays.
-        infos.sort(java.util.Comparator.comparing(KernelInfo::operation).thenComparing(KernelInfo::kind));
+        infos.sort(Comparator.comparing(KernelInfo::operation).thenComparing(KernelInfo::kind));
         return infos;
     }
 }

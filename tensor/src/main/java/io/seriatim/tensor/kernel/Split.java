@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.check.Operands;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -35,12 +36,18 @@ public record Split(List<Integer> axes, int least) {
      *            inputs, then outputs
      * @return the split
      */
-    static Split of(int... axes) {
+    public static Split of(int... axes) {
         return new Split(Arrays.stream(axes).boxed().toList(), 1);
     }
 
-    /** By images, or else by channels: of what works on each channel of each image by itself. */
-    static List<Split> imagesOrChannels(int arguments) {
+    /**
+     * The splits of a computation that treats each channel of each image by itself: by images, or else by channels.
+     *
+     * @param arguments
+     *            the number of inputs and outputs, all of which are cut
+     * @return along the first axis, then along the second
+     */
+    public static List<Split> imagesOrChannels(int arguments) {
         return List.of(new Split(Collections.nCopies(arguments, 0), 1),
                 new Split(Collections.nCopies(arguments, 1), 1));
     }
@@ -71,15 +78,31 @@ public record Split(List<Integer> axes, int least) {
     }
 
     /**
-     * Along each axis of the result, the outermost first: of what computes each element by itself from operands that
-     * broadcast to it.
+     * The splits of a computation that computes each element by itself from operands that broadcast to the result: one
+     * along each axis of the result, the outermost first.
+     *
+     * @param result
+     *            the shape of the result
+     * @param arguments
+     *            inputs, then outputs; null for those that are left out
+     * @return one for each axis that is longer than 1
      */
-    static List<Split> elementwise(Shape result, @Nullable TensorSpec... arguments) {
+    public static List<Split> elementwise(Shape result, @Nullable TensorSpec... arguments) {
         return elementwiseBut(WHOLE, result, arguments);
     }
 
-    /** As {@link #elementwise}, but not along some axis. */
-    static List<Split> elementwiseBut(int whole, Shape result, @Nullable TensorSpec... arguments) {
+    /**
+     * The splits of {@link #elementwise} but for one axis.
+     *
+     * @param whole
+     *            the axis that is not cut
+     * @param result
+     *            the shape of the result
+     * @param arguments
+     *            inputs, then outputs; null for those that are left out
+     * @return one for each other axis that is longer than 1
+     */
+    public static List<Split> elementwiseBut(int whole, Shape result, @Nullable TensorSpec... arguments) {
         List<Split> splits = new ArrayList<>();
         for (int axis = 0; axis < result.rank(); axis++) {
             if (result.dim(axis) > 1 && axis != whole) {
@@ -97,8 +120,18 @@ public record Split(List<Integer> axes, int least) {
         return new Split(axes, 1);
     }
 
-    /** The axis of an operand that follows an axis of what it broadcasts to. */
-    static int broadcast(Shape operand, Shape result, int axis) {
+    /**
+     * The axis of an operand that is cut together with an axis of the result.
+     *
+     * @param operand
+     *            the shape of an operand that broadcasts to the result
+     * @param result
+     *            the shape of the result
+     * @param axis
+     *            an axis of the result
+     * @return an axis of the operand, or {@link #WHOLE} if it is broadcast along that axis
+     */
+    public static int broadcast(Shape operand, Shape result, int axis) {
         int own = axis - (result.rank() - operand.rank());
         return own >= 0 && operand.dim(own) == result.dim(axis) ? own : WHOLE;
     }

@@ -1,8 +1,8 @@
 package io.seriatim.tensor.onednn;
 
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
 import org.jspecify.annotations.Nullable;
 
 /** The library's numbers for functions. What it computes otherwise than we do (signs of zeros, NaNs) is left out. */

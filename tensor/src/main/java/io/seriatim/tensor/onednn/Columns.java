@@ -1,7 +1,7 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

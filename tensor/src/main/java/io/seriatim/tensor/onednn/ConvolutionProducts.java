@@ -2,12 +2,12 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
-import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.PostOp;
-import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

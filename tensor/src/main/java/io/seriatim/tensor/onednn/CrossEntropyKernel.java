@@ -1,12 +1,12 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.computation.network.CrossEntropy;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
-import io.seriatim.tensor.kernel.CrossEntropy;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.ref.Reference;

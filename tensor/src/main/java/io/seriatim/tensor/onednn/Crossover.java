@@ -1,12 +1,12 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.LoopNest;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
 
 /**
  * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the

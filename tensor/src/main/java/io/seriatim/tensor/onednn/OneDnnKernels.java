@@ -1,46 +1,54 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.network.BatchNorm;
+import io.seriatim.tensor.computation.network.BatchNormGrad;
+import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
+import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
+import io.seriatim.tensor.computation.network.CrossEntropy;
+import io.seriatim.tensor.computation.network.LayerNorm;
+import io.seriatim.tensor.computation.network.LayerNormGrad;
+import io.seriatim.tensor.computation.network.Pooling;
+import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.computation.network.Softmax;
+import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Convolution;
-import io.seriatim.tensor.kernel.ConvolutionGradInput;
-import io.seriatim.tensor.kernel.ConvolutionGradWeights;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.MatMul;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.UnaryGrad;
-import io.seriatim.tensor.kernel.BatchNorm;
-import io.seriatim.tensor.kernel.BatchNormGrad;
-import io.seriatim.tensor.kernel.CrossEntropy;
-import io.seriatim.tensor.kernel.LayerNorm;
-import io.seriatim.tensor.kernel.LayerNormGrad;
-import io.seriatim.tensor.kernel.Pooling;
-import io.seriatim.tensor.kernel.PoolingGrad;
-import io.seriatim.tensor.kernel.Softmax;
-import io.seriatim.tensor.kernel.SoftmaxGrad;
 import java.util.List;
 
 /** The kernels of oneDNN. */
-public final class OneDnnKernels {
+public final class OneDnnKernels implements KernelProvider {
     static final String PROVIDER = "onednn";
     /** Who can read weights of a convolution that are blocked as a matrix, [window · channels, outputs]. */
     static final String MATRIX = "onednn, as a matrix";
     private static final String CPU = "cpu";
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
 
-    private OneDnnKernels() {
+    /** Made by the service loader. */
+    public OneDnnKernels() {
+        // It has no state.
     }
 
-    /**
-     * Adds them, if the library can be loaded.
-     *
-     * @param kernels
-     *            the registry
-     */
-    public static void register(Kernels kernels) {
+    @Override
+    public int rank() {
+        return LIBRARY;
+    }
+
+    @Override
+    public void loadAhead() {
+        OneDnn.loadAhead();
+    }
+
+    @Override
+    public void register(Kernels kernels) {
         Dnnl dnnl = Dnnl.get();
         if (dnnl == null) {
             System.getLogger(OneDnnKernels.class.getName()).log(System.Logger.Level.WARNING,

@@ -2,10 +2,10 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.PostOp;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

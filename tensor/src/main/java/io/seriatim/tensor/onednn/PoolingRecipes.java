@@ -2,12 +2,12 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.network.Pooling;
+import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.Pooling;
-import io.seriatim.tensor.kernel.PoolingGrad;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;

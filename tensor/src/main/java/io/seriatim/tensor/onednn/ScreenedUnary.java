@@ -1,13 +1,13 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.portable.FloatExp;
 import io.seriatim.tensor.kernel.portable.FloatLoops;
 import java.lang.foreign.MemorySegment;

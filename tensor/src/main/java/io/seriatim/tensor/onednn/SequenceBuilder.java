@@ -4,9 +4,9 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
-import io.seriatim.tensor.kernel.PostOp;
 import java.util.ArrayList;
 import java.util.List;
 

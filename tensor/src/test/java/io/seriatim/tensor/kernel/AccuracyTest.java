@@ -5,7 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Unary.Function;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Chain;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Unary.Function;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.Where;
+import io.seriatim.tensor.computation.network.CrossEntropy;
+import io.seriatim.tensor.computation.network.Softmax;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,6 +7,7 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.MatMul;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;

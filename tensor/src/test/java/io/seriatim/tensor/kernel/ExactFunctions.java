@@ -1,5 +1,7 @@
 package io.seriatim.tensor.kernel;
 
+import io.seriatim.tensor.computation.Unary;
+
 /**
  * What the functions of elements and their derivatives are, in double, from Java's functions (within 2 units in the
  * last place of a double) and in forms that do not cancel: good to about 1e-13 of the result. Written apart from the

@@ -7,6 +7,13 @@ import static io.seriatim.tensor.kernel.FastKernels.ordinary;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
+import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
+import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
 import java.util.List;

@@ -13,6 +13,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
 import java.util.List;

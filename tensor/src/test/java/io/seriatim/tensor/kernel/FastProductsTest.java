@@ -6,6 +6,10 @@ import static io.seriatim.tensor.kernel.FastKernels.dims;
 import static io.seriatim.tensor.kernel.FastKernels.ordinary;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
 import java.util.List;

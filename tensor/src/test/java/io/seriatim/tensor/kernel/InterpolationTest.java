@@ -9,6 +9,8 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.network.Interpolation;
+import io.seriatim.tensor.computation.network.InterpolationGrad;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,9 +1,9 @@
 package io.seriatim.tensor.kernel;
 
+import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.device.Devices;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.seriatim.tensor.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +13,24 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.check.Operands;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fill;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherNd;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.OneHot;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Scan;
+import io.seriatim.tensor.computation.Scatter;
+import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.TopK;
+import io.seriatim.tensor.computation.Triangle;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.network.CrossEntropy;
+import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.onednn.OneDnn;
 import java.util.ArrayList;
 import java.util.Collections;

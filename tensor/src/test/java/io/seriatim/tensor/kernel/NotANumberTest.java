@@ -5,7 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Unary.Function;
+import io.seriatim.tensor.computation.ArgReduction;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.TopK;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Unary.Function;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.network.Pooling;
+import io.seriatim.tensor.computation.network.Softmax;
+import io.seriatim.tensor.computation.network.Window;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

@@ -7,7 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.RandomNumbers.Distribution;
+import io.seriatim.tensor.computation.Dropout;
+import io.seriatim.tensor.computation.DropoutGrad;
+import io.seriatim.tensor.computation.Permutation;
+import io.seriatim.tensor.computation.RandomNumbers;
+import io.seriatim.tensor.computation.RandomNumbers.Distribution;
+import io.seriatim.tensor.kernel.portable.Philox;
 import java.util.Arrays;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;

@@ -9,6 +9,7 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.network.Recurrence;
 import org.junit.jupiter.api.Test;
 
 /** Recurrences by hand; their gradients are in {@link NumericGradientTest}. */

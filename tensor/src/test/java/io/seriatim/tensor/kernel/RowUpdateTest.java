@@ -9,6 +9,8 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.network.RowUpdate;
+import io.seriatim.tensor.computation.network.Update;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

@@ -1,7 +1,6 @@
 package io.seriatim.train.report;
 
 import io.seriatim.executor.trace.Markup;
-import java.util.List;
 import java.util.Locale;
 
 /** Draws a chart, with what the page's script needs to draw it larger or smaller. */

@@ -2,9 +2,9 @@ package io.seriatim.cli.demo.devices;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Generator;
-import io.seriatim.tensor.NDArray;
-import io.seriatim.tensor.NDArrays;
+import io.seriatim.tensor.array.Generator;
+import io.seriatim.tensor.array.NDArray;
+import io.seriatim.tensor.array.NDArrays;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package io.seriatim.cli.demo.devices;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.NDArray;
+import io.seriatim.tensor.array.NDArray;
 import java.util.List;
 
 /** The network's weights on one device, and its forward and backward computation there. */

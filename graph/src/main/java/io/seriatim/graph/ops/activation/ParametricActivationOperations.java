@@ -12,11 +12,11 @@ import io.seriatim.graph.ops.common.DoubleGradient;
 import io.seriatim.graph.ops.elementwise.ScaleOperations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Unary.Function;
-import io.seriatim.tensor.kernel.UnaryGrad;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Unary.Function;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
 
 /**

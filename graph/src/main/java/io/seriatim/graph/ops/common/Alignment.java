@@ -3,7 +3,7 @@ package io.seriatim.graph.ops.common;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
-import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.computation.Reduction;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

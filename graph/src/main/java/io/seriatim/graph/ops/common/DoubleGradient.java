@@ -5,10 +5,10 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.UnaryGrad;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.Where;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,9 +3,9 @@ package io.seriatim.graph.ops.common;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Where;
 
 /** An operand in a formula, which is written from left to right. */
 public record Term(Lowering l, Operand operand) {

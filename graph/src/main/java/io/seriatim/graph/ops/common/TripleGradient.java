@@ -4,7 +4,7 @@ import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Unary;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package io.seriatim.graph.ops.common;
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
-import io.seriatim.tensor.kernel.Window;
+import io.seriatim.tensor.computation.network.Window;
 import java.util.Arrays;
 import java.util.Locale;
 

@@ -7,7 +7,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.computation.Copy;
 import java.util.Arrays;
 
 /**

@@ -8,9 +8,9 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Alignment;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
 
 /** Operations that tell or use truth values. */

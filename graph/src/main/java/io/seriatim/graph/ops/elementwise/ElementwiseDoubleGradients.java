@@ -6,8 +6,8 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Alignment;
 import io.seriatim.tensor.Shape;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -8,10 +8,10 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Alignment;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.BinaryGrad;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.BinaryGrad;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
 
 /** Arithmetic on two tensors that broadcast. */

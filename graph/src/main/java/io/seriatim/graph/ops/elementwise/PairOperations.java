@@ -8,9 +8,9 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
 import java.util.Arrays;
 import java.util.List;
 

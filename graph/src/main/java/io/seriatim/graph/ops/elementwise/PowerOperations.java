@@ -8,8 +8,8 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.DoubleGradient;
 import io.seriatim.graph.ops.common.TripleGradient;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
 import org.jspecify.annotations.Nullable;
 
 /** The power with one exponent for all elements, an attribute or a tensor. */

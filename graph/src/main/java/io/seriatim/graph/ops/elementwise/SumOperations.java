@@ -7,9 +7,9 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.ScatterNdAdd;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.ScatterNdAdd;
 import java.util.List;
 import java.util.stream.IntStream;
 

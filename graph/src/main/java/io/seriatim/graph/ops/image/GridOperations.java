@@ -12,7 +12,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.computation.MatMul;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;

@@ -10,9 +10,9 @@ import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Gather;
-import io.seriatim.tensor.kernel.GatherGrad;
-import io.seriatim.tensor.kernel.Pad;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherGrad;
+import io.seriatim.tensor.computation.Pad;
 import java.util.Arrays;
 import java.util.List;
 

@@ -6,12 +6,12 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Indexes;
-import io.seriatim.tensor.kernel.Gather;
-import io.seriatim.tensor.kernel.GatherGrad;
-import io.seriatim.tensor.kernel.GatherNd;
-import io.seriatim.tensor.kernel.PutAlongAxis;
-import io.seriatim.tensor.kernel.ScatterNdAdd;
-import io.seriatim.tensor.kernel.TakeAlongAxis;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherGrad;
+import io.seriatim.tensor.computation.GatherNd;
+import io.seriatim.tensor.computation.PutAlongAxis;
+import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.TakeAlongAxis;
 import java.util.Arrays;
 import java.util.List;
 

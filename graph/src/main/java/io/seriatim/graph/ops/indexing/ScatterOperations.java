@@ -6,11 +6,11 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Indexes;
-import io.seriatim.tensor.kernel.Gather;
-import io.seriatim.tensor.kernel.GatherNd;
-import io.seriatim.tensor.kernel.PutAlongAxis;
-import io.seriatim.tensor.kernel.Scatter;
-import io.seriatim.tensor.kernel.ScatterNdAdd;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherNd;
+import io.seriatim.tensor.computation.PutAlongAxis;
+import io.seriatim.tensor.computation.Scatter;
+import io.seriatim.tensor.computation.ScatterNdAdd;
 import java.util.Arrays;
 
 /** Operations that put or add slices at indexes. */

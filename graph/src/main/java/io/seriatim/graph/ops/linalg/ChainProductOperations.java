@@ -6,7 +6,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
-import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.computation.MatMul;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

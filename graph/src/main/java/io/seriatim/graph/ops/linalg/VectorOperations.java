@@ -6,9 +6,9 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.ops.elementwise.PairOperations;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.MatMul;
-import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.Reduction;
 import java.util.Arrays;
 import java.util.List;
 

@@ -7,10 +7,10 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
 import java.util.List;
 

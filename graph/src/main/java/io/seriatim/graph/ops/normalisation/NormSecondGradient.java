@@ -3,8 +3,8 @@ package io.seriatim.graph.ops.normalisation;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.ops.convolution.ConvolutionOperations;
-import io.seriatim.tensor.kernel.Binary.Function;
-import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.computation.Binary.Function;
+import io.seriatim.tensor.computation.Reduction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

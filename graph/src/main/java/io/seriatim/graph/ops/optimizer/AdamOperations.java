@@ -8,10 +8,10 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Update;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.network.Update;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

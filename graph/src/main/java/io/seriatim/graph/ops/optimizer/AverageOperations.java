@@ -9,7 +9,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.computation.Binary;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

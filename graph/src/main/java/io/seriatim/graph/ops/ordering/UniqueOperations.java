@@ -8,7 +8,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Gather;
+import io.seriatim.tensor.computation.Gather;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

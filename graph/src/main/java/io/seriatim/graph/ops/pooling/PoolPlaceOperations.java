@@ -10,7 +10,7 @@ import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
-import io.seriatim.tensor.kernel.PutAlongAxis;
+import io.seriatim.tensor.computation.PutAlongAxis;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

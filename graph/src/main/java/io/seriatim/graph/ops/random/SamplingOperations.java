@@ -11,19 +11,18 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.ArgReduction;
-import io.seriatim.tensor.kernel.Binary.Function;
-import io.seriatim.tensor.kernel.Permutation;
-import io.seriatim.tensor.kernel.PutAlongAxis;
-import io.seriatim.tensor.kernel.RandomNumbers;
-import io.seriatim.tensor.kernel.RandomNumbers.Distribution;
-import io.seriatim.tensor.kernel.Softmax;
-import io.seriatim.tensor.kernel.SoftmaxGrad;
+import io.seriatim.tensor.computation.ArgReduction;
+import io.seriatim.tensor.computation.Binary.Function;
+import io.seriatim.tensor.computation.Permutation;
+import io.seriatim.tensor.computation.PutAlongAxis;
+import io.seriatim.tensor.computation.RandomNumbers;
+import io.seriatim.tensor.computation.RandomNumbers.Distribution;
+import io.seriatim.tensor.computation.network.Softmax;
+import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.DoubleSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** Operations that draw by given probabilities, in random order, with noise, or a seed for others. */
 public final class SamplingOperations {

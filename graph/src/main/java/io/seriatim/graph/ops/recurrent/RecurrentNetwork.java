@@ -4,7 +4,7 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Recurrence;
+import io.seriatim.tensor.computation.network.Recurrence;
 import java.util.Locale;
 
 /**

@@ -9,11 +9,11 @@ import io.seriatim.graph.ops.common.Axes;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Reduction.Function;
-import io.seriatim.tensor.kernel.ReductionGrad;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Reduction.Function;
+import io.seriatim.tensor.computation.ReductionGrad;
+import io.seriatim.tensor.computation.Unary;
 import java.util.List;
 
 /** Reductions along axes. */

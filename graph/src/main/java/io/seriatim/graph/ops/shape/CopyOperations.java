@@ -11,8 +11,8 @@ import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fill;
 import java.util.Arrays;
 import java.util.List;
 

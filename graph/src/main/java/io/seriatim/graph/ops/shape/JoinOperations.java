@@ -7,7 +7,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
-import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.computation.Copy;
 import java.util.Arrays;
 import java.util.List;
 

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.graph.ops.OneOperation;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.MatMul;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

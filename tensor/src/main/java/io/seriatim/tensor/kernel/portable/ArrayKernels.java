@@ -1,24 +1,24 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.AllFinite;
-import io.seriatim.tensor.kernel.ArgReduction;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.BinaryGrad;
-import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.computation.AllFinite;
+import io.seriatim.tensor.computation.ArgReduction;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.BinaryGrad;
+import io.seriatim.tensor.computation.Chain;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fill;
+import io.seriatim.tensor.computation.Pad;
+import io.seriatim.tensor.computation.PadGrad;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.ReductionGrad;
+import io.seriatim.tensor.computation.Scan;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Fill;
 import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.Pad;
-import io.seriatim.tensor.kernel.PadGrad;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.ReductionGrad;
-import io.seriatim.tensor.kernel.Scan;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.UnaryGrad;
-import io.seriatim.tensor.kernel.Where;
 import java.util.List;
 
 /** Elementwise functions, reductions, copies and padding. */

@@ -1,10 +1,10 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.LoopNest;
 
 /**
  * A tensor seen as vectors along one axis: a softmax or a sort works on one after the other.

@@ -1,6 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
-import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.computation.Binary;
 
 /** The functions of two elements. */
 final class BinaryFunctions {

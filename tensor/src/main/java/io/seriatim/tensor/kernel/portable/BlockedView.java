@@ -1,9 +1,9 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Arrays;
 

@@ -1,12 +1,12 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.internal.Halves;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.Halves;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Chain;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.UnaryGrad;
 
 /**
  * One step of a chain, from arrays of a context to another: float64 in double, all else in float, rounded to its type.

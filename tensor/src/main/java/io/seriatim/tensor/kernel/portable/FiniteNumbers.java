@@ -1,11 +1,11 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.LoopNest;
-import io.seriatim.tensor.kernel.AllFinite;
+import io.seriatim.tensor.computation.AllFinite;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;

@@ -1,11 +1,11 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Floats;
-import io.seriatim.tensor.internal.LoopNest;
-import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

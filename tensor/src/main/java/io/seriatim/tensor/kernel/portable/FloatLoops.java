@@ -1,7 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Unary;
 
 /**
  * Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions.

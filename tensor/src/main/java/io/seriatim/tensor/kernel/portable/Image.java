@@ -1,8 +1,8 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
 
 /**
  * Dimensions and strides of a batch of images, or of weights, seen with three spatial dimensions.

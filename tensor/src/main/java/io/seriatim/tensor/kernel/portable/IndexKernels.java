@@ -1,20 +1,20 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherGrad;
+import io.seriatim.tensor.computation.GatherNd;
+import io.seriatim.tensor.computation.OneHot;
+import io.seriatim.tensor.computation.PutAlongAxis;
+import io.seriatim.tensor.computation.Range;
+import io.seriatim.tensor.computation.Scatter;
+import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.TakeAlongAxis;
+import io.seriatim.tensor.computation.TopK;
+import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.Gather;
-import io.seriatim.tensor.kernel.GatherGrad;
-import io.seriatim.tensor.kernel.GatherNd;
 import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.OneHot;
-import io.seriatim.tensor.kernel.PutAlongAxis;
-import io.seriatim.tensor.kernel.Range;
-import io.seriatim.tensor.kernel.Scatter;
-import io.seriatim.tensor.kernel.ScatterNdAdd;
-import io.seriatim.tensor.kernel.TakeAlongAxis;
-import io.seriatim.tensor.kernel.TopK;
-import io.seriatim.tensor.kernel.Triangle;
 import java.util.List;
 
 /** Kernels that move elements by index. */

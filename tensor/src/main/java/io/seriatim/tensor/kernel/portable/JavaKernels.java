@@ -1,36 +1,39 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.kernel.BatchNorm;
-import io.seriatim.tensor.kernel.BatchNormGrad;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.network.BatchNorm;
+import io.seriatim.tensor.computation.network.BatchNormGrad;
+import io.seriatim.tensor.computation.network.Pooling;
+import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.Pooling;
-import io.seriatim.tensor.kernel.PoolingGrad;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.UnaryGrad;
 import java.util.List;
 
 /**
  * Kernels in plain Java that are faster than a library's. They are asked first; for what they are not made for they
  * give null.
  */
-public final class JavaKernels {
+public final class JavaKernels implements KernelProvider {
     static final String PROVIDER = "java";
     private static final List<DType> FLOAT32 = List.of(DType.FLOAT32);
     private static final List<DType> HALF = List.of(DType.BFLOAT16);
     private static final List<DType> BOTH = List.of(DType.FLOAT32, DType.BFLOAT16);
 
-    private JavaKernels() {
+    /** Made by the service loader. */
+    public JavaKernels() {
+        // It has no state.
     }
 
-    /**
-     * Adds them.
-     *
-     * @param kernels
-     *            the registry
-     */
-    public static void register(Kernels kernels) {
+    @Override
+    public int rank() {
+        return SPECIALISED;
+    }
+
+    @Override
+    public void register(Kernels kernels) {
         kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm", BatchNorm.class, BOTH,
                 PortableKernels.plain(PanelNorm::forward));
         kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm_grad", BatchNormGrad.class, BOTH,

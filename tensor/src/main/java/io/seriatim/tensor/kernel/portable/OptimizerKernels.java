@@ -1,15 +1,15 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.computation.network.RowUpdate;
+import io.seriatim.tensor.computation.network.Update;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.RowUpdate;
-import io.seriatim.tensor.kernel.Update;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;

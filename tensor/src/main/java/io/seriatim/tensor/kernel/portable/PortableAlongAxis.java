@@ -1,18 +1,18 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.computation.OneHot;
+import io.seriatim.tensor.computation.PutAlongAxis;
+import io.seriatim.tensor.computation.Range;
+import io.seriatim.tensor.computation.TakeAlongAxis;
+import io.seriatim.tensor.computation.TopK;
+import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.OneHot;
-import io.seriatim.tensor.kernel.PutAlongAxis;
-import io.seriatim.tensor.kernel.Range;
-import io.seriatim.tensor.kernel.TakeAlongAxis;
-import io.seriatim.tensor.kernel.TopK;
-import io.seriatim.tensor.kernel.Triangle;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

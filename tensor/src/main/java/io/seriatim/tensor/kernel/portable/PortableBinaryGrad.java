@@ -1,17 +1,17 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.LoopNest;
-import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.BinaryGrad;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.BinaryGrad;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.Unary;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

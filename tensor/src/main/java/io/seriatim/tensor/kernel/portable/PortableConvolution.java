@@ -1,14 +1,14 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.kernel.Convolution;
-import io.seriatim.tensor.kernel.ConvolutionGradInput;
-import io.seriatim.tensor.kernel.ConvolutionGradWeights;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
+import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.PostOp;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -1,14 +1,14 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Longs;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Floats;
-import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.internal.LoopNest;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fill;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;

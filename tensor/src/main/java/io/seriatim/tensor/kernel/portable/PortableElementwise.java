@@ -2,13 +2,13 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.PostOp;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.UnaryGrad;
-import io.seriatim.tensor.kernel.Where;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

@@ -1,16 +1,16 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.kernel.Gather;
-import io.seriatim.tensor.kernel.GatherGrad;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherGrad;
+import io.seriatim.tensor.computation.Scatter;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Scatter;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -156,12 +156,12 @@ final class PortableIndex {
                 case FLOAT32 -> {
                     float[] a = context.floats(0);
                     float[] b = context.floats(1);
-                    io.seriatim.tensor.internal.Floats.load(from.memory(), from.dtype(), in, 1, a, 0, length);
-                    io.seriatim.tensor.internal.Floats.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    io.seriatim.tensor.Floats.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                    io.seriatim.tensor.Floats.load(to.memory(), to.dtype(), out, 1, b, 0, length);
                     for (int j = 0; j < length; j++) {
                         b[j] += a[j];
                     }
-                    io.seriatim.tensor.internal.Floats.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    io.seriatim.tensor.Floats.store(to.memory(), to.dtype(), out, 1, b, 0, length);
                 }
                 case FLOAT64 -> {
                     double[] a = context.doubles(0);

@@ -1,8 +1,8 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Interpolation;
-import io.seriatim.tensor.kernel.InterpolationGrad;
+import io.seriatim.tensor.computation.network.Interpolation;
+import io.seriatim.tensor.computation.network.InterpolationGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import java.util.Arrays;
 import java.util.Objects;

@@ -4,23 +4,26 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.KernelFactory;
+import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
 
 /** All kernels in plain Java. */
-public final class PortableKernels {
+public final class PortableKernels implements KernelProvider {
     static final String PROVIDER = "portable";
     static final String CPU = "cpu";
 
-    private PortableKernels() {
+    /** Made by the service loader. */
+    public PortableKernels() {
+        // It has no state.
     }
 
-    /**
-     * Adds them.
-     *
-     * @param kernels
-     *            the registry
-     */
-    public static void register(Kernels kernels) {
+    @Override
+    public int rank() {
+        return REFERENCE;
+    }
+
+    @Override
+    public void register(Kernels kernels) {
         NetworkKernels.register(kernels);
         ArrayKernels.register(kernels);
         IndexKernels.register(kernels);

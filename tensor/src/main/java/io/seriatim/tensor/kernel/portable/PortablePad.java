@@ -1,14 +1,14 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.computation.Pad;
+import io.seriatim.tensor.computation.PadGrad;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.Pad;
-import io.seriatim.tensor.kernel.PadGrad;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

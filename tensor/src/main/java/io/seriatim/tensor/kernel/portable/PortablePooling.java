@@ -1,11 +1,11 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.AdaptivePooling;
+import io.seriatim.tensor.computation.network.AdaptivePooling;
+import io.seriatim.tensor.computation.network.Pooling;
+import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.Pooling;
-import io.seriatim.tensor.kernel.PoolingGrad;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

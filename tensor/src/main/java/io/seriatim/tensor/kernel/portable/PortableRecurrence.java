@@ -1,13 +1,13 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.Recurrence.Cell;
+import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.Recurrence;
-import io.seriatim.tensor.kernel.Recurrence.Cell;
-import io.seriatim.tensor.kernel.RecurrenceGrad;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

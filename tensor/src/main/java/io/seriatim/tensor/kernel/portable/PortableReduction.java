@@ -1,17 +1,17 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Longs;
+import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Floats;
-import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.internal.LoopNest;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Reduction;
-import io.seriatim.tensor.kernel.ReductionGrad;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

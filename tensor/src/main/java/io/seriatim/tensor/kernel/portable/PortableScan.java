@@ -1,15 +1,15 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.kernel.ArgReduction;
+import io.seriatim.tensor.computation.ArgReduction;
+import io.seriatim.tensor.computation.Scan;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.Scan;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

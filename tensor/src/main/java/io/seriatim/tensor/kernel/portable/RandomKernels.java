@@ -1,18 +1,17 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Floats;
-import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.kernel.Dropout;
-import io.seriatim.tensor.kernel.DropoutGrad;
+import io.seriatim.tensor.computation.Dropout;
+import io.seriatim.tensor.computation.DropoutGrad;
+import io.seriatim.tensor.computation.Permutation;
+import io.seriatim.tensor.computation.RandomNumbers;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.kernel.Permutation;
-import io.seriatim.tensor.kernel.Philox;
-import io.seriatim.tensor.kernel.RandomNumbers;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
-import io.seriatim.tensor.kernel.Window;
+import io.seriatim.tensor.computation.network.Window;
 
 /** How a window moves over three spatial dimensions, of which the first may be added ones that do not move. */
 @SuppressWarnings("ArrayRecordComponent")

@@ -1,6 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
-import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.computation.Unary;
 
 /** The functions of one element, in double, and their derivatives. */
 final class UnaryFunctions {

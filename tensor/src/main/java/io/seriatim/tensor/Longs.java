@@ -1,0 +1,344 @@
+package io.seriatim.tensor;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Moves elements of any type between memory and long[], for whole numbers and bool. Conversions are those of a cast: to
+ * a whole number towards zero, wrapping around; to bool 1 for everything but 0; to a smaller floating-point type to the
+ * nearest, ties to even.
+ */
+public final class Longs {
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private Longs() {
+    }
+
+    /**
+     * Reads elements.
+     *
+     * @param memory
+     *            where from
+     * @param dtype
+     *            their type
+     * @param at
+     *            the first one's place, in bytes
+     * @param stride
+     *            the distance of neighbours, in elements
+     * @param into
+     *            gets the values
+     * @param from
+     *            the first one's index in {@code into}
+     * @param count
+     *            how many
+     */
+    public static void load(MemorySegment memory, DType dtype, long at, long stride, long[] into, int from, int count) {
+        if (count == 0) {
+            return;
+        }
+        if (stride == 1 && dtype == DType.INT64) {
+            MemorySegment.copy(memory, LONG, at, into, from, count);
+        } else if (stride == 0) {
+            loadAny(memory, dtype, at, 0, into, from, 1);
+            Arrays.fill(into, from + 1, from + count, into[from]);
+        } else {
+            loadAny(memory, dtype, at, stride, into, from, count);
+        }
+    }
+
+    // Apart from the common cases, which the JIT inlines.
+    private static void loadAny(MemorySegment memory, DType dtype, long at, long stride, long[] into, int from,
+            int count) {
+        long step = stride * dtype.bytes();
+        switch (dtype) {
+            case FLOAT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (long) memory.get(FLOAT, at + i * step);
+                }
+            }
+            case FLOAT64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (long) memory.get(DOUBLE, at + i * step);
+                }
+            }
+            case FLOAT16 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (long) Float.float16ToFloat(memory.get(SHORT, at + i * step));
+                }
+            }
+            case BFLOAT16 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (long) BFloat16.toFloat(memory.get(SHORT, at + i * step));
+                }
+            }
+            case INT8 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(ValueLayout.JAVA_BYTE, at + i * step);
+                }
+            }
+            case INT16 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(SHORT, at + i * step);
+                }
+            }
+            case INT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(INT, at + i * step);
+                }
+            }
+            case INT64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(LONG, at + i * step);
+                }
+            }
+            case UINT8 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
+                }
+            }
+            case BOOL -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
+                }
+            }
+        }
+    }
+
+    /**
+     * Writes elements.
+     *
+     * @param memory
+     *            where to
+     * @param dtype
+     *            their type
+     * @param at
+     *            the first one's place, in bytes
+     * @param stride
+     *            the distance of neighbours, in elements
+     * @param values
+     *            the values
+     * @param from
+     *            the first one's index in {@code values}
+     * @param count
+     *            how many
+     */
+    public static void store(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from,
+            int count) {
+        if (count == 0) {
+            return;
+        }
+        if (stride == 1 && dtype == DType.INT64) {
+            MemorySegment.copy(values, from, memory, LONG, at, count);
+        } else {
+            storeAny(memory, dtype, at, stride, values, from, count);
+        }
+    }
+
+    private static void storeAny(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from,
+            int count) {
+        long step = stride * dtype.bytes();
+        switch (dtype) {
+            case FLOAT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(FLOAT, at + i * step, (float) values[from + i]);
+                }
+            }
+            case FLOAT64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(DOUBLE, at + i * step, (double) values[from + i]);
+                }
+            }
+            case FLOAT16 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(SHORT, at + i * step, Float.floatToFloat16((float) values[from + i]));
+                }
+            }
+            case BFLOAT16 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(SHORT, at + i * step, BFloat16.fromFloat((float) values[from + i]));
+                }
+            }
+            case INT8 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) values[from + i]);
+                }
+            }
+            case INT16 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(SHORT, at + i * step, (short) values[from + i]);
+                }
+            }
+            case INT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(INT, at + i * step, (int) values[from + i]);
+                }
+            }
+            case INT64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(LONG, at + i * step, values[from + i]);
+                }
+            }
+            case UINT8 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) values[from + i]);
+                }
+            }
+            case BOOL -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (values[from + i] != 0 ? 1 : 0));
+                }
+            }
+        }
+    }
+
+    /**
+     * Reads elements of a tensor, in row-major order.
+     *
+     * @param tensor
+     *            with strides
+     * @param first
+     *            the first element, counted in row-major order
+     * @param into
+     *            the values
+     * @param from
+     *            the first one's index there
+     * @param count
+     *            how many
+     */
+    public static void load(Tensor tensor, long first, long[] into, int from, int count) {
+        try {
+            loadElements(tensor, first, into, from, count);
+        } finally {
+            // The segment does not keep the buffer: see Tensor#memory.
+            Reference.reachabilityFence(tensor);
+        }
+    }
+
+    private static void loadElements(Tensor tensor, long first, long[] into, int from, int count) {
+        MemorySegment memory = tensor.memory();
+        DType dtype = tensor.dtype();
+        if (tensor.spec().isRowMajor()) {
+            load(memory, dtype, tensor.offset() + first * dtype.bytes(), 1, into, from, count);
+            return;
+        }
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
+        long index = first;
+        int done = 0;
+        while (done < count) {
+            long row = index / nest.rowLength();
+            long column = index - row * nest.rowLength();
+            int length = (int) Math.min(count - done, nest.rowLength() - column);
+            long at = tensor.offset() + (nest.offset(0, row) + column * nest.rowStride(0)) * dtype.bytes();
+            load(memory, dtype, at, nest.rowStride(0), into, from + done, length);
+            done += length;
+            index += length;
+        }
+    }
+
+    /**
+     * Writes elements of a tensor, in row-major order.
+     *
+     * @param tensor
+     *            with strides
+     * @param first
+     *            the first element, counted in row-major order
+     * @param values
+     *            the values
+     * @param from
+     *            the first one's index there
+     * @param count
+     *            how many
+     */
+    public static void store(Tensor tensor, long first, long[] values, int from, int count) {
+        try {
+            storeElements(tensor, first, values, from, count);
+        } finally {
+            // The segment does not keep the buffer: see Tensor#memory.
+            Reference.reachabilityFence(tensor);
+        }
+    }
+
+    private static void storeElements(Tensor tensor, long first, long[] values, int from, int count) {
+        MemorySegment memory = tensor.memory();
+        DType dtype = tensor.dtype();
+        if (tensor.spec().isRowMajor()) {
+            store(memory, dtype, tensor.offset() + first * dtype.bytes(), 1, values, from, count);
+            return;
+        }
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
+        long index = first;
+        int done = 0;
+        while (done < count) {
+            long row = index / nest.rowLength();
+            long column = index - row * nest.rowLength();
+            int length = (int) Math.min(count - done, nest.rowLength() - column);
+            long at = tensor.offset() + (nest.offset(0, row) + column * nest.rowStride(0)) * dtype.bytes();
+            store(memory, dtype, at, nest.rowStride(0), values, from + done, length);
+            done += length;
+            index += length;
+        }
+    }
+
+    /**
+     * Reads one element.
+     *
+     * @param memory
+     *            where from
+     * @param dtype
+     *            its type
+     * @param at
+     *            its place, in bytes
+     * @return its value
+     */
+    public static long get(MemorySegment memory, DType dtype, long at) {
+        return switch (dtype) {
+            case FLOAT32 -> (long) memory.get(FLOAT, at);
+            case FLOAT64 -> (long) memory.get(DOUBLE, at);
+            case FLOAT16 -> (long) Float.float16ToFloat(memory.get(SHORT, at));
+            case BFLOAT16 -> (long) BFloat16.toFloat(memory.get(SHORT, at));
+            case INT8 -> memory.get(ValueLayout.JAVA_BYTE, at);
+            case INT16 -> memory.get(SHORT, at);
+            case INT32 -> memory.get(INT, at);
+            case INT64 -> memory.get(LONG, at);
+            case UINT8 -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
+            case BOOL -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
+        };
+    }
+
+    /**
+     * Writes one element.
+     *
+     * @param memory
+     *            where to
+     * @param dtype
+     *            its type
+     * @param at
+     *            its place, in bytes
+     * @param value
+     *            what is converted and written
+     */
+    public static void set(MemorySegment memory, DType dtype, long at, long value) {
+        switch (dtype) {
+            case FLOAT32 -> memory.set(FLOAT, at, (float) value);
+            case FLOAT64 -> memory.set(DOUBLE, at, (double) value);
+            case FLOAT16 -> memory.set(SHORT, at, Float.floatToFloat16((float) value));
+            case BFLOAT16 -> memory.set(SHORT, at, BFloat16.fromFloat((float) value));
+            case INT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) value);
+            case INT16 -> memory.set(SHORT, at, (short) value);
+            case INT32 -> memory.set(INT, at, (int) value);
+            case INT64 -> memory.set(LONG, at, value);
+            case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) value);
+            case BOOL -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (value != 0 ? 1 : 0));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.seriatim.tensor.computation.network;
+
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.check.Operands;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A recurrent cell over all steps of a batch of sequences. What the input gives to each step is a product of matrices
+ * of its own, so it comes ready; here is what a step needs of the one before: u = weights · h + bias.
+ *
+ * <p>
+ * Inputs x [t, b, g·h], the input's part of the g gates; weights [g·h, h] and bias [g·h] of the recurrent part; h [b,
+ * h], the state before the first step; c [b, h], the cell before the first step (LSTM only); lengths [b], int32 or
+ * int64 (left out unless given). Outputs y [t, b, h]; h and, for LSTM, c after each sequence's last step; saved [t, b,
+ * s·h], what the gradient needs (unless s = 0). Past the length of a sequence y is 0.
+ *
+ * @param cell
+ *            what a step computes
+ * @param backwards
+ *            whether the last step of a sequence comes first
+ * @param lengths
+ *            whether sequences have lengths of their own
+ */
+public record Recurrence(Cell cell, boolean backwards, boolean lengths) implements Computation {
+    /** What a step computes. */
+    public enum Cell {
+        /**
+         * Long short-term memory (Hochreiter, Schmidhuber, 1997). With σ of the gates i, f, o and tanh of g: c = f · c
+         * + i · g, h = o · tanh c. Gates in the order i, f, g, o.
+         */
+        LSTM(4, 5),
+        /**
+         * A gated recurrent unit (Cho et al., 2014). With σ of the gates r, z: n = tanh(x + r · u), h = z · h + (1 − z)
+         * · n. Gates in the order r, z, n.
+         */
+        GRU(3, 4),
+        /** h = tanh(x + u). */
+        TANH(1, 0),
+        /** h = max(0, x + u). */
+        RELU(1, 0);
+
+        private final int gates;
+        private final int saved;
+
+        Cell(int gates, int saved) {
+            this.gates = gates;
+            this.saved = saved;
+        }
+
+        /**
+         * How many gates there are.
+         *
+         * @return from 1
+         */
+        public int gates() {
+            return gates;
+        }
+
+        /**
+         * How many numbers a step saves for each number of the state.
+         *
+         * @return from 0
+         */
+        public int saved() {
+            return saved;
+        }
+    }
+
+    @Override
+    public String operation() {
+        return "recurrence";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        boolean lstm = cell == Cell.LSTM;
+        int count = 4 + (lstm ? 1 : 0) + (lengths ? 1 : 0);
+        Operands in = Operands.of(operation(), inputs, count, count);
+        TensorSpec x = in.get(0, "x");
+        TensorSpec h = in.get(3, "h");
+        in.floating(x, "x");
+        in.require(x.shape().rank() == 3 && h.shape().rank() == 2, "x needs three dimensions and h two");
+        long batch = x.shape().dim(1);
+        long size = h.shape().dim(1);
+        check(in, "x", x, x, x.shape().dim(0), batch, cell.gates * size);
+        check(in, "weights", in.get(1, "weights"), x, cell.gates * size, size);
+        check(in, "bias", in.get(2, "bias"), x, cell.gates * size);
+        check(in, "h", h, x, batch, size);
+        if (lstm) {
+            check(in, "c", in.get(4, "c"), x, batch, size);
+        }
+        if (lengths) {
+            TensorSpec given = in.get(count - 1, "lengths");
+            in.whole(given, "lengths");
+            in.require(given.shape().rank() == 1 && given.shape().dim(0) == batch, "lengths must be [%d], but is %s",
+                    batch, given.shape());
+        }
+        List<TensorSpec> outputs = new ArrayList<>();
+        outputs.add(TensorSpec.of(x.dtype(), x.shape().dim(0), batch, size));
+        outputs.add(h.rowMajor());
+        if (lstm) {
+            outputs.add(h.rowMajor());
+        }
+        if (cell.saved > 0) {
+            outputs.add(TensorSpec.of(x.dtype(), x.shape().dim(0), batch, cell.saved * size));
+        }
+        return outputs.toArray(TensorSpec[]::new);
+    }
+
+    static void check(Operands in, String name, TensorSpec spec, TensorSpec like, long... dims) {
+        TensorSpec wanted = TensorSpec.of(like.dtype(), dims);
+        in.require(spec.dtype() == wanted.dtype() && spec.shape().equals(wanted.shape()), "%s must be %s, but is %s",
+                name, wanted, spec);
+    }
+}
