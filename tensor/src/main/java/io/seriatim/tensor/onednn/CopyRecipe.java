@@ -27,10 +27,9 @@ final class CopyRecipe {
         boolean opaque = from.layout() instanceof Layout.Opaque || to.layout() instanceof Layout.Opaque;
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();
-        // Without AVX-512 the library reads and writes −0 of 16 bits, and what rounds to it, as 0.
-        boolean losesSigns = (from.dtype() != DType.FLOAT32 || to.dtype() != DType.FLOAT32) && !opaque
-                && !OneDnn.hasAvx512(dnnl);
-        if (losesSigns || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0
+        // The library's reference reorders lose the sign of a zero and are 80 times slower than plain Java.
+        boolean reference = !opaque && (isReference(dnnl, from.dtype()) || isReference(dnnl, to.dtype()));
+        if (reference || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0
                 || !from.shape().equals(to.shape())
                 || from.shape().size() == 0
                 || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {
@@ -39,12 +38,18 @@ final class CopyRecipe {
         return DnnlKernel.of(dnnl, builder -> {
             long source = builder.describe(from);
             long target = builder.describe(to);
-            if (source == 0 || target == 0) {
-                return false;
-            }
-            builder.copy(new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
-            return true;
+            return source != 0 && target != 0 && builder.tryCopy(new Operand(DnnlConstants.SRC, 0, source),
+                    new Operand(DnnlConstants.DST, 1, target));
         });
+    }
+
+    /** Whether the library has only its reference reorder for a 16-bit type on this processor. */
+    private static boolean isReference(Dnnl dnnl, DType dtype) {
+        return switch (dtype) {
+            case BFLOAT16 -> !OneDnn.hasAvx512(dnnl);
+            case FLOAT16 -> !OneDnn.hasFloat16(dnnl);
+            default -> false;
+        };
     }
 
     private static boolean isReadable(TensorSpec spec) {

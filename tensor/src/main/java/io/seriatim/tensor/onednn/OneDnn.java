@@ -13,6 +13,9 @@ public final class OneDnn {
     /** In {@code dnnl_cpu_isa_t}, all sets with AVX-512 have this bit. */
     private static final int AVX512 = 0x20;
 
+    /** All sets with float16 arithmetic have this bit. */
+    private static final int FLOAT16 = 0x100;
+
     // The constants of dnnl_cpu_isa_t, most capable first.
     private static final List<Isa> SETS = List.of(new Isa(0x201ff, "AVX10.2"),
             new Isa(0x1fef, "AVX-512 with AMX (int8, bfloat16, float16)"),
@@ -38,11 +41,14 @@ public final class OneDnn {
      *            the instruction sets that it uses; null if it is not loaded
      * @param hasAvx512
      *            whether AVX-512 is among them, without which the library computes nothing in bfloat16
+     * @param hasFloat16
+     *            whether float16 arithmetic is among them, without which the library computes nothing in float16
      * @param problem
      *            why it is not loaded; null if it is
      */
     public record Status(boolean loaded, @Nullable String platform, @Nullable String folder, @Nullable String version,
-            @Nullable String instructions, boolean hasAvx512, @Nullable String problem) {
+            @Nullable String instructions, boolean hasAvx512, boolean hasFloat16,
+            @Nullable String problem) {
     }
 
     private static final class Ahead {
@@ -75,13 +81,19 @@ public final class OneDnn {
         Dnnl dnnl = Dnnl.get();
         String folder = Dnnl.folder() == null ? null : String.valueOf(Dnnl.folder());
         return dnnl == null
-                ? new Status(false, classifier, folder, null, null, false, Dnnl.problem())
-                : new Status(true, classifier, folder, dnnl.version(), instructions(dnnl.isa()), hasAvx512(dnnl), null);
+                ? new Status(false, classifier, folder, null, null, false, false, Dnnl.problem())
+                : new Status(true, classifier, folder, dnnl.version(), instructions(dnnl.isa()), hasAvx512(dnnl),
+                        hasFloat16(dnnl), null);
     }
 
     /** Whether the library uses AVX-512. */
     static boolean hasAvx512(Dnnl dnnl) {
         return (dnnl.isa() & AVX512) != 0;
+    }
+
+    /** Whether the library uses AVX-512's float16 arithmetic. */
+    static boolean hasFloat16(Dnnl dnnl) {
+        return hasAvx512(dnnl) && (dnnl.isa() & FLOAT16) != 0;
     }
 
     private static String instructions(int isa) {

@@ -213,14 +213,27 @@ final class SequenceBuilder {
     }
 
     private Sequence.Step reorder(Operand from, Operand to, long attributes) {
-        long description = keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(),
-                        to.description(),
-                        dnnl.engine(), attributes)));
+        long description = describeReorder(from, to, attributes);
         if (description == 0) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
         }
         return stepOf(description, List.of(from, to));
+    }
+
+    /** The description of a reorder; 0 if the library has none between the two types and layouts. */
+    private long describeReorder(Operand from, Operand to, long attributes) {
+        return keep(Dnnl.handle(
+                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(),
+                        to.description(), dnnl.engine(), attributes)));
+    }
+
+    /** Adds a reorder of a value that the caller gives; false if the library has none between the two types. */
+    boolean tryCopy(Operand from, Operand to) {
+        long description = describeReorder(from, to, attributes());
+        if (description != 0) {
+            steps.add(stepOf(description, List.of(from, to)));
+        }
+        return description != 0;
     }
 
     void copy(Operand from, Operand to) {
