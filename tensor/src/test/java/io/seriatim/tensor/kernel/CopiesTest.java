@@ -25,7 +25,7 @@ class CopiesTest {
     private static final List<Shape> SHAPES = List.of(Shape.of(3, 7), Shape.of(129, 127), Shape.of(240, 250),
             Shape.of(2, 40, 33), Shape.of(4, 16, 28, 28));
 
-    private record Case(DType from, DType to, Shape shape, boolean transposed) {
+    record Case(DType from, DType to, Shape shape, boolean transposed) {
     }
 
     static Stream<Case> cases() {
