@@ -1,11 +1,14 @@
 /**
  * Tensors, kernels and arrays on an engine.
  */
-module io.seriatim.tensor {
+// EJML's jars have no descriptors of their own; modules that are built later are named.
+@SuppressWarnings({"requires-automatic", "module"}) module io.seriatim.tensor {
     requires static com.google.errorprone.annotations;
     requires static transitive org.jspecify;
     requires transitive io.seriatim.device;
     requires transitive io.seriatim.engine;
+    requires ejml.core;
+    requires ejml.ddense;
 
     exports io.seriatim.tensor;
     exports io.seriatim.tensor.array;
@@ -13,6 +16,8 @@ module io.seriatim.tensor {
     exports io.seriatim.tensor.computation.network;
     exports io.seriatim.tensor.kernel;
     exports io.seriatim.tensor.onednn;
+    exports io.seriatim.tensor.linalg to io.seriatim.graph;
+    exports io.seriatim.tensor.numerics to io.seriatim.graph;
 
     uses io.seriatim.tensor.kernel.KernelProvider;
 

@@ -1,8 +1,5 @@
 package io.seriatim.graph.ops.elementwise;
 
-import io.seriatim.graph.numerics.Bessel;
-import io.seriatim.graph.numerics.Gamma;
-import io.seriatim.graph.numerics.NormalQuantile;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -13,6 +10,9 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.numerics.Bessel;
+import io.seriatim.tensor.numerics.Gamma;
+import io.seriatim.tensor.numerics.NormalQuantile;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

@@ -1,19 +1,15 @@
 package io.seriatim.graph.ops.linalg;
 
-import io.seriatim.graph.numerics.Householder;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Shape;
-import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.linalg.QrDecomposition;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /** Matrices as products of others. */
 public final class DecompositionOperations {
@@ -47,45 +43,22 @@ public final class DecompositionOperations {
     }
 
     private static void qr(Lowering l) {
-        boolean wantsQ = !l.attrs().getText("mode").equals("r");
-        Operand q = l.temporary(l.outType("Q", 0).spec());
-        Operand r = l.temporary(l.outType("R", 0).spec());
-        l.call("qr", (in, out) -> factor(of(in, 0), wantsQ ? of(out, 0) : null, of(out, 1)), List.of(l.in("X")),
-                List.of(q, r));
-        l.out("Q", q);
-        l.out("R", r);
-    }
-
-    private static Tensor of(List<? extends @Nullable Tensor> tensors, int index) {
-        return Objects.requireNonNull(tensors.get(index));
-    }
-
-    private static void factor(Tensor x, @Nullable Tensor q, Tensor r) {
-        int rows = dim(x, 2);
-        int columns = dim(x, 1);
-        int kept = dim(r, 2);
-        double[] values = x.toDoubleArray();
-        double[] allQ = new double[q == null ? 0 : Math.toIntExact(q.shape().size())];
-        double[] allR = new double[Math.toIntExact(r.shape().size())];
-        int size = rows * columns;
-        int count = size == 0 ? 0 : values.length / size;
-        for (int i = 0; i < count; i++) {
-            Householder factors = Householder.of(Arrays.copyOfRange(values, i * size, (i + 1) * size), rows, columns);
-            System.arraycopy(factors.upper(kept), 0, allR, i * kept * columns, kept * columns);
-            if (q != null) {
-                int width = dim(q, 1);
-                System.arraycopy(factors.orthogonal(width), 0, allQ, i * rows * width, rows * width);
-            }
+        Operand x = l.in("X");
+        Size ofR = Size.of(l.outType("R", 0));
+        int rows = Math.toIntExact(ofR.rows());
+        if (l.attrs().getText("mode").equals("r")) {
+            l.out("Q", l.temporary(l.outType("Q", 0).spec()));
+            l.out("R", MatrixSteps.run(l, ofR, in -> QrDecomposition.of(in.getFirst()).r(rows), x));
+            return;
         }
-        Elements.write(allR, r);
-        if (q != null) {
-            Elements.write(allQ, q);
-        }
-    }
-
-    private static int dim(Tensor tensor, int fromEnd) {
-        Shape shape = tensor.shape();
-        return Math.toIntExact(shape.dims()[shape.rank() - fromEnd]);
+        Size ofQ = Size.of(l.outType("Q", 0));
+        int columns = Math.toIntExact(ofQ.columns());
+        List<Operand> both = MatrixSteps.runAll(l, List.of(ofQ, ofR), in -> {
+            QrDecomposition decomposition = QrDecomposition.of(in.getFirst());
+            return List.of(decomposition.q(columns), decomposition.r(rows));
+        }, x);
+        l.out("Q", both.get(0));
+        l.out("R", both.get(1));
     }
 
     private static void qrGradient(Inference inference) {
@@ -101,27 +74,9 @@ public final class DecompositionOperations {
     }
 
     private static void qrGradient(Lowering l) {
-        Operand r = l.in("R");
-        Operand gradient = l.temporary(l.outType("X@GRAD", 0).spec());
-        l.call("qr_grad", (in, out) -> qrGradient(of(in, 0), of(in, 1), of(in, 2), of(in, 3), of(out, 0)),
-                List.of(l.in("Q"), r, l.in("Q@GRAD"), l.in("R@GRAD")), List.of(gradient));
-        l.out("X@GRAD", gradient);
-    }
-
-    private static void qrGradient(Tensor q, Tensor r, Tensor ofQ, Tensor ofR, Tensor out) {
-        int rows = dim(q, 2);
-        int n = dim(r, 1);
-        double[] result = new double[Math.toIntExact(out.shape().size())];
-        int count = result.length == 0 ? 0 : result.length / (rows * n);
-        for (int i = 0; i < count; i++) {
-            double[] gradient = Householder.gradient(part(q, i, rows * n), part(r, i, n * n), part(ofQ, i, rows * n),
-                    part(ofR, i, n * n), rows, n);
-            System.arraycopy(gradient, 0, result, i * rows * n, rows * n);
-        }
-        Elements.write(result, out);
-    }
-
-    private static double[] part(Tensor tensor, int index, int size) {
-        return Arrays.copyOfRange(tensor.toDoubleArray(), index * size, (index + 1) * size);
+        Operand q = l.in("Q");
+        l.out("X@GRAD", MatrixSteps.run(l, Size.of(q),
+                in -> QrDecomposition.gradient(in.get(0), in.get(1), in.get(2), in.get(3)), q, l.in("R"),
+                l.in("Q@GRAD"), l.in("R@GRAD")));
     }
 }

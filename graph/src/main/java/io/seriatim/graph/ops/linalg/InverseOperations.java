@@ -1,8 +1,5 @@
 package io.seriatim.graph.ops.linalg;
 
-import io.seriatim.graph.numerics.LuFactors;
-import io.seriatim.graph.numerics.Matrix;
-import io.seriatim.graph.numerics.Triangles;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
@@ -10,6 +7,10 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.graph.program.Attribute;
+import io.seriatim.tensor.linalg.CholeskyDecomposition;
+import io.seriatim.tensor.linalg.LuDecomposition;
+import io.seriatim.tensor.linalg.Matrix;
+import io.seriatim.tensor.linalg.TriangularSystem;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -33,7 +34,7 @@ public final class InverseOperations {
         Operation.define("inverse").in("Input").out("Output").infer(inference -> {
             MatrixSteps.requireSquare(inference, "Input");
             inference.same("Input", "Output");
-        }).lower(l -> l.out("Output", each(l, in -> LuFactors.of(in.getFirst()).inverse(), l.in("Input"))))
+        }).lower(l -> l.out("Output", each(l, in -> LuDecomposition.of(in.getFirst()).inverse(), l.in("Input"))))
                 .grad("inverse_grad(Output, Output@GRAD) -> Input@GRAD",
                         l -> l.out("Input@GRAD",
                                 each(l, in -> ofInverse(in.get(0), in.get(1)), l.in("Output"), l.in("Output@GRAD"))))
@@ -55,7 +56,7 @@ public final class InverseOperations {
             MatrixSteps.requireSquare(inference, "Input");
             inference.set("Out", inference.dtype("Input"), MatrixSteps.leading(inference.dims("Input")));
         }).lower(l -> {
-            Operand value = MatrixSteps.run(l, NUMBER, in -> number(LuFactors.of(in.getFirst()).determinant()),
+            Operand value = MatrixSteps.run(l, NUMBER, in -> number(LuDecomposition.of(in.getFirst()).determinant()),
                     l.in("Input"));
             l.out("Out", value.reshape(l.outType("Out", 0).dims()));
         }).grad("determinant_grad(Input, Out, Out@GRAD) -> Input@GRAD",
@@ -73,7 +74,7 @@ public final class InverseOperations {
     private static Operand inverses(Lowering l, Operand gradients, boolean timesDeterminant) {
         Operand numbers = gradients.unsqueeze(gradients.rank()).unsqueeze(gradients.rank() + 1);
         return each(l, in -> {
-            LuFactors factors = LuFactors.of(in.get(0));
+            LuDecomposition factors = LuDecomposition.of(in.get(0));
             if (factors.isSingular()) {
                 return new Matrix(in.get(0).rows(), in.get(0).columns());
             }
@@ -90,8 +91,8 @@ public final class InverseOperations {
                     Dims.inserted(MatrixSteps.leading(inference.dims("Input")), 0, 2));
         }).lower(l -> {
             Operand both = MatrixSteps.run(l, new Size(1, 2), in -> {
-                LuFactors factors = LuFactors.of(in.getFirst());
-                return new Matrix(1, 2, new double[]{factors.sign(), factors.logarithm()});
+                LuDecomposition factors = LuDecomposition.of(in.getFirst());
+                return new Matrix(1, 2, new double[]{factors.sign(), factors.logAbsDeterminant()});
             }, l.in("Input"));
             Operand behind = both.squeeze(both.rank() - 2);
             int last = behind.rank() - 1;
@@ -107,12 +108,12 @@ public final class InverseOperations {
         }).lower(l -> {
             int n = l.attrs().getInt("n");
             l.out("Out",
-                    each(l, in -> power(n < 0 ? LuFactors.of(in.getFirst()).inverse() : in.getFirst(),
+                    each(l, in -> power(n < 0 ? LuDecomposition.of(in.getFirst()).inverse() : in.getFirst(),
                             Math.abs((long) n)), l.in("X")));
         }).grad("matrix_power_grad(Out, Out@GRAD, X) -> X@GRAD", l -> {
             int n = l.attrs().getInt("n");
             l.out("X@GRAD", each(l, in -> {
-                Matrix base = n < 0 ? LuFactors.of(in.get(0)).inverse() : in.get(0);
+                Matrix base = n < 0 ? LuDecomposition.of(in.get(0)).inverse() : in.get(0);
                 Matrix gradient = ofPower(base, in.get(1), Math.abs((long) n));
                 return n < 0 ? ofInverse(base, gradient) : gradient;
             }, l.in("X"), l.in("Out@GRAD")));
@@ -149,7 +150,9 @@ public final class InverseOperations {
             boolean upper = l.attrs().getBool("upper");
             l.out("Out", each(l, in -> {
                 Matrix x = in.getFirst();
-                return upper ? Triangles.cholesky(x.transposed()).transposed() : Triangles.cholesky(x);
+                return upper
+                        ? CholeskyDecomposition.lower(x.transposed()).transposed()
+                        : CholeskyDecomposition.lower(x);
             }, l.in("X")));
         }).grad("cholesky_grad(Out, Out@GRAD) -> X@GRAD", l -> {
             boolean upper = l.attrs().getBool("upper");
@@ -170,7 +173,7 @@ public final class InverseOperations {
             p.set(i, i, p.at(i, i) / 2);
         }
         Matrix both = p.plus(p.transposed()).scaled(0.5);
-        Matrix left = Triangles.solve(transposed, true, false, both);
-        return Triangles.solve(transposed, true, false, left.transposed());
+        Matrix left = TriangularSystem.solve(transposed, true, false, both);
+        return TriangularSystem.solve(transposed, true, false, left.transposed());
     }
 }

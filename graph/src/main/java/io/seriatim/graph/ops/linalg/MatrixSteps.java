@@ -1,15 +1,16 @@
 package io.seriatim.graph.ops.linalg;
 
-import io.seriatim.graph.numerics.Matrix;
+import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.ops.common.Dims;
-import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.linalg.Matrix;
+import io.seriatim.tensor.linalg.MatrixBatch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +30,11 @@ final class MatrixSteps {
     record Size(long rows, long columns) {
         static Size of(Operand matrices) {
             return new Size(matrices.dim(-2), matrices.dim(-1));
+        }
+
+        static Size of(ArgType matrices) {
+            long[] dims = matrices.dims();
+            return new Size(dims[dims.length - 2], dims[dims.length - 1]);
         }
     }
 
@@ -68,46 +74,16 @@ final class MatrixSteps {
     }
 
     private static void each(String type, int count, Function<List<Matrix>, List<Matrix>> rule,
-            List<@Nullable Tensor> in,
-            List<@Nullable Tensor> out) {
-        List<double[]> read = in.stream().map(tensor -> Objects.requireNonNull(tensor).toDoubleArray()).toList();
-        List<double[]> written = out.stream().map(tensor -> new double[Math.toIntExact(tensor(tensor).shape().size())])
-                .toList();
-        for (int i = 0; i < count; i++) {
-            List<Matrix> matrices = new ArrayList<>();
-            for (int j = 0; j < in.size(); j++) {
-                matrices.add(part(tensor(in.get(j)), read.get(j), i));
-            }
-            List<Matrix> results = compute(type, i, count, rule, matrices);
-            for (int j = 0; j < out.size(); j++) {
-                Matrix result = results.get(j);
-                result.copyTo(written.get(j), i * result.rows() * result.columns());
-            }
-        }
-        for (int j = 0; j < out.size(); j++) {
-            Elements.write(written.get(j), tensor(out.get(j)));
-        }
-    }
-
-    private static List<Matrix> compute(String type, int index, int count, Function<List<Matrix>, List<Matrix>> rule,
-            List<Matrix> matrices) {
+            List<@Nullable Tensor> in, List<@Nullable Tensor> out) {
         try {
-            return rule.apply(matrices);
+            MatrixBatch.apply(count, present(in), present(out), rule);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "Operation '" + type + "', matrix " + index + " of " + count + ": " + e.getMessage(), e);
+            throw new IllegalArgumentException("Operation '" + type + "', " + e.getMessage(), e);
         }
     }
 
-    private static Tensor tensor(@Nullable Tensor tensor) {
-        return Objects.requireNonNull(tensor);
-    }
-
-    private static Matrix part(Tensor tensor, double[] values, int index) {
-        int rows = Math.toIntExact(tensor.shape().dim(-2));
-        int columns = Math.toIntExact(tensor.shape().dim(-1));
-        return new Matrix(rows, columns,
-                Arrays.copyOfRange(values, index * rows * columns, (index + 1) * rows * columns));
+    private static List<Tensor> present(List<@Nullable Tensor> tensors) {
+        return tensors.stream().map(Objects::requireNonNull).toList();
     }
 
     /** Requires matrices of a type that these steps compute in. */

@@ -1,8 +1,5 @@
 package io.seriatim.graph.ops.linalg;
 
-import io.seriatim.graph.numerics.LuFactors;
-import io.seriatim.graph.numerics.Matrix;
-import io.seriatim.graph.numerics.Triangles;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -10,6 +7,9 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
+import io.seriatim.tensor.linalg.LuDecomposition;
+import io.seriatim.tensor.linalg.Matrix;
+import io.seriatim.tensor.linalg.TriangularSystem;
 import java.util.Arrays;
 
 /** Systems of linear equations: with square, triangular and factorised matrices. */
@@ -35,12 +35,14 @@ public final class SolverOperations {
     private static void solve(Operations registry) {
         Operation.define("solve").in("X", "Y").out("Out").infer(SolverOperations::solved).lower(l -> {
             Operand y = right(l, "Y");
-            Operand x = MatrixSteps.run(l, Size.of(y), in -> LuFactors.of(in.get(0)).solve(in.get(1)), l.in("X"), y);
+            Operand x =
+                    MatrixSteps.run(l, Size.of(y), in -> LuDecomposition.of(in.get(0)).solve(in.get(1)), l.in("X"), y);
             l.out("Out", isVector(l) ? x.squeeze(x.rank() - 1) : x);
         }).grad("solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
             Operand dout = right(l, "Out@GRAD");
-            Operand dy = MatrixSteps.run(l, Size.of(dout), in -> LuFactors.of(in.get(0).transposed()).solve(in.get(1)),
-                    l.in("X"), dout);
+            Operand dy =
+                    MatrixSteps.run(l, Size.of(dout), in -> LuDecomposition.of(in.get(0).transposed()).solve(in.get(1)),
+                            l.in("X"), dout);
             if (l.wants("X@GRAD")) {
                 Operand dx = MatrixSteps.run(l, Size.of(l.in("X")),
                         in -> in.get(0).times(in.get(1).transposed()).scaled(-1), dy,
@@ -121,8 +123,8 @@ public final class SolverOperations {
         boolean unit = l.attrs().getBool("unitriangular");
         return MatrixSteps.run(l, Size.of(right),
                 in -> transpose
-                        ? Triangles.solve(in.get(0).transposed(), !upper, unit, in.get(1))
-                        : Triangles.solve(in.get(0), upper, unit, in.get(1)),
+                        ? TriangularSystem.solve(in.get(0).transposed(), !upper, unit, in.get(1))
+                        : TriangularSystem.solve(in.get(0), upper, unit, in.get(1)),
                 l.in("X"), right);
     }
 
@@ -153,7 +155,8 @@ public final class SolverOperations {
         boolean upper = l.attrs().getBool("upper");
         return MatrixSteps.run(l, Size.of(right), in -> {
             Matrix lower = upper ? in.get(0).transposed() : in.get(0);
-            return Triangles.solve(lower.transposed(), true, false, Triangles.solve(lower, false, false, in.get(1)));
+            return TriangularSystem.solve(lower.transposed(), true, false,
+                    TriangularSystem.solve(lower, false, false, in.get(1)));
         }, l.in("Y"), right);
     }
 }

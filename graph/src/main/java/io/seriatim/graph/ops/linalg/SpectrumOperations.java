@@ -1,7 +1,5 @@
 package io.seriatim.graph.ops.linalg;
 
-import io.seriatim.graph.numerics.Matrix;
-import io.seriatim.graph.numerics.Spectrum;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
@@ -11,6 +9,9 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.linalg.Matrix;
+import io.seriatim.tensor.linalg.SingularValueDecomposition;
+import io.seriatim.tensor.linalg.SymmetricEigendecomposition;
 import java.util.Arrays;
 import java.util.List;
 
@@ -47,8 +48,8 @@ public final class SpectrumOperations {
         boolean upper = isUpper(l.attrs());
         Operand x = l.in("X");
         List<Operand> both = MatrixSteps.runAll(l, List.of(new Size(1, x.dim(-1)), Size.of(x)), in -> {
-            Spectrum spectrum = Spectrum.symmetric(in.getFirst(), upper);
-            return List.of(row(spectrum.values()), spectrum.left());
+            SymmetricEigendecomposition eigen = SymmetricEigendecomposition.of(in.getFirst(), upper);
+            return List.of(row(eigen.values()), eigen.vectors());
         }, x);
         l.out("Eigenvalues", both.get(0).squeeze(x.rank() - 2));
         l.out("Eigenvectors", both.get(1));
@@ -141,8 +142,8 @@ public final class SpectrumOperations {
             List<Size> sizes = List.of(new Size(rows, full ? rows : least), new Size(1, least),
                     new Size(full ? columns : least, columns));
             List<Operand> parts = MatrixSteps.runAll(l, sizes, in -> {
-                Spectrum spectrum = Spectrum.singular(in.getFirst(), full);
-                return List.of(spectrum.left(), row(spectrum.values()), spectrum.right().transposed());
+                SingularValueDecomposition svd = SingularValueDecomposition.of(in.getFirst(), full);
+                return List.of(svd.left(), row(svd.values()), svd.right().transposed());
             }, x);
             l.out("U", parts.get(0));
             l.out("S", parts.get(1).squeeze(x.rank() - 2));
@@ -227,8 +228,10 @@ public final class SpectrumOperations {
     }
 
     private static double rank(Matrix x, double absolute, double relative, boolean hermitian) {
-        Spectrum spectrum = hermitian ? Spectrum.symmetric(x, false) : Spectrum.singular(x, false);
-        double[] sizes = Arrays.stream(spectrum.values()).map(Math::abs).toArray();
+        double[] values = hermitian
+                ? SymmetricEigendecomposition.of(x, false).values()
+                : SingularValueDecomposition.of(x, false).values();
+        double[] sizes = Arrays.stream(values).map(Math::abs).toArray();
         double tolerance = Math.max(absolute, relative * Arrays.stream(sizes).max().orElse(0));
         return Arrays.stream(sizes).filter(size -> size > tolerance).count();
     }

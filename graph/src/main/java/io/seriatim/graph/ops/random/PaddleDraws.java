@@ -1,10 +1,10 @@
 package io.seriatim.graph.ops.random;
 
-import io.seriatim.graph.numerics.NormalQuantile;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.numerics.NormalQuantile;
 import java.util.Arrays;
 
 /**

@@ -7,9 +7,6 @@ import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.seriatim.graph.numerics.LuFactors;
-import io.seriatim.graph.numerics.Matrix;
-import io.seriatim.graph.numerics.Triangles;
 import io.seriatim.graph.ops.OneOperation;
 import io.seriatim.graph.ops.SmallProgram;
 import io.seriatim.graph.program.OpDesc;
@@ -17,50 +14,10 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Inverses, systems of equations and factors of matrices: what they multiply to, and what is refused. */
+/** Inverses, determinants and systems of equations: singular and empty matrices, and the arguments that are refused. */
 class MatrixOperationsTest {
-    private static Matrix random(Random random, int rows, int columns) {
-        return new Matrix(rows, columns, random.doubles((long) rows * columns, -1, 1).toArray());
-    }
-
-    private static double[] values(Matrix matrix) {
-        double[] values = new double[matrix.rows() * matrix.columns()];
-        matrix.copyTo(values, 0);
-        return values;
-    }
-
-    @Test
-    void solutionsSolve() {
-        Random random = new Random(3);
-        for (int n : new int[]{1, 2, 5, 17}) {
-            Matrix a = random(random, n, n);
-            Matrix b = random(random, n, 3);
-            assertArrayEquals(values(b), values(a.times(LuFactors.of(a).solve(b))), 1e-10);
-            Matrix upper = a.triangle(true).plus(Matrix.identity(n).scaled(3));
-            assertArrayEquals(values(b), values(upper.times(Triangles.solve(upper, true, false, b))), 1e-10);
-            Matrix positive = a.times(a.transposed()).plus(Matrix.identity(n));
-            Matrix l = Triangles.cholesky(positive);
-            assertArrayEquals(values(positive), values(l.times(l.transposed())), 1e-12);
-        }
-    }
-
-    @Test
-    void determinantsMultiply() {
-        Random random = new Random(4);
-        for (int n : new int[]{1, 3, 6}) {
-            Matrix x = random(random, n, n);
-            Matrix y = random(random, n, n);
-            LuFactors a = LuFactors.of(x);
-            assertEquals(Math.abs(a.determinant()), Math.exp(a.logarithm()), 1e-12);
-            assertEquals(Math.signum(a.determinant()), a.sign());
-            assertEquals(a.determinant() * LuFactors.of(y).determinant(), LuFactors.of(x.times(y)).determinant(),
-                    1e-10);
-        }
-    }
-
     @Test
     void matricesWithoutRows() {
         OpDesc inverse = OpDesc.of("inverse").in("Input", "x").out("Output", "y").build();

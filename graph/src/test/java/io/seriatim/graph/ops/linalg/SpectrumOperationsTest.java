@@ -5,91 +5,16 @@ import static io.seriatim.graph.ops.SmallProgram.run;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.numerics.Matrix;
-import io.seriatim.graph.numerics.Spectrum;
 import io.seriatim.graph.ops.OneOperation;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
-import java.util.Arrays;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/**
- * Eigenvalues and singular values with their vectors: what they multiply to, their order, matrices of lower rank, and
- * what is refused.
- */
+/** Gradients of eigenvalues, ranks, and the arguments that the operations on spectra refuse. */
 class SpectrumOperationsTest {
     private static final double BOUND = 1e-12;
-
-    private static Matrix random(Random random, int rows, int columns) {
-        return new Matrix(rows, columns, random.doubles((long) rows * columns, -2, 2).toArray());
-    }
-
-    private static void same(Matrix expected, Matrix actual) {
-        double[] want = new double[expected.rows() * expected.columns()];
-        double[] have = new double[actual.rows() * actual.columns()];
-        expected.copyTo(want, 0);
-        actual.copyTo(have, 0);
-        double scale = Arrays.stream(want).map(Math::abs).max().orElse(0);
-        assertArrayEquals(want, have, BOUND * Math.max(scale, 1e-300));
-    }
-
-    private static void orthogonal(Matrix vectors) {
-        same(Matrix.identity(vectors.columns()), vectors.transposed().times(vectors));
-    }
-
-    @Test
-    void eigenvectorsDiagonalise() {
-        Random random = new Random(5);
-        for (int n : new int[]{1, 2, 3, 8, 30}) {
-            Matrix drawn = random(random, n, n);
-            Matrix symmetric = drawn.plus(drawn.transposed());
-            Spectrum spectrum = Spectrum.symmetric(symmetric, n % 2 == 0);
-            Matrix vectors = spectrum.left();
-            orthogonal(vectors);
-            same(symmetric, vectors.scaledColumns(spectrum.values()).times(vectors.transposed()));
-            double[] values = spectrum.values();
-            double[] sorted = values.clone();
-            Arrays.sort(sorted);
-            assertArrayEquals(sorted, values);
-        }
-    }
-
-    private static void decomposes(Matrix matrix) {
-        for (boolean full : new boolean[]{false, true}) {
-            Spectrum spectrum = Spectrum.singular(matrix, full);
-            orthogonal(spectrum.left());
-            orthogonal(spectrum.right());
-            double[] values = spectrum.values();
-            Matrix product = spectrum.left().firstColumns(values.length).scaledColumns(values)
-                    .times(spectrum.right().firstColumns(values.length).transposed());
-            same(matrix, product);
-            for (int i = 1; i < values.length; i++) {
-                assertTrue(values[i] >= 0 && values[i] <= values[i - 1]);
-            }
-        }
-    }
-
-    @Test
-    void singularVectorsMultiplyToTheMatrix() {
-        Random random = new Random(6);
-        for (int[] size : new int[][]{{1, 1}, {4, 4}, {7, 3}, {3, 7}, {1, 5}, {5, 1}, {20, 20}}) {
-            decomposes(random(random, size[0], size[1]));
-        }
-    }
-
-    @Test
-    void matricesOfLowerRankHaveAllVectors() {
-        Random random = new Random(7);
-        decomposes(new Matrix(3, 2));
-        decomposes(random(random, 6, 2).times(random(random, 2, 4)));
-        decomposes(random(random, 3, 1).times(random(random, 1, 5)));
-        decomposes(random(random, 4, 4).scaled(1e-200));
-        decomposes(random(random, 4, 4).scaled(1e200));
-    }
 
     /** Paddle 2.6.2 gives the gradients of the first matrix's eigenvalues to all. */
     @Test

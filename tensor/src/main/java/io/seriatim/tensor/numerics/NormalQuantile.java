@@ -1,8 +1,8 @@
-package io.seriatim.graph.numerics;
+package io.seriatim.tensor.numerics;
 
 /**
- * The inverse of the normal distribution's cumulative function (Wichura: Algorithm AS 241, Applied Statistics 37, 1988;
- * PPND16), that restricted to two deviations, and the inverse of the error function.
+ * Quantiles of the normal distribution (Wichura: Algorithm AS 241, Applied Statistics 37, 1988; PPND16), and the inverse
+ * of the error function.
  */
 public final class NormalQuantile {
     /** Φ(−2). */
@@ -18,7 +18,7 @@ public final class NormalQuantile {
     private static final double[] SIDE_BELOW = {1, 2.053191626637759, 1.6763848301838038, 0.6897673349851,
             0.14810397642748008, 0.015198666563616457, 0.0005475938084995345, 1.0507500716444169e-9};
 
-    /** How far the side reaches; beyond is the tail. */
+    /** Where the side ends and the tail begins. */
     private static final double SIDE = 5;
     private static final double[] TAIL_ABOVE = {6.657904643501104, 5.463784911164114, 1.7848265399172913,
             0.29656057182850487,
@@ -30,12 +30,24 @@ public final class NormalQuantile {
     private NormalQuantile() {
     }
 
-    /** A number of the truncated normal distribution for one evenly between 0 and 1. */
+    /**
+     * Returns a quantile of the normal distribution truncated to two standard deviations.
+     *
+     * @param uniform
+     *            the probability, from 0 to 1
+     * @return from −2 to 2
+     */
     public static double truncated(double uniform) {
         return of(LEAST + uniform * (1 - 2 * LEAST));
     }
 
-    /** The number whose error function is x: infinite at −1 and 1, and none beyond. */
+    /**
+     * Returns the inverse of the error function.
+     *
+     * @param x
+     *            the argument
+     * @return infinite at −1 and 1, and not a number outside of them
+     */
     public static double errorInverse(double x) {
         if (!(Math.abs(x) < 1)) {
             return Math.abs(x) == 1 ? x * Double.POSITIVE_INFINITY : Double.NaN;

@@ -1,20 +1,27 @@
-package io.seriatim.graph.numerics;
+package io.seriatim.tensor.numerics;
 
 /**
- * The logarithm of the absolute gamma function, and its derivatives: by recurrence to large arguments, where the
- * asymptotic series converge; below 1/2 by reflection.
+ * The logarithm of the absolute gamma function, and its derivatives. The recurrence raises the argument until the
+ * asymptotic series converges; arguments below 1/2 are reflected.
  */
 public final class Gamma {
     private static final double LARGE = 12;
     private static final double HALF_LOG_TWO_PI = Math.log(2 * Math.PI) / 2;
 
-    /** Bernoulli's numbers over the factorials of their orders, 2, 4 and so on. */
+    /** B₂/2!, B₄/4! and so on, where B are the Bernoulli numbers. */
     private static final double[] BERNOULLI = {1 / 12.0, -1 / 720.0, 1 / 30240.0, -1 / 1209600.0, 1 / 47900160.0,
             -691 / 1307674368000.0};
 
     private Gamma() {
     }
 
+    /**
+     * Returns the logarithm of |Γ(x)|.
+     *
+     * @param x
+     *            the argument
+     * @return infinite at the poles, which are 0 and the negative whole numbers
+     */
     public static double logarithm(double x) {
         if (x <= 0 && x == Math.floor(x)) {
             return Double.POSITIVE_INFINITY;
@@ -33,6 +40,13 @@ public final class Gamma {
         return (at - 0.5) * Math.log(at) - at + HALF_LOG_TWO_PI + series - Math.log(product);
     }
 
+    /**
+     * Returns the digamma function, the derivative of the logarithm of Γ.
+     *
+     * @param x
+     *            the argument
+     * @return not a number at the poles
+     */
     public static double digamma(double x) {
         if (x <= 0 && x == Math.floor(x)) {
             return Double.NaN;
@@ -50,11 +64,18 @@ public final class Gamma {
         return sum + Math.log(at) - 1 / (2 * at) - inverse * (1 / 12.0 - inverse * (1 / 120.0 - inverse * high));
     }
 
-    /** The distance from the nearest whole number, which is exact: the product of π and a large number is not. */
+    /** The difference from the nearest whole number. It is exact, unlike the product of π and a large number. */
     private static double fromWhole(double x) {
         return x - Math.rint(x);
     }
 
+    /**
+     * Returns the trigamma function, the derivative of digamma.
+     *
+     * @param x
+     *            the argument
+     * @return infinite at the poles
+     */
     public static double trigamma(double x) {
         if (x <= 0 && x == Math.floor(x)) {
             return Double.POSITIVE_INFINITY;
@@ -75,8 +96,14 @@ public final class Gamma {
     }
 
     /**
-     * The n-th derivative of digamma: up to its sign n! times Hurwitz's zeta function of n + 1, by Euler's and
-     * Maclaurin's sum.
+     * Returns the n-th derivative of digamma. Up to its sign it is n! times Hurwitz's zeta function of n + 1, which
+     * is computed by the Euler–Maclaurin formula.
+     *
+     * @param n
+     *            the order, from 0
+     * @param x
+     *            the argument
+     * @return infinite at the poles if n is positive
      */
     public static double polygamma(int n, double x) {
         if (n == 0) {
@@ -93,21 +120,21 @@ public final class Gamma {
         if (x > 0) {
             return sign * factorial * zeta(n + 1, x);
         }
-        // The terms at negative numbers are, up to their sign, those between two positive ones.
+        // The terms of the series at negative numbers equal, up to their sign, those between two positive numbers.
         double first = x - Math.floor(x);
         double toZero = Math.ceil(x) - x;
         double negative = zeta(n + 1, toZero) - zeta(n + 1, 1 - x);
         return sign * factorial * (zeta(n + 1, first) + (n % 2 == 0 ? -negative : negative));
     }
 
-    /** Of a positive number: the sum of (x + k)^−s for all k. */
+    /** Hurwitz's zeta function of a positive x: the sum of (x + k)^−s for all k from 0 on. */
     private static double zeta(int s, double x) {
         if (Double.isInfinite(x)) {
             return 0;
         }
         double sum = 0;
         double at = x;
-        // The series of the rest needs numbers that are larger for higher powers.
+        // The remainder's series converges only for larger arguments if s is larger.
         for (; at < LARGE + s; at++) {
             sum += Math.pow(at, -s);
         }

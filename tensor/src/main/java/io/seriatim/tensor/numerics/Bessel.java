@@ -1,8 +1,9 @@
-package io.seriatim.graph.numerics;
+package io.seriatim.tensor.numerics;
 
 /**
- * Modified Bessel functions of the first kind of the orders 0 and 1, also times e^−|x|: the power series, whose terms
- * are positive, and for large numbers the asymptotic one (Abramowitz, Stegun: 9.6.10 and 9.7.1).
+ * Modified Bessel functions of the first kind of orders 0 and 1, plain and scaled by e^−|x|. Up to 30 they are computed
+ * by the power series, all of whose terms have one sign, beyond by the asymptotic series (Abramowitz, Stegun: 9.6.10
+ * and 9.7.1).
  */
 public final class Bessel {
     private static final double LARGE = 30;
@@ -10,23 +11,58 @@ public final class Bessel {
     private Bessel() {
     }
 
+    /**
+     * Returns I₀(x), the function of order 0.
+     *
+     * @param x
+     *            the argument
+     * @return at least 1; infinite where it is too large for a double
+     */
     public static double i0(double x) {
         return scaled(0, Math.abs(x), false);
     }
 
+    /**
+     * Returns I₁(x), the function of order 1.
+     *
+     * @param x
+     *            the argument
+     * @return of the sign of x; infinite where it is too large for a double
+     */
     public static double i1(double x) {
         return Math.signum(x) * scaled(1, Math.abs(x), false);
     }
 
+    /**
+     * Returns the derivative of I₁.
+     *
+     * @param x
+     *            the argument
+     * @return I₀(x) − I₁(x) / x, and 1/2 at 0
+     */
     public static double i1Slope(double x) {
         double i0 = i0(x);
         return x == 0 ? 0.5 : Double.isInfinite(i0) ? i0 : i0 - i1(x) / x;
     }
 
+    /**
+     * Returns I₀(x) · e^−|x|, which does not overflow.
+     *
+     * @param x
+     *            the argument
+     * @return from 0 to 1
+     */
     public static double i0Scaled(double x) {
         return scaled(0, Math.abs(x), true);
     }
 
+    /**
+     * Returns I₁(x) · e^−|x|, which does not overflow.
+     *
+     * @param x
+     *            the argument
+     * @return of the sign of x
+     */
     public static double i1Scaled(double x) {
         return Math.signum(x) * scaled(1, Math.abs(x), true);
     }
@@ -37,7 +73,7 @@ public final class Bessel {
         }
         if (x > LARGE) {
             double series = asymptotic(order, x) / Math.sqrt(2 * Math.PI * x);
-            // In two halves, since eˣ may be too large where its product is not.
+            // Two factors, since eˣ may overflow where the product does not.
             return isScaled ? series : series * Math.exp(x / 2) * Math.exp(x / 2);
         }
         double series = power(order, x);
