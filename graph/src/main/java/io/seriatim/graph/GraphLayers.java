@@ -3,7 +3,7 @@ package io.seriatim.graph;
 import io.seriatim.graph.util.Ranges;
 
 /** The part of a {@link Graph} that adds layers used once, and losses. */
-abstract sealed class GraphLayers extends GraphTensors permits Graph {
+abstract sealed class GraphLayers extends GraphTensors permits GraphTraining {
     /**
      * Layers that are made before they are used, or used more than once.
      *

@@ -1,0 +1,293 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fill;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The part of a {@link Lowering} that collects steps and their memory. */
+abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
+    private final List<Step> steps = new ArrayList<>();
+    private final Operation schema;
+    private final List<TensorSpec> temporaries = new ArrayList<>();
+    private final Map<Integer, Operand.Source.Output> placed = new HashMap<>();
+    private final Map<Operand.Source.Output, Operand.Source.Input> shared = new HashMap<>();
+    private final Map<Operand.Source.Output, Operand> aliases = new HashMap<>();
+
+    LoweringSteps(OpDesc op, Operation schema, Inference.Source inputs, Map<String, List<@Nullable ArgType>> outputs,
+            @Nullable PaddleRandom random) {
+        super(op, schema, inputs, outputs, random);
+        this.schema = schema;
+    }
+
+    /**
+     * A tensor that is made once.
+     *
+     * @param tensor
+     *            of the host; not to be written any more
+     * @return an operand
+     */
+    public Operand constant(Tensor tensor) {
+        return new Operand(new Operand.Source.Constant(tensor), tensor.offset(), tensor.spec());
+    }
+
+    /**
+     * A number as a tensor without dimensions.
+     *
+     * @param dtype
+     *            its type
+     * @param value
+     *            its value
+     * @return an operand that broadcasts to any shape
+     */
+    public Operand number(DType dtype, double value) {
+        return fill(value, TensorSpec.of(dtype));
+    }
+
+    /**
+     * A tensor of one value.
+     *
+     * @param value
+     *            of each element
+     * @param spec
+     *            what it is
+     * @return its operand
+     */
+    public Operand fill(double value, TensorSpec spec) {
+        Operand result = temporary(spec.rowMajor());
+        into(new Fill(value), List.of(), List.of(result));
+        return result;
+    }
+
+    /**
+     * Memory for the time of the operation; it holds anything.
+     *
+     * @param spec
+     *            what it is, row-major
+     * @return its operand
+     */
+    public Operand temporary(TensorSpec spec) {
+        temporaries.add(spec);
+        return new Operand(new Operand.Source.Temporary(temporaries.size() - 1), 0, spec);
+    }
+
+    /**
+     * Computes something that has one result, or of whose results the first is wanted.
+     *
+     * @param computation
+     *            what
+     * @param operands
+     *            its inputs; null for those that are left out
+     * @return the result, in temporary memory
+     */
+    public Operand run(Computation computation, @Nullable Operand... operands) {
+        return runAll(computation, operands).getFirst();
+    }
+
+    /**
+     * Computes something.
+     *
+     * @param computation
+     *            what
+     * @param operands
+     *            its inputs; null for those that are left out
+     * @return the results, in temporary memory
+     */
+    public List<Operand> runAll(Computation computation, @Nullable Operand... operands) {
+        TensorSpec[] specs = Arrays.stream(operands).map(each -> each == null ? null : each.spec())
+                .toArray(TensorSpec[]::new);
+        List<Operand> results = new ArrayList<>();
+        try {
+            for (TensorSpec spec : computation.infer(specs)) {
+                results.add(temporary(spec));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Operation '" + op().type() + "' (outputs " + op().outputNames() + "): " + e.getMessage(), e);
+        }
+        steps.add(new Step(new Step.Work.Compute(computation), Arrays.asList(operands),
+                new ArrayList<@Nullable Operand>(results)));
+        return results;
+    }
+
+    /**
+     * Computes into given memory.
+     *
+     * @param computation
+     *            what
+     * @param from
+     *            its inputs; null for those that are left out
+     * @param to
+     *            its outputs; null for those that are not wanted and may be left out
+     */
+    public void into(Computation computation, List<? extends @Nullable Operand> from,
+            List<? extends @Nullable Operand> to) {
+        steps.add(
+                new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from),
+                        new ArrayList<@Nullable Operand>(to)));
+    }
+
+    /**
+     * Calls a Java function on tensors of the host.
+     *
+     * @param name
+     *            for messages and traces
+     * @param function
+     *            the function
+     * @param from
+     *            its inputs
+     * @param to
+     *            its outputs
+     */
+    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
+            List<? extends @Nullable Operand> to) {
+        steps.add(
+                new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from),
+                        new ArrayList<@Nullable Operand>(to)));
+    }
+
+    /**
+     * Gives an output its value.
+     *
+     * @param slot
+     *            its slot; nothing happens if it is not wanted
+     * @param value
+     *            of the output's shape; it is cast if it has another type
+     */
+    public void out(String slot, Operand value) {
+        out(slot, 0, value);
+    }
+
+    /**
+     * Gives an output its value.
+     *
+     * @param slot
+     *            its slot; nothing happens if it is not wanted
+     * @param index
+     *            its place in the slot
+     * @param value
+     *            of the output's shape; it is cast if it has another type
+     */
+    public void out(String slot, int index, Operand value) {
+        if (!wants(slot, index)) {
+            return;
+        }
+        Operand to = output(slot, index);
+        if (!value.shape().equals(to.shape())) {
+            throw new IllegalStateException(
+                    "Operation '" + op().type() + "' computes " + value.spec() + " for output " + slot
+                            + ", but inference says " + to.spec());
+        }
+        if (value.source() instanceof Operand.Source.Temporary(int number) && value.offset() == 0
+                && !placed.containsKey(number)
+                && temporaries.get(number).bytes() == to.spec().bytes() && value.spec().equals(to.spec())) {
+            placed.put(number, new Operand.Source.Output(slot, index));
+        } else {
+            into(new Copy(to.dtype()), List.of(value), List.of(to));
+        }
+    }
+
+    /**
+     * An output that is an input changed in place: the same variable, or else a copy of it.
+     *
+     * @param input
+     *            the input slot
+     * @param output
+     *            the output slot
+     * @return to be read and written
+     */
+    public Operand mutable(String input, String output) {
+        return mutable(input, output, 0);
+    }
+
+    /**
+     * An output that is an input changed in place: the same variable, or else a copy of it.
+     *
+     * @param input
+     *            the input slot
+     * @param output
+     *            the output slot
+     * @param index
+     *            the place in both slots
+     * @return to be read and written
+     */
+    public Operand mutable(String input, String output, int index) {
+        Operand from = in(input, index);
+        if (!wants(output, index)) {
+            return copy(from);
+        }
+        Operand.Source.Output source = new Operand.Source.Output(output, index);
+        Operand to = new Operand(source, 0, from.spec());
+        if (op().input(input).get(index).equals(op().output(output).get(index))) {
+            shared.put(source, new Operand.Source.Input(input, index));
+        } else {
+            into(Copy.PLAIN, List.of(from), List.of(to));
+        }
+        return to;
+    }
+
+    /**
+     * An output that is a further name of an input or another output, or of a part of it: whatever writes the one
+     * afterwards, also other operations, is seen through the other. The output's slot must be declared with
+     * {@link Operation.Builder#aliases}.
+     *
+     * @param output
+     *            the output slot
+     * @param index
+     *            the place in the slot
+     * @param of
+     *            all of an input or output, or a part whose elements lie one after the other
+     */
+    public void alias(String output, int index, Operand of) {
+        boolean isVariable = of.source() instanceof Operand.Source.Input
+                || of.source() instanceof Operand.Source.Output;
+        if (!schema.aliases().contains(output) || !isVariable || !of.spec().isRowMajor()) {
+            throw new IllegalStateException("Output " + output + " of operation '" + op().type()
+                    + "' must be declared as an alias, and be one of dense memory of a variable, but is to be one of "
+                    + of);
+        }
+        if (wants(output, index)) {
+            aliases.put(new Operand.Source.Output(output, index), of);
+        }
+    }
+
+    /**
+     * A row-major copy.
+     *
+     * @param operand
+     *            what is copied
+     * @return temporary memory
+     */
+    public Operand copy(Operand operand) {
+        return run(Copy.PLAIN, operand);
+    }
+
+    /** What was collected. */
+    Lowered lowered() {
+        return new Lowered(
+                steps.stream().map(step -> new Step(step.work(), placed(step.inputs()), placed(step.outputs())))
+                        .toList(),
+                temporaries, shared, aliases);
+    }
+
+    private List<@Nullable Operand> placed(List<@Nullable Operand> operands) {
+        List<@Nullable Operand> changed = new ArrayList<>(operands);
+        changed.replaceAll(operand -> {
+            if (operand != null && operand.source() instanceof Operand.Source.Temporary(int number)) {
+                Operand.Source.Output output = placed.get(number);
+                return output == null ? operand : new Operand(output, operand.offset(), operand.spec());
+            }
+            return operand;
+        });
+        return changed;
+    }
+}

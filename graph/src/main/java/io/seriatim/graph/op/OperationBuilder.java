@@ -1,0 +1,358 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The methods of an {@link Operation.Builder}, which has a file of its own for its length.
+ */
+abstract sealed class OperationBuilder permits Operation.Builder {
+    final String type;
+    final List<Slot> inputs = new ArrayList<>();
+    final List<Slot> outputs = new ArrayList<>();
+    final Map<String, AttributeSpec> attributes = new LinkedHashMap<>();
+    Inference.Rule inference = _ -> {
+    };
+    Lowering.@Nullable Rule lowering;
+    @Nullable
+    GradientRule gradient;
+    final EnumSet<Effect> effects = EnumSet.noneOf(Effect.class);
+    final Set<String> values = new HashSet<>();
+    final Set<String> shapesOnly = new HashSet<>();
+    @Nullable
+    String file;
+    final Set<String> aliases = new HashSet<>();
+    final List<Operation.Refusal> refusals = new ArrayList<>();
+    boolean boundary;
+    boolean shapeArithmetic;
+    @Nullable
+    UnaryOperator<long[]> ofShape;
+    @Nullable
+    Function<OpDesc, List<String>> changedInPlace;
+    final List<Operation.Builder> with = new ArrayList<>();
+
+    OperationBuilder(String type) {
+        this.type = type;
+    }
+
+    abstract Operation.Builder self();
+
+    /**
+     * Input slots.
+     *
+     * @param slots
+     *            names; followed by * for a list, ? for one that may be left out
+     * @return this
+     */
+    public Operation.Builder in(String... slots) {
+        inputs.addAll(Slot.parse(slots));
+        return self();
+    }
+
+    /**
+     * Output slots.
+     *
+     * @param slots
+     *            names; followed by * for a list, ? for one that may be left out, ~ for one that only the gradient
+     *            reads
+     * @return this
+     */
+    public Operation.Builder out(String... slots) {
+        outputs.addAll(Slot.parse(slots));
+        return self();
+    }
+
+    /**
+     * An attribute with a default.
+     *
+     * @param name
+     *            its name
+     * @param byDefault
+     *            its value unless given, see {@link Attribute#of}; its type is the attribute's
+     * @return this
+     */
+    public Operation.Builder attr(String name, Object byDefault) {
+        Attribute value = Attribute.of(byDefault);
+        attributes.put(name, new AttributeSpec(name, value.getClass(), value));
+        return self();
+    }
+
+    /**
+     * An attribute that must be given.
+     *
+     * @param name
+     *            its name
+     * @param attributeType
+     *            the record that its value is
+     * @return this
+     */
+    public Operation.Builder required(String name, Class<? extends Attribute> attributeType) {
+        attributes.put(name, new AttributeSpec(name, attributeType, null));
+        return self();
+    }
+
+    /**
+     * That it reads or writes a file. It is run only where the caller allows files, see
+     * {@link io.seriatim.graph.interpret.AllowedFiles}.
+     *
+     * @param attribute
+     *            a text that must be given: the file's name
+     * @return this
+     */
+    public Operation.Builder file(String attribute) {
+        file = attribute;
+        return required(attribute, Attribute.Text.class).effect(Effect.HOST);
+    }
+
+    /**
+     * Which operations of the type cannot be run, whatever they are given. Programs with such operations are
+     * refused before anything of them is run.
+     *
+     * @param rule
+     *            looks at attributes only; several calls add rules, of which the first that refuses is quoted
+     * @return this
+     */
+    public Operation.Builder refuse(Operation.Refusal rule) {
+        refusals.add(rule);
+        return self();
+    }
+
+    /**
+     * How it infers.
+     *
+     * @param rule
+     *            sets the outputs' types and shapes
+     * @return this
+     */
+    public Operation.Builder infer(Inference.Rule rule) {
+        inference = rule;
+        return self();
+    }
+
+    /**
+     * What it comes down to. Without, it is an instruction that only an executor can carry out.
+     *
+     * @param rule
+     *            makes the steps
+     * @return this
+     */
+    public Operation.Builder lower(Lowering.Rule rule) {
+        lowering = rule;
+        return self();
+    }
+
+    /**
+     * Its gradient, one operation that is defined elsewhere.
+     *
+     * @param signature
+     *            {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}; it gets the forward's attributes
+     * @return this
+     */
+    public Operation.Builder grad(String signature) {
+        gradient = GradientSignature.parse(signature)
+                .withLists(name -> inputs.stream().anyMatch(slot -> slot.name().equals(name) && slot.list()));
+        return self();
+    }
+
+    /**
+     * Its gradient.
+     *
+     * @param rule
+     *            makes the operations
+     * @return this
+     */
+    public Operation.Builder grad(GradientRule rule) {
+        gradient = rule;
+        return self();
+    }
+
+    /**
+     * Its gradient, which is defined with it: with the slots of the signature, this operation's attributes, and
+     * gradients that have the shape and type of what they are gradients of.
+     *
+     * @param signature
+     *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}
+     * @param rule
+     *            what the gradient comes down to
+     * @return this
+     */
+    public Operation.Builder grad(String signature, Lowering.Rule rule) {
+        return grad(signature, null, rule);
+    }
+
+    /**
+     * Its gradient, which is defined with it: with the slots of the signature and this operation's attributes.
+     *
+     * @param signature
+     *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}
+     * @param infer
+     *            how the gradient infers, or null if gradients have the shape and type of what they are gradients
+     *            of
+     * @param rule
+     *            what the gradient comes down to
+     * @return this
+     */
+    public Operation.Builder grad(String signature, Inference.@Nullable Rule infer, Lowering.Rule rule) {
+        with.add(gradOperation(signature, infer).lower(rule));
+        return grad(signature);
+    }
+
+    /**
+     * Begins the definition of a gradient operation, for one that has a gradient of its own: with the slots of the
+     * signature, and this operation's attributes. It does not become this operation's gradient by that; say so with
+     * {@link #grad(String)} and the same signature. The builder that is returned still needs what it comes down to,
+     * then its own gradient, and is registered by its own {@link #register}. Where gradients have no gradients,
+     * {@link #grad(String, Lowering.Rule)} does all of this.
+     *
+     * @param signature
+     *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}; its slots must be defined before
+     * @param infer
+     *            how the gradient infers, or null if gradients have the shape and type of what they are gradients
+     *            of
+     * @return a builder of the gradient operation
+     * @throws IllegalArgumentException
+     *             if the signature names a slot that this operation does not have
+     */
+    public Operation.Builder gradOperation(String signature, Inference.@Nullable Rule infer) {
+        GradientSignature parsed = GradientSignature.parse(signature);
+        Operation.Builder builder = new Operation.Builder(parsed.type());
+        parsed.inputs().forEach(binding -> builder.inputs.add(slot(binding)));
+        parsed.outputs().forEach(binding -> builder.outputs.add(slot(binding)));
+        builder.attributes.putAll(attributes);
+        builder.refusals.addAll(refusals);
+        return builder.infer(infer != null ? infer : inference -> GradientInference.infer(parsed, inference));
+    }
+
+    private Slot slot(GradientSignature.Binding binding) {
+        for (String name : List.of(binding.written(), binding.forward())) {
+            for (List<Slot> slots : List.of(outputs, inputs)) {
+                for (Slot slot : slots) {
+                    if (slot.name().equals(name)) {
+                        return new Slot(binding.slot(), slot.list(), true, false);
+                    }
+                }
+            }
+        }
+        throw new IllegalArgumentException("The gradient of '" + type + "' names the slot '" + binding.forward()
+                + "', which the operation does not have; define slots before the gradient");
+    }
+
+    /**
+     * What it does apart from writing its outputs.
+     *
+     * @param effect
+     *            one or more calls
+     * @return this
+     */
+    public Operation.Builder effect(Effect effect) {
+        effects.add(effect);
+        return self();
+    }
+
+    /**
+     * Inputs whose values decide on shapes or on the steps.
+     *
+     * @param slots
+     *            their names
+     * @return this
+     */
+    public Operation.Builder values(String... slots) {
+        values.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
+     * Inputs of which only type and shape are used, so that their memory may be gone.
+     *
+     * @param slots
+     *            their names
+     * @return this
+     */
+    public Operation.Builder shapesOnly(String... slots) {
+        shapesOnly.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
+     * Outputs that share memory with another variable from this operation on: see {@link Lowering#alias}.
+     *
+     * @param slots
+     *            their names, and those of the outputs whose memory they share
+     * @return this
+     */
+    public Operation.Builder aliases(String... slots) {
+        aliases.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
+     * That it stands at the boundary of a program: it brings values into a run or out of it. An executor does that
+     * before and after the run, and leaves the operation out.
+     *
+     * @return this
+     */
+    public Operation.Builder boundary() {
+        boundary = true;
+        return self();
+    }
+
+    /**
+     * That programs compute shapes with it, and that it does nothing else: an executor may compute it once for a
+     * plan if all its inputs are known by then and it has no more elements than a shape has.
+     *
+     * @return this
+     */
+    public Operation.Builder shapeArithmetic() {
+        shapeArithmetic = true;
+        return self();
+    }
+
+    /**
+     * That its only output follows from the shape of an input: shape arithmetic that is known as soon as that shape
+     * is.
+     *
+     * @param slot
+     *            the input, of which only the shape is used
+     * @param elements
+     *            the output's elements for an input of such dimensions
+     * @return this
+     */
+    public Operation.Builder ofShape(String slot, UnaryOperator<long[]> elements) {
+        ofShape = elements;
+        return shapesOnly(slot).shapeArithmetic();
+    }
+
+    /**
+     * That it changes variables and keeps a part of what they hold, as an operation does that writes one element of
+     * a list: an executor counts them among what it reads and what it writes.
+     *
+     * @param variables
+     *            the names of the variables that an operation changes
+     * @return this
+     */
+    public Operation.Builder changesInPlace(Function<OpDesc, List<String>> variables) {
+        changedInPlace = variables;
+        return self();
+    }
+
+    /**
+     * Puts it into a registry, with the gradients that were defined with it.
+     *
+     * @param registry
+     *            where it goes
+     */
+    public void register(Operations registry) {
+        registry.add(new Operation(this));
+        with.forEach(each -> each.register(registry));
+    }
+}
