@@ -108,7 +108,7 @@ class DeviceFaultsTest {
                 DeviceMemoryException cause = assertInstanceOf(DeviceMemoryException.class, failed.getCause(),
                         failed::toString);
                 String message = String.valueOf(failed.getMessage());
-                assertTrue(message.contains("sim:0 has not") && message.contains("65,536")
+                assertTrue(message.contains("sim:0 cannot allocate") && message.contains("65,536")
                         && message.contains(String.valueOf(cause.getMessage())), message);
                 resources.assertMemoryGivenBack("after a run that found too little memory");
                 assertSameValues(before, values(executor.scope(), NETWORK.main()), "after too little memory");
