@@ -8,21 +8,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an operation, or all of a type, have cost in all runs. The time of blocks inside of an operation counts for what
- * is in them.
+ * The time that one operation, or all operations of one type, took in all runs. The time of an operation that runs
+ * blocks does not include the operations in these blocks; they are counted themselves.
  *
  * @param type
  *            the operation's type
  * @param name
- *            what tells it from others of its type; empty for all of a type
+ *            the variable that the operation computes; empty for all operations of a type
  * @param provider
- *            of its kernels
+ *            the provider of its kernels
  * @param count
- *            how many times it ran
+ *            the number of executions
  * @param nanos
- *            how long in all
+ *            the total time, in nanoseconds
  * @param longest
- *            how long the longest time
+ *            the time of the longest execution, in nanoseconds
  */
 record Cost(String type, String name, String provider, long count, long nanos, long longest) {
     private static final Comparator<Cost> DEAREST = Comparator.comparingLong(Cost::nanos).reversed()
@@ -32,7 +32,7 @@ record Cost(String type, String name, String provider, long count, long nanos, l
     private record Kind(String type, String provider) {
     }
 
-    /** Adds up the times of one row. */
+    /** The accumulated times of one row of the table. */
     private static final class Sum {
         private long count;
         private long nanos;
@@ -45,7 +45,7 @@ record Cost(String type, String name, String provider, long count, long nanos, l
         }
     }
 
-    /** By operation, the dearest first. */
+    /** Returns the costs of each operation, in descending order of time. */
     static List<Cost> byOperation(List<Slice> slices) {
         IdentityHashMap<TracedPlan, Sum[]> sums = new IdentityHashMap<>();
         for (Slice slice : slices) {
@@ -69,7 +69,7 @@ record Cost(String type, String name, String provider, long count, long nanos, l
         return costs;
     }
 
-    /** By type of operation and provider, the dearest first. */
+    /** Returns the costs of each pair of operation type and provider, in descending order of time. */
     static List<Cost> byType(List<Slice> slices) {
         Map<Kind, Sum> sums = new LinkedHashMap<>();
         for (Slice slice : slices) {

@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The longest chain of instructions of which each waits for the one before: no number of threads makes a run shorter
- * than it.
+ * The critical path of a run: the chain of dependent instructions whose times have the largest sum. A run cannot take
+ * less time than its critical path, however many threads it uses.
  *
  * @param length
- *            the time of its instructions
+ *            the sum of the times of its instructions, in nanoseconds
  * @param spans
  *            its instructions, in order
  */

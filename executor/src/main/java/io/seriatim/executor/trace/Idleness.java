@@ -3,19 +3,19 @@ package io.seriatim.executor.trace;
 import java.util.List;
 
 /**
- * What a lane did during a run.
+ * The time of one lane during a run, divided into busy and idle intervals.
  *
  * @param lane
- *            its number
+ *            the lane's index in {@link RunTrace#lanes}
  * @param busy
- *            when it ran instructions
+ *            the intervals in which the lane ran instructions
  * @param dependency
- *            when it was idle since nothing that it may run was ready
+ *            the idle intervals in which no instruction for this lane was ready
  * @param queue
- *            when it was idle though something that it may run was ready and had not started
+ *            the idle intervals in which an instruction for this lane was ready but had not started
  */
 record Idleness(int lane, Intervals busy, Intervals dependency, Intervals queue) {
-    /** Of each lane that took part in a run. */
+    /** Returns the idleness of each lane that took part in the run. */
     static List<Idleness> of(RunTrace.Run run, List<Slice> slices, List<RunTrace.Lane> lanes) {
         return run.lanes().stream().map(lane -> of(run, slices, lane, lanes.get(lane))).toList();
     }

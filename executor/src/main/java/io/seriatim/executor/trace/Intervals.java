@@ -2,7 +2,7 @@ package io.seriatim.executor.trace;
 
 import java.util.Arrays;
 
-/** Times, as intervals that do not touch one another, in order. Immutable. */
+/** An immutable, sorted set of disjoint time intervals. */
 final class Intervals {
     private final long[] bounds;
 
@@ -60,7 +60,7 @@ final class Intervals {
         return length;
     }
 
-    /** What of a time is not in these intervals. */
+    /** Returns the part of an interval that these intervals do not cover. */
     Intervals complement(long from, long to) {
         Builder rest = new Builder();
         long reached = from;
@@ -72,7 +72,7 @@ final class Intervals {
         return rest.build();
     }
 
-    /** What is in both. */
+    /** Returns the intersection of both sets. */
     Intervals and(Intervals other) {
         Builder both = new Builder();
         int j = 0;

@@ -3,7 +3,7 @@ package io.seriatim.executor.trace;
 import io.seriatim.graph.util.Printable;
 import java.util.Locale;
 
-/** Text and numbers for a page that is both HTML and well-formed XML. */
+/** Formats text and numbers for a page that is both HTML and well-formed XML. */
 public final class Markup {
     private static final String[] TIMES = {"ns", "µs", "ms", "s"};
     private static final String[] SIZES = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -12,12 +12,12 @@ public final class Markup {
     }
 
     /**
-     * Text as markup.
+     * Escapes text for use as markup.
      *
      * @param text
-     *            any
-     * @return what shows as that text, in an element and in a quoted attribute; other characters than
-     * {@link Printable printable} ones become their numbers
+     *            any text
+     * @return markup that displays the text, valid in an element and in a quoted attribute; characters that are not
+     * {@link Printable printable} are replaced by escape sequences with their code points
      */
     public static String text(String text) {
         StringBuilder safe = new StringBuilder(text.length() + 16);
@@ -35,11 +35,11 @@ public final class Markup {
     }
 
     /**
-     * Text as JSON, which may stand in a script inside of a page.
+     * Quotes text as JSON that may be embedded in a script element of a page.
      *
      * @param text
-     *            any
-     * @return a quoted string without any character that is markup
+     *            any text
+     * @return a JSON string, with quotes, that contains no markup characters
      */
     public static String quoted(String text) {
         StringBuilder json = new StringBuilder(text.length() + 2).append('"');
@@ -57,11 +57,11 @@ public final class Markup {
     }
 
     /**
-     * Whether XML has a way to write a character (XML 1.0, production 2).
+     * Returns whether XML 1.0 can represent a character (production 2 of the specification).
      *
      * @param c
-     *            code point
-     * @return false for control characters and halves of pairs
+     *            a code point
+     * @return false for most control characters, unpaired surrogates, U+FFFE and U+FFFF
      */
     public static boolean isLegal(int c) {
         return c == '\t' || c == '\n' || c == '\r' || (c >= ' ' && c < 0xD800) || (c > 0xDFFF && c < 0xFFFE)
@@ -69,13 +69,13 @@ public final class Markup {
     }
 
     /**
-     * The beginning of a text.
+     * Shortens text to a maximum length.
      *
      * @param text
-     *            any
+     *            any text
      * @param most
-     *            characters, from 1
-     * @return at most so many, the last one … if there were more
+     *            the maximum number of characters, at least 1
+     * @return the text, or its beginning followed by "…" if it is longer
      */
     public static String shortened(String text, int most) {
         return text.length() <= most
@@ -85,13 +85,13 @@ public final class Markup {
     }
 
     /**
-     * Numbers and texts in a pattern, the same whatever the language of the machine.
+     * Formats values as {@link String#format} does, independently of the default locale.
      *
      * @param format
-     *            as in {@link String#format}
+     *            a format string
      * @param values
-     *            what it names; texts must be markup
-     * @return the whole
+     *            its arguments; texts must already be markup
+     * @return the formatted string
      */
     @SuppressWarnings("AnnotateFormatMethod") // Some formats are chosen by the size of the number.
     public static String format(String format, Object... values) {
@@ -99,28 +99,28 @@ public final class Markup {
     }
 
     /**
-     * A duration.
+     * Formats a duration.
      *
      * @param nanos
-     *            nanoseconds
-     * @return three digits and a unit, such as {@code 1.25 ms}
+     *            the duration in nanoseconds
+     * @return three significant digits and a unit, such as {@code 1.25 ms}
      */
     public static String time(long nanos) {
         return scaled(nanos, 1000, TIMES);
     }
 
     /**
-     * A size.
+     * Formats an amount of memory.
      *
      * @param bytes
-     *            of memory
-     * @return three digits and a unit, such as {@code 12.5 MiB}
+     *            the number of bytes
+     * @return three significant digits and a unit, such as {@code 12.5 MiB}
      */
     public static String bytes(long bytes) {
         return scaled(bytes, 1024, SIZES);
     }
 
-    /** Three digits, and the unit that needs no more. */
+    /** Formats three significant digits and the largest unit that fits them. */
     private static String scaled(long value, int step, String[] units) {
         double number = value;
         int unit = 0;
@@ -133,10 +133,10 @@ public final class Markup {
     }
 
     /**
-     * A whole number.
+     * Formats an integer.
      *
      * @param count
-     *            any
+     *            any number
      * @return its digits in groups of three
      */
     public static String count(long count) {

@@ -1,6 +1,6 @@
 package io.seriatim.executor.trace;
 
-/** Draws how much memory a run had in use. */
+/** Draws the memory use of a run over time. */
 final class MemorySvg {
     private static final int HEIGHT = 180;
     private static final int COLUMNS = 2;
@@ -42,7 +42,10 @@ final class MemorySvg {
         return svg.append("</svg>").toString();
     }
 
-    /** For each column of the drawing the most that was in use there, so that its size does not grow with the run. */
+    /**
+     * Draws the maximum memory use within each column, so that the size of the drawing does not depend on the length of
+     * the run.
+     */
     private void area(StringBuilder svg) {
         long[] columns = new long[COLUMNS * (TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT)];
         long now = 0;

@@ -6,16 +6,16 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * How much memory a run had in use.
+ * The memory use of a run over time.
  *
  * @param times
- *            when it changed, in order
+ *            the times at which the memory use changed, in ascending order
  * @param bytes
- *            what it was from then on
+ *            the memory use from each of these times on
  * @param peak
- *            the index of the most; −1 if no memory is known of
+ *            the index of the maximum; −1 if no memory use was recorded
  * @param atPeak
- *            what was held then, the largest first, but not what the plan did not foresee
+ *            the values in memory at the maximum, in descending order of size; without memory that was not planned
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record MemoryUse(long[] times, long[] bytes, int peak, List<Held> atPeak) {
@@ -23,11 +23,11 @@ record MemoryUse(long[] times, long[] bytes, int peak, List<Held> atPeak) {
      * A value in memory.
      *
      * @param value
-     *            what it is
+     *            the value
      * @param from
-     *            when it began
+     *            the time at which it was allocated
      * @param to
-     *            when the last user had ended
+     *            the time at which its last user ended
      */
     record Held(TracedPlan.Value value, long from, long to) {
     }
@@ -43,7 +43,7 @@ record MemoryUse(long[] times, long[] bytes, int peak, List<Held> atPeak) {
             changes.add(new Change(each.from(), each.value().bytes()));
             changes.add(new Change(each.to(), -each.value().bytes()));
         });
-        // What ends makes room for what begins at the same time.
+        // Of changes at the same time, memory is freed before other memory is allocated.
         changes.sort(Comparator.comparingLong(Change::time).thenComparingLong(Change::bytes));
         long[] times = new long[changes.size()];
         long[] bytes = new long[times.length];

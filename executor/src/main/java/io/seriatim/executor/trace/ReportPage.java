@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A page for a browser, which needs nothing else: no network, no other file. It is HTML and well-formed XML if all that
- * is added is. It brings the style of {@link ReportSections} and the script that zooms their timelines.
+ * A self-contained page for a browser, which loads no other file. It is HTML, and well-formed XML if all markup added
+ * to it is well-formed. It contains the style sheet of {@link ReportSections} and the script that zooms their
+ * timelines.
  */
 public final class ReportPage {
     private final String title;
@@ -21,20 +22,20 @@ public final class ReportPage {
     private final StringBuilder body = new StringBuilder();
 
     /**
-     * A page with nothing but a title.
+     * Creates a page without content.
      *
      * @param title
-     *            text
+     *            the title, as text
      */
     public ReportPage(String title) {
         this.title = Markup.text(title);
     }
 
     /**
-     * Adds to the end of the page.
+     * Appends markup to the page.
      *
      * @param markup
-     *            elements that are well-formed; texts in them went through {@link Markup#text}
+     *            well-formed elements; text in them must be escaped with {@link Markup#text}
      * @return this
      */
     public ReportPage add(String markup) {
@@ -43,10 +44,10 @@ public final class ReportPage {
     }
 
     /**
-     * Adds to the style sheet.
+     * Appends rules to the style sheet.
      *
      * @param css
-     *            rules
+     *            the rules
      * @return this
      */
     public ReportPage style(String css) {
@@ -55,10 +56,10 @@ public final class ReportPage {
     }
 
     /**
-     * Adds a script that runs once the page is there.
+     * Appends a script that runs when the page has been loaded.
      *
      * @param javascript
-     *            statements
+     *            the statements
      * @return this
      */
     public ReportPage script(String javascript) {
@@ -67,27 +68,28 @@ public final class ReportPage {
     }
 
     /**
-     * One of the numbers at the beginning of a page. Tiles stand beside one another in {@code <div class="tiles">}.
+     * Returns a tile, which shows one of the key figures at the beginning of a page. Tiles are arranged in a row in
+     * {@code <div class="tiles">}.
      *
      * @param what
-     *            it is; markup
+     *            the name of the figure, as markup
      * @param value
-     *            the number; markup
+     *            the figure, as markup
      * @param more
-     *            what makes it comparable; markup
-     * @return markup
+     *            an additional figure for comparison, as markup
+     * @return the tile, as markup
      */
     public static String tile(String what, String value, String more) {
         return "<div class=\"tile\"><span>" + what + "</span><b>" + value + "</b><span>" + more + "</span></div>\n";
     }
 
     /**
-     * Adds a section with names and what they stand for.
+     * Appends a section that lists names and values.
      *
      * @param heading
-     *            text
+     *            the heading, as text
      * @param entries
-     *            texts, in the order in which they are shown
+     *            names and values, as text, in the order in which they are shown
      * @return this
      */
     public ReportPage list(String heading, Map<String, String> entries) {
@@ -100,13 +102,13 @@ public final class ReportPage {
     }
 
     /**
-     * A file beside a class, such as a style sheet.
+     * Reads a resource from the package of a class, such as a style sheet.
      *
      * @param beside
      *            the class
      * @param name
-     *            of the file
-     * @return its text
+     *            the name of the resource
+     * @return the text of the resource
      */
     static String resource(Class<?> beside, String name) {
         try (InputStream in = Objects.requireNonNull(beside.getResourceAsStream(name), name)) {
@@ -117,12 +119,12 @@ public final class ReportPage {
     }
 
     /**
-     * Writes the page. The file is there whole or not at all.
+     * Writes the page atomically: if writing fails, the file is unchanged.
      *
      * @param file
-     *            replaced if it is there
+     *            the file, which is replaced if it exists
      * @throws IOException
-     *             if it cannot be written
+     *             if the file cannot be written
      */
     public void write(Path file) throws IOException {
         AtomicFile.writeText(file, this::write);
@@ -138,7 +140,7 @@ public final class ReportPage {
                 <title>""").append(title).append("</title>\n<style>\n/*<![CDATA[*/\n").append(styles)
                 .append("/*]]>*/\n</style>\n</head>\n<body>\n<main>\n<h1>").append(title)
                 .append("</h1>\n").append(body).append("</main>\n<script>\n//<![CDATA[\n").append(scripts)
-                // For whoever looks at the page with a program.
+                // Lets programs that drive a browser wait until the scripts have run.
                 .append("document.documentElement.dataset.ready = \"yes\";\n//]]>\n</script>\n</body>\n</html>\n");
     }
 }

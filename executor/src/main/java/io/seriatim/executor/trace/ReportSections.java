@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What there is to say of a recording, as parts of a {@link ReportPage}: the last run is drawn, costs are of all runs.
- * Each part is well-formed markup without identifiers, so that the parts of several recordings may stand on one page.
+ * The sections of a {@link ReportPage} about a recording. Drawings show the last run; costs are sums over all runs.
+ * Each section is well-formed markup without identifiers, so that one page may contain sections of several recordings.
  */
 public final class ReportSections {
     private static final int LONGEST = 10;
@@ -25,7 +25,7 @@ public final class ReportSections {
     private final CriticalPath path;
     private final MemoryUse memory;
 
-    /** A time in which a lane was idle. */
+    /** An interval in which a lane was idle. */
     private record Gap(int lane, boolean queue, long from, long to) {
         long length() {
             return to - from;
@@ -47,7 +47,7 @@ public final class ReportSections {
     }
 
     /**
-     * All parts, in the order in which they are read.
+     * Returns all sections in reading order.
      *
      * @return markup
      */
@@ -56,9 +56,9 @@ public final class ReportSections {
     }
 
     /**
-     * How much was recorded, and which instruction failed.
+     * Returns a summary of the number of recorded runs and operations, and the operation that failed, if any.
      *
-     * @return paragraphs
+     * @return paragraphs, as markup
      */
     public String summary() {
         StringBuilder part = new StringBuilder();
@@ -69,9 +69,11 @@ public final class ReportSections {
                 trace.runsLeftOut() == 0
                         ? ""
                         : ", the latest of " + Markup.count(trace.runs().size() + trace.runsLeftOut()),
-                trace.runs().size() == 1 ? "" : " The last run is drawn, costs are of all that are kept.");
+                trace.runs().size() == 1
+                        ? ""
+                        : " Drawings show the last run; costs are sums over all runs that were kept.");
         if (run.nestedLeftOut() > 0) {
-            add(part, "<p class=\"subtitle\">%s operations inside of blocks ran, but were not kept.</p>\n",
+            add(part, "<p class=\"subtitle\">%s operations ran in blocks but were not kept.</p>\n",
                     Markup.count(run.nestedLeftOut()));
         }
         if (failed > 0) {
@@ -84,9 +86,9 @@ public final class ReportSections {
     }
 
     /**
-     * The few numbers that matter most: how long, how busy, how long at least, how much memory.
+     * Returns the key figures: duration, busy time, critical path and peak memory.
      *
-     * @return a row of tiles
+     * @return a row of tiles, as markup
      */
     public String tiles() {
         long busy = idleness.stream().mapToLong(each -> each.busy().length()).sum();
@@ -103,11 +105,11 @@ public final class ReportSections {
         part.append(ReportPage.tile("Peak memory of values", Markup.bytes(memory.peakBytes()),
                 run.plan().arenaBytes() == 0 ? "no arena" : "arena of " + Markup.bytes(run.plan().arenaBytes())));
         part.append(ReportPage.tile("Parameters", Markup.bytes(run.plan().parameterBytes()),
-                "and what else outlives runs"));
+                "and other state that outlives runs"));
         return part.append("</div>\n").toString();
     }
 
-    /** Of what the run is called, without the article. */
+    /** Removes the article from the name of the run, and capitalises it. */
     private static String capital(String text) {
         String name = text.startsWith("the ") ? text.substring(4) : text;
         return name.isEmpty()
@@ -121,9 +123,9 @@ public final class ReportSections {
     }
 
     /**
-     * What each thread and stream did when, to be zoomed and moved.
+     * Returns a timeline of all threads and streams, which can be zoomed and moved.
      *
-     * @return a section
+     * @return a section, as markup
      */
     public String timeline() {
         TimelineSvg timeline = new TimelineSvg(run, slices, idleness, path, trace.lanes(), colours);
@@ -155,17 +157,19 @@ public final class ReportSections {
     }
 
     /**
-     * Why threads and streams had nothing to do, and the longest times of that.
+     * Returns the idle time of each thread and stream by reason, and the longest idle intervals.
      *
-     * @return a section
+     * @return a section, as markup
      */
     public String idleness() {
         StringBuilder part = new StringBuilder(
                 """
                         <section>
                         <h2>Idle time, explained</h2>
-                        <p><b>Dependency</b>: nothing that the thread or stream may run was ready; other operations had to end first.
-                        <b>Queue</b>: something was ready and had not started; this is what scheduling costs, or a thread that came late.</p>
+                        <p><b>Dependency</b>: no operation for the thread or stream was ready.
+                        Other operations had to end first.
+                        <b>Queue</b>: an operation was ready but had not started.
+                        This is the overhead of scheduling, or a thread that woke up late.</p>
                         <table><thead><tr><th class="l">Thread or stream</th><th class="l">Busy, queue, dependency</th><th>Busy</th><th>Dependency</th><th>Queue</th><th>Gaps</th></tr></thead><tbody>
                         """);
         List<Gap> gaps = new ArrayList<>();
@@ -223,9 +227,9 @@ public final class ReportSections {
     }
 
     /**
-     * How much memory values took when, and which they were when it was most.
+     * Returns the memory use over time, and the values in memory at its peak.
      *
-     * @return a section; empty if nothing is known of memory
+     * @return a section, as markup; empty if no memory use was recorded
      */
     public String memory() {
         if (memory.peak() < 0) {
@@ -233,8 +237,8 @@ public final class ReportSections {
         }
         StringBuilder part = new StringBuilder();
         add(part,
-                "<section>\n<h2>Memory over %s</h2>\n<p>Of values between the start of the operation that computes "
-                        + "them and the end of the last that uses them; without parameters.</p>\n",
+                "<section>\n<h2>Memory over %s</h2>\n<p>A value counts from the start of the operation that computes "
+                        + "it to the end of the last operation that uses it. Parameters are not included.</p>\n",
                 called);
         part.append(new MemorySvg(memory, run).svg());
         long held = memory.atPeak().stream().mapToLong(each -> each.value().bytes()).sum();
@@ -257,9 +261,9 @@ public final class ReportSections {
     }
 
     /**
-     * The costliest operations, and the time by their type.
+     * Returns the most expensive operations, and the time of each operation type.
      *
-     * @return two sections
+     * @return two sections, as markup
      */
     public String costs() {
         long all = types.stream().mapToLong(Cost::nanos).sum();
@@ -294,16 +298,16 @@ public final class ReportSections {
     }
 
     /**
-     * The longest chain of operations of which each waits for the one before.
+     * Returns the critical path: the chain of dependent operations whose times have the largest sum.
      *
-     * @return a section
+     * @return a section, as markup
      */
     public String criticalPath() {
         StringBuilder part = new StringBuilder();
         add(part,
-                "<section>\n<h2>Critical path of %s</h2>\n<p>The longest chain of operations of which each waits "
-                        + "for the one before: %s operations, %s of the run's %s (%s). No number of threads makes "
-                        + "the run shorter than that.</p>\n",
+                "<section>\n<h2>Critical path of %s</h2>\n<p>The longest chain of dependent operations: "
+                        + "%s operations, %s of the run's %s (%s). The run cannot take less time, "
+                        + "however many threads it uses.</p>\n",
                 called, Markup.count(path.spans().size()), Markup.time(path.length()), Markup.time(run.duration()),
                 Markup.percent(path.length(), run.duration()));
         add(part,
@@ -329,9 +333,9 @@ public final class ReportSections {
     }
 
     /**
-     * How long each of the runs took.
+     * Returns the duration of each run.
      *
-     * @return a section; empty if there is but one run
+     * @return a section, as markup; empty if there is only one run
      */
     public String runs() {
         int n = trace.runs().size();

@@ -8,13 +8,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the times of one run. Called by the executor; {@link #started} and {@link #ended} cost a clock reading and a
- * few plain stores.
+ * Records the times of one run. The executor calls it. {@link #started} and {@link #ended} each read the clock once and
+ * perform a few plain stores.
  *
  * <p>
- * The columns have a place for each instruction, which runs once, on one thread. So threads write to different places
- * without locks; whoever calls {@link #end} has waited for all of them before. When all that an instruction waits for
- * had ended is not recorded: it follows from the other instructions' times.
+ * The columns have one element for each instruction. An instruction runs once, on one thread, so threads write to
+ * different elements and need no lock. The thread that calls {@link #end} must have waited for all of them. The time at
+ * which an instruction became ready is not recorded; it is computed from the times at which its dependencies ended.
  */
 public final class RunLog {
     private final RunRecorder recorder;
@@ -30,7 +30,7 @@ public final class RunLog {
     private long nestedLeftOut;
     private long over;
 
-    /** The times of all instructions; 0 is none. */
+    /** The times of all instructions; 0 means that the instruction did not start, or did not end. */
     static final class Columns {
         private final long[] started;
         private final long[] ended;
@@ -81,12 +81,12 @@ public final class RunLog {
     }
 
     /**
-     * Says that the calling thread works on this run. A thread that finds nothing to do is seen in the report if it has
-     * said so.
+     * Registers the calling thread as a lane of this run. The report also shows a registered thread that executed no
+     * instruction.
      *
      * @param place
-     *            of the instructions that threads run
-     * @return the lane for {@link #started}
+     *            the place of the instructions that threads run
+     * @return the index of the lane, for {@link #started}
      */
     public int thread(String place) {
         Thread thread = Thread.currentThread();
@@ -95,19 +95,21 @@ public final class RunLog {
     }
 
     /**
-     * Says that a stream of a device works on this run.
+     * Registers a stream of a device as a lane of this run.
      *
      * @param place
      *            the device
      * @param stream
-     *            its number, from 0, as in {@link TracedPlan.Instruction#stream}
+     *            the index of the stream, at least 0, as in {@link TracedPlan.Instruction#stream}
      * @param name
-     *            what people call it
-     * @return the lane for {@link #started}
+     *            the display name of the stream
+     * @return the index of the lane, for {@link #started}
+     * @throws IllegalArgumentException
+     *             if {@code stream} is negative
      */
     public int stream(String place, int stream, String name) {
         if (stream < 0) {
-            throw new IllegalArgumentException("Streams are counted from 0, but this is " + stream);
+            throw new IllegalArgumentException("The index of a stream must be 0 or more, but is " + stream);
         }
         return lane(new RunTrace.Lane(name, place, stream));
     }
@@ -121,12 +123,12 @@ public final class RunLog {
     }
 
     /**
-     * An instruction starts.
+     * Records that an instruction starts.
      *
      * @param index
-     *            its index in the plan
+     *            the index of the instruction in the plan
      * @param lane
-     *            where it runs
+     *            the lane that runs it
      */
     public void started(int index, int lane) {
         started(index, lane, recorder.now());
@@ -138,10 +140,10 @@ public final class RunLog {
     }
 
     /**
-     * An instruction has ended. One that fails does not end.
+     * Records that an instruction has completed. It is not called for an instruction that failed.
      *
      * @param index
-     *            its index in the plan
+     *            the index of the instruction in the plan
      */
     public void ended(int index) {
         ended(index, recorder.now());
@@ -152,13 +154,13 @@ public final class RunLog {
     }
 
     /**
-     * An instruction takes memory that the plan did not foresee, or gives it back. Called by the thread that runs the
-     * instruction.
+     * Records that an instruction allocates or frees memory that the memory plan does not contain. The thread that runs
+     * the instruction calls it.
      *
      * @param index
-     *            its index in the plan
+     *            the index of the instruction in the plan
      * @param bytes
-     *            how much is taken, negative for what is given back
+     *            the number of bytes allocated; negative if they are freed
      */
     public void memory(int index, long bytes) {
         if (bytes > 0) {
@@ -169,19 +171,19 @@ public final class RunLog {
     }
 
     /**
-     * Begins a run of a block inside of an instruction, such as a turn of a loop.
+     * Begins the run of a block within an instruction, such as one iteration of a loop.
      *
      * @param index
-     *            the instruction in this plan
+     *            the index of the instruction in this plan
      * @param inner
      *            the block's plan
-     * @return takes the times of the block's instructions; end it before the instruction ends
+     * @return a log for the block's instructions, which must be ended before the instruction ends
      */
     public RunLog nested(int index, TracedPlan inner) {
         return recorder.begin(inner, this, index);
     }
 
-    /** The run is over: no thread works on it any more, and nothing is called after this. */
+    /** Ends the log. No thread may use it afterwards. */
     public void end() {
         end(recorder.now());
     }
@@ -195,7 +197,7 @@ public final class RunLog {
         }
     }
 
-    /** Keeps an inner run while there is room for it: a loop of very many turns is not kept whole. */
+    /** Keeps the run of a block if capacity is left. The log of a loop with very many iterations is truncated. */
     private synchronized boolean adopt(RunLog inner) {
         int spans = inner.spans();
         if (spans() + spans > recorder.capacity()) {

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records runs of plans: when each instruction started and ended, and on which thread or stream. It keeps the latest
- * runs up to a number of spans, so that a long training may be recorded from beginning to end. For many threads and
- * runs at once.
+ * Records when each instruction of a run started and ended, and on which thread or stream. It keeps the latest runs up
+ * to a maximum number of spans, so that it can stay switched on during a long training.
  *
  * <p>
- * Given to an executor's builder; {@link #trace} may be called at any time and has the runs that have ended.
+ * A recorder is passed to the builder of an executor. It is thread-safe and records concurrent runs. {@link #trace} may
+ * be called at any time; it contains the runs that have ended.
  */
 public final class RunRecorder {
-    /** How many instructions' times are kept: their report is a few megabytes. */
+    /** The default capacity in spans, for which a report takes a few megabytes. */
     public static final int DEFAULT_SPANS = 200_000;
     private static final int SPARE = 8;
 
@@ -31,29 +31,33 @@ public final class RunRecorder {
     private long leftOut;
     private volatile boolean paused;
 
-    /** Keeps {@value #DEFAULT_SPANS} spans. */
+    /** Creates a recorder with a capacity of {@value #DEFAULT_SPANS} spans. */
     public RunRecorder() {
         this(DEFAULT_SPANS);
     }
 
     /**
-     * Keeps the latest runs.
+     * Creates a recorder that keeps the latest runs.
      *
      * @param spans
-     *            how many instructions' times in all; the last run is kept even if it has more
+     *            the capacity: the number of executed instructions to keep, at least 1. The last run is kept even if it
+     *            has more
+     * @throws IllegalArgumentException
+     *             if {@code spans} is less than 1
      */
     public RunRecorder(int spans) {
         if (spans < 1) {
-            throw new IllegalArgumentException("A recorder keeps 1 span or more, but was asked for " + spans);
+            throw new IllegalArgumentException("The capacity of a recorder must be 1 span or more, but is " + spans);
         }
         this.capacity = spans;
         notes.putAll(machine());
     }
 
     /**
-     * What every recorder notes.
+     * Describes the environment that every recorder notes.
      *
-     * @return Java, the system, the number of processors and the size of the heap, by their names for people
+     * @return the version of Java, the operating system, the number of processors and the maximum size of the heap, by
+     * display name
      */
     public static Map<String, String> machine() {
         Runtime machine = Runtime.getRuntime();
@@ -67,8 +71,8 @@ public final class RunRecorder {
     }
 
     /**
-     * Leaves out all runs that begin from now on, until {@link #resume}. They cost nothing; those that have begun are
-     * recorded to their end.
+     * Stops recording runs that begin from now on, until {@link #resume} is called. Such runs have no overhead. Runs
+     * that have already begun are recorded to their end.
      *
      * @return this
      */
@@ -78,7 +82,7 @@ public final class RunRecorder {
     }
 
     /**
-     * Records the runs that begin from now on.
+     * Resumes recording, for runs that begin from now on.
      *
      * @return this
      */
@@ -88,21 +92,21 @@ public final class RunRecorder {
     }
 
     /**
-     * Whether a run that begins now is recorded. Asked by the executor, once a run.
+     * Returns whether a run that begins now is recorded. The executor calls it once for each run.
      *
-     * @return false while it is paused
+     * @return false while the recorder is paused
      */
     public boolean isRecording() {
         return !paused;
     }
 
     /**
-     * Notes something that the report should say of how the runs were made, such as the number of threads.
+     * Adds a note to the report about the conditions of the runs, such as the number of threads.
      *
      * @param name
-     *            what it is
+     *            the name of the note
      * @param value
-     *            replaces one of that name
+     *            its text, which replaces that of an earlier note with the same name
      * @return this
      */
     public synchronized RunRecorder note(String name, String value) {
@@ -111,11 +115,11 @@ public final class RunRecorder {
     }
 
     /**
-     * Begins a run. Called by the executor.
+     * Begins a run. The executor calls it.
      *
      * @param plan
-     *            what is run; the same object for each run of one specialisation
-     * @return takes the times; {@link RunLog#end} must be called when the run is over, however it ended
+     *            the description of the plan, the same object for each run of one compiled plan
+     * @return the log of the run; {@link RunLog#end} must be called when the run ends, also if it failed
      */
     public RunLog begin(TracedPlan plan) {
         long number;
@@ -163,7 +167,7 @@ public final class RunRecorder {
         return lanes.size() - 1;
     }
 
-    /** Keeps a run that is over, and lets the oldest go that no longer fit. */
+    /** Adds a run that has ended, and evicts the oldest runs that exceed the capacity. */
     synchronized void keep(RunLog run) {
         ended.add(run);
         kept += run.spans();
@@ -182,9 +186,9 @@ public final class RunRecorder {
     }
 
     /**
-     * What was recorded of the runs that have ended.
+     * Returns the recording of the runs that have ended.
      *
-     * @return a snapshot; later runs do not change it
+     * @return an immutable snapshot
      */
     public synchronized RunTrace trace() {
         List<RunTrace.Run> runs = ended.stream().map(RunLog::snapshot).toList();

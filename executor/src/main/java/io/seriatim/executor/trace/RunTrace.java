@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a {@link RunRecorder} has recorded. Immutable. All times are nanoseconds since the recorder was made. */
+/** The immutable recording of a {@link RunRecorder}. All times are nanoseconds since the recorder was created. */
 public final class RunTrace {
     private final List<Lane> lanes;
     private final List<Run> runs;
@@ -17,14 +17,14 @@ public final class RunTrace {
     private final Map<String, String> notes;
 
     /**
-     * What works on instructions.
+     * A thread or a stream that runs instructions.
      *
      * @param name
-     *            the thread's or the stream's
+     *            the name of the thread or stream
      * @param place
-     *            where it computes
+     *            the place at which it computes
      * @param stream
-     *            a stream of a device, −1 for a thread
+     *            the index of the stream on its device; −1 for a thread
      */
     public record Lane(String name, String place, int stream) {
         boolean takes(TracedPlan.Instruction instruction) {
@@ -33,31 +33,31 @@ public final class RunTrace {
     }
 
     /**
-     * One instruction of one run.
+     * The execution of one instruction in one run.
      *
      * @param instruction
-     *            its index in the plan
+     *            the index of the instruction in the plan
      * @param lane
-     *            which of {@link RunTrace#lanes} ran it
+     *            the index in {@link RunTrace#lanes} of the lane that ran it
      * @param ready
-     *            when all that it waits for had ended
+     *            the time at which all its dependencies had ended
      * @param started
-     *            when it started
+     *            the time at which it started
      * @param ended
-     *            when it ended; the end of the run if it failed
+     *            the time at which it ended; the end of the run if it failed
      * @param completed
-     *            whether it did not fail
+     *            false if it failed
      * @param allocated
-     *            bytes that it took beyond the plan
+     *            the bytes that it allocated outside of the memory plan
      * @param freed
-     *            bytes beyond the plan that it gave back
+     *            the bytes that it freed outside of the memory plan
      */
     public record Span(int instruction, int lane, long ready, long started, long ended, boolean completed,
             long allocated, long freed) {
         /**
-         * How long it ran.
+         * Returns the time for which the instruction ran.
          *
-         * @return in nanoseconds
+         * @return the duration in nanoseconds
          */
         public long duration() {
             return ended - started;
@@ -65,26 +65,27 @@ public final class RunTrace {
     }
 
     /**
-     * One run.
+     * One run of a plan.
      *
      * @param number
-     *            from 0, of all that were begun; that of the outer run for a block's
+     *            the number of the run, from 0, in the order in which runs began; the run of a block has the number of
+     *            the outermost run
      * @param plan
-     *            what was run
+     *            the description of the plan
      * @param within
-     *            for a block's run the instruction of the outer run, else −1
+     *            for the run of a block, the instruction of the outer run that ran it; otherwise −1
      * @param begun
-     *            when it began
+     *            the time at which the run began
      * @param ended
-     *            when it was over
+     *            the time at which the run ended
      * @param lanes
-     *            which of {@link RunTrace#lanes} worked on it
+     *            the indices in {@link RunTrace#lanes} of the lanes that took part
      * @param spans
-     *            what ran, by instruction
+     *            the executed instructions, by index
      * @param nested
      *            the runs of blocks
      * @param nestedLeftOut
-     *            how many spans of blocks were not kept
+     *            the number of spans of blocks that were not kept
      */
     public record Run(long number, TracedPlan plan, int within, long begun, long ended, List<Integer> lanes,
             List<Span> spans,
@@ -97,9 +98,9 @@ public final class RunTrace {
         }
 
         /**
-         * How long it took.
+         * Returns the time that the run took.
          *
-         * @return in nanoseconds
+         * @return the duration in nanoseconds
          */
         public long duration() {
             return ended - begun;
@@ -114,87 +115,88 @@ public final class RunTrace {
     }
 
     /**
-     * Threads and streams.
+     * Returns the threads and streams of all runs.
      *
-     * @return by number
+     * @return the lanes, by index
      */
     public List<Lane> lanes() {
         return lanes;
     }
 
     /**
-     * The runs that are kept.
+     * Returns the runs that were kept.
      *
-     * @return in the order in which they ended
+     * @return the runs, in the order in which they ended
      */
     public List<Run> runs() {
         return runs;
     }
 
     /**
-     * Where the time of a run went.
+     * Divides the time of a run into busy, waiting and idle time.
      *
      * @param run
      *            one of {@link #runs}
      * @param threads
-     *            how many there were for it; those that took no part were idle
-     * @return the parts
+     *            the number of threads that were available; threads that took no part count as idle
+     * @return the shares
      */
     public TimeShares shares(Run run, int threads) {
         return TimeShares.of(run, lanes, threads);
     }
 
     /**
-     * How many older runs were recorded, but not kept.
+     * Returns the number of recorded runs that were evicted.
      *
-     * @return 0 if the recorder's size was enough
+     * @return the number; 0 if the capacity of the recorder was sufficient
      */
     public long runsLeftOut() {
         return runsLeftOut;
     }
 
     /**
-     * How the runs were made: what recorders note of the machine, and what was noted besides.
+     * Returns the notes about the conditions of the runs: those of {@link RunRecorder#machine} and those added by
+     * {@link RunRecorder#note}.
      *
-     * @return in the order in which it was noted
+     * @return the notes, in the order in which they were added
      */
     public Map<String, String> notes() {
         return notes;
     }
 
     /**
-     * What a page may say of the runs.
+     * Returns the sections of a report about the runs.
      *
      * @param last
-     *            what the last run is called in the middle of a sentence, such as {@code step 20}
-     * @return the parts; nothing if no run has ended
+     *            the name of the last run as it appears within a sentence, such as {@code step 20}
+     * @return the sections; empty if no run has ended
      */
     public Optional<ReportSections> sections(String last) {
         return runs.isEmpty() ? Optional.empty() : Optional.of(new ReportSections(this, last));
     }
 
     /**
-     * Writes all runs in the Trace Event Format, which Perfetto and Chrome's tracing page open: a process for each
-     * place, a track for each thread and stream, arrows where an instruction waited for one on another track, and the
-     * memory in use.
+     * Writes all runs in the Trace Event Format, which Perfetto and Chrome's tracing page open. It has a process for
+     * each place, a track for each thread and stream, an arrow for each dependency between tracks, and a counter of the
+     * memory use.
      *
      * @param file
-     *            replaced if it is there
+     *            the file, which is replaced if it exists
      * @throws IOException
-     *             if it cannot be written
+     *             if the file cannot be written
      */
     public void writeTrace(Path file) throws IOException {
         AtomicFile.writeText(file, out -> new TraceEvents(this, out).write());
     }
 
     /**
-     * Writes a page for a browser, which needs nothing else: where the time went, and why threads were idle. The last
-     * run is drawn, costs are of all runs.
+     * Writes a self-contained page for a browser that shows the costs of operations and the reasons for idle time.
+     * Drawings show the last run; costs are sums over all runs.
      *
      * @param file
-     *            replaced if it is there
+     *            the file, which is replaced if it exists
      * @throws IOException
-     *             if it cannot be written
+     *             if the file cannot be written
      */
     public void writeReport(Path file) throws IOException {
         ReportPage page = new ReportPage((runs.isEmpty() ? "No runs" : runs.getLast().plan().name()) + " – report");

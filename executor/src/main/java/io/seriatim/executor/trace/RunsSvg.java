@@ -1,6 +1,6 @@
 package io.seriatim.executor.trace;
 
-/** Draws how long runs took, one beside the other. */
+/** Draws the durations of runs as a bar chart. */
 final class RunsSvg {
     private static final int HEIGHT = 90;
     private static final int MOST_BARS = 240;
@@ -8,7 +8,7 @@ final class RunsSvg {
     private RunsSvg() {
     }
 
-    /** Many runs are drawn as fewer bars, each as long as the longest of its runs. */
+    /** Draws at most {@link #MOST_BARS} bars. If there are more runs, each bar shows the longest of several runs. */
     static String of(long[] durations) {
         int bars = Math.min(MOST_BARS, durations.length);
         long[] heights = new long[bars];

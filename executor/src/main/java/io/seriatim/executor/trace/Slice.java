@@ -4,23 +4,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A span with what is known of its instruction.
+ * A span together with its plan and its depth of nesting.
  *
  * @param plan
- *            the plan of its run
+ *            the plan of the run that contains the span
  * @param span
- *            its times
+ *            the execution of an instruction
  * @param depth
- *            0 for the run itself, 1 for a block inside of an instruction, and so on
+ *            0 for an instruction of the outermost run, 1 for an instruction of a block that it runs, and so on
  * @param inner
- *            how long blocks inside of it kept its own lane
+ *            the time, in nanoseconds, for which instructions of blocks within this instruction used its lane
  */
 record Slice(TracedPlan plan, RunTrace.Span span, int depth, long inner) {
     TracedPlan.Instruction instruction() {
         return plan.instructions().get(span.instruction());
     }
 
-    /** How long the instruction itself ran, without the blocks inside of it. */
+    /** Returns the time of the instruction without the blocks that it runs, in nanoseconds. */
     long own() {
         return Math.max(0, span.duration() - inner);
     }
@@ -29,7 +29,7 @@ record Slice(TracedPlan plan, RunTrace.Span span, int depth, long inner) {
         return instruction().type() + " " + instruction().name();
     }
 
-    /** All spans of a run, those of blocks inside of it too, each after that which it is inside of. */
+    /** Returns all spans of a run and of the blocks within it; outer runs come before the runs nested in them. */
     static List<Slice> of(RunTrace.Run run) {
         List<Slice> slices = new ArrayList<>();
         add(run, 0, slices);

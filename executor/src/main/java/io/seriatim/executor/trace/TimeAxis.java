@@ -1,12 +1,12 @@
 package io.seriatim.executor.trace;
 
 /**
- * Where times are in a drawing.
+ * Maps times to horizontal coordinates of a drawing.
  *
  * @param from
- *            the time at the left
+ *            the time at the left edge
  * @param to
- *            the time at the right
+ *            the time at the right edge
  */
 record TimeAxis(long from, long to) {
     static final int WIDTH = 1120;
@@ -18,7 +18,7 @@ record TimeAxis(long from, long to) {
         return LEFT + (time - from) * (double) (WIDTH - LEFT - RIGHT) / Math.max(1, to - from);
     }
 
-    /** Lines with times, counted from the left. */
+    /** Draws grid lines, labelled with the time since the left edge. */
     void draw(StringBuilder svg, int top, int bottom) {
         long step = step();
         svg.append("<g class=\"axis\">");
@@ -31,7 +31,7 @@ record TimeAxis(long from, long to) {
         svg.append("</g>");
     }
 
-    /** 1, 2 or 5 of a power of ten. */
+    /** Returns the distance of grid lines: 1, 2 or 5 times a power of ten. */
     private long step() {
         long least = Math.max(1, (to - from) / TICKS);
         long power = 1;

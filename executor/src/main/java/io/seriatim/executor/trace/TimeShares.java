@@ -3,17 +3,19 @@ package io.seriatim.executor.trace;
 import java.util.List;
 
 /**
- * Where the time of a run went, in nanoseconds of one thread on average: the parts amount to the run's duration.
+ * The time of a run, divided by activity and averaged over its threads and streams. The sum of all shares is the
+ * duration of the run.
  *
  * @param busy
- *            instructions ran
+ *            the time in which instructions ran, in nanoseconds
  * @param waiting
- *            nothing ran though something was ready: what scheduling costs, or a thread that came late
+ *            the time in which an instruction was ready but had not started, in nanoseconds: the overhead of
+ *            scheduling, or a thread that woke up late
  * @param idle
- *            nothing was ready
+ *            the time in which no instruction was ready, in nanoseconds
  */
 public record TimeShares(double busy, double waiting, double idle) {
-    /** Threads that took no part were idle. */
+    /** Counts threads that took no part as idle. */
     static TimeShares of(RunTrace.Run run, List<RunTrace.Lane> lanes, int threads) {
         List<Idleness> each = Idleness.of(run, Slice.of(run), lanes);
         int count = Math.max(threads, each.size());

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Draws a run: a row for each thread and stream, a bar for each instruction. Bars too narrow to see become one bar
- * together, so that the size of the drawing does not grow with the run; the numbers of all are beside it for the page's
- * script, which draws a part of the run in the same way.
+ * Draws the timeline of a run: a row for each thread and stream, a bar for each instruction. Adjacent bars that are too
+ * narrow to see are merged, so that the size of the drawing does not depend on the length of the run. The page also
+ * contains the times of all bars as JSON, from which its script draws a section of the run in the same way.
  */
 final class TimelineSvg {
     private static final int TOP = 8;
@@ -24,8 +24,8 @@ final class TimelineSvg {
     private static final double NARROWEST_LABEL = 34;
     private static final double CHARACTER = 6;
     /**
-     * The styles of time in which something could have run, and of what is on the longest chain of dependencies; those
-     * below are colours.
+     * The styles of intervals in which an instruction was ready but had not started, and of instructions on the
+     * critical path. Smaller numbers are colours of operation types.
      */
     private static final int QUEUE = Colours.OTHERS + 1;
     private static final int CRITICAL = Colours.OTHERS + 2;
@@ -39,11 +39,11 @@ final class TimelineSvg {
     private final List<Integer> labelStyles = new ArrayList<>();
     private final IdentityHashMap<TracedPlan, int[]> labelNumbers = new IdentityHashMap<>();
 
-    /** Something from one time to another. */
+    /** A labelled interval. */
     private record Bar(long from, long to, int label) {
     }
 
-    /** Bars at one height that do not overlap. */
+    /** Disjoint bars at the same height. */
     private record Row(int y, int height, List<Bar> bars) {
     }
 
@@ -56,7 +56,7 @@ final class TimelineSvg {
         this.axis = new TimeAxis(run.begun(), run.ended());
         labels.add("ready, not started");
         labelStyles.add(QUEUE);
-        labels.add("on the longest chain of dependencies");
+        labels.add("on the critical path");
         labelStyles.add(CRITICAL);
         Set<RunTrace.Span> critical = Collections.newSetFromMap(new IdentityHashMap<>());
         critical.addAll(path.spans());
@@ -117,7 +117,7 @@ final class TimelineSvg {
                             TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, BAR));
         }
         axis.draw(svg, TOP - 4, bottom);
-        // A drawing within the drawing: what is outside of it is not seen.
+        // A nested svg element clips the bars to its area.
         int width = TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT;
         svg.append(
                 Markup.format("<svg class=\"bars\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">",
@@ -128,7 +128,8 @@ final class TimelineSvg {
     }
 
     /**
-     * Bars that are narrower than can be seen and close together become one, in the colour that has most of its time.
+     * Draws the bars of a row. Adjacent bars that are too narrow to see are merged into one, in the colour that
+     * accounts for most of their time.
      */
     private void draw(StringBuilder svg, Row row) {
         long[] byStyle = new long[CRITICAL + 1];
@@ -193,8 +194,8 @@ final class TimelineSvg {
     }
 
     /**
-     * What the page's script needs to draw a part of the run: in each row for each bar its distance from the end of the
-     * one before, its length and its label.
+     * Returns the data from which the script of the page draws a section of the run. Each bar of a row consists of its
+     * distance from the end of the previous bar, its length and its label.
      */
     String json() {
         StringBuilder json = new StringBuilder(

@@ -3,25 +3,28 @@ package io.seriatim.executor.trace;
 import java.util.List;
 
 /**
- * What recordings need to know of a plan. Made once for each plan and the shapes it is specialised for, and given to
- * {@link RunRecorder#begin} at every run.
+ * The description of a compiled plan for recordings. It is created once for each compiled plan and passed to {@link
+ * RunRecorder#begin} at every run.
  *
  * @param name
- *            what people call the program
+ *            the display name of the program
  * @param instructions
- *            by their index, in the order of the program
+ *            the instructions, in the order of the program
  * @param values
- *            what takes memory while the plan runs
+ *            the values that occupy memory while the plan runs
  * @param arenaBytes
- *            the memory that was set aside for values before the run
+ *            the size of the arenas that hold planned values, in bytes
  * @param parameterBytes
- *            the memory of what outlives the run
+ *            the size of the values that outlive the run, in bytes
  */
 public record TracedPlan(String name, List<Instruction> instructions, List<Value> values, long arenaBytes,
         long parameterBytes) {
     /**
-     * Copies the lists. Fails if an instruction waits for itself or a later one, or if a value is of an instruction
-     * that is not there.
+     * Copies the lists.
+     *
+     * @throws IllegalArgumentException
+     *             if an instruction depends on itself or a later instruction, or if a value names an instruction that
+     *             does not exist
      */
     public TracedPlan {
         instructions = List.copyOf(instructions);
@@ -53,17 +56,17 @@ public record TracedPlan(String name, List<Instruction> instructions, List<Value
      * An instruction.
      *
      * @param name
-     *            tells it from others of its type: the variable that it computes
+     *            the variable that it computes, which distinguishes instructions of the same type
      * @param type
-     *            of its operation
+     *            the type of its operation
      * @param provider
-     *            the kernel library or kind of code that does the work
+     *            the kernel library, or the kind of code, that executes it
      * @param place
-     *            where it runs
+     *            the place at which it runs
      * @param stream
-     *            the stream of a device that it runs on, −1 for a thread
+     *            the index of the stream on its device; −1 if a thread runs it
      * @param dependencies
-     *            the earlier instructions that it waits for
+     *            the indices of the earlier instructions that it waits for
      */
     public record Instruction(String name, String type, String provider, String place, int stream,
             List<Integer> dependencies) {
@@ -74,18 +77,18 @@ public record TracedPlan(String name, List<Instruction> instructions, List<Value
     }
 
     /**
-     * Memory that is taken when an instruction starts and given back when the last user ends.
+     * A value whose memory is occupied from the start of an instruction to the end of its last user.
      *
      * @param name
      *            the variable
      * @param bytes
-     *            its size
+     *            its size in bytes
      * @param computedBy
-     *            the instruction that it begins with
+     *            the index of the instruction that computes it
      * @param usedBy
-     *            the instructions that it must outlive
+     *            the indices of the instructions that use it
      * @param wanted
-     *            whether it is fetched, and so lives to the end of the run
+     *            whether it is fetched and therefore lives to the end of the run
      */
     public record Value(String name, long bytes, int computedBy, List<Integer> usedBy, boolean wanted) {
         /** Copies the list. */

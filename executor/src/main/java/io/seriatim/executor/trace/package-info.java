@@ -1,5 +1,6 @@
 /**
- * What runs of plans did and when: a recorder, and its recordings as a trace for Perfetto and as a report for people.
+ * Recordings of runs. A {@link io.seriatim.executor.trace.RunRecorder} records the times of instructions; a {@link
+ * io.seriatim.executor.trace.RunTrace} writes them as a trace for Perfetto or as a report for a browser.
  */
 @NullMarked
 package io.seriatim.executor.trace;
