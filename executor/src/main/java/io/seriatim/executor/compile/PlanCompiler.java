@@ -31,8 +31,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is
- * given. No kernel runs.
+ * Compiles a block to a plan for the types and shapes of its external values. Each step is a function of the result of
+ * the previous one. No kernel is run.
  */
 public final class PlanCompiler {
     private final Options options;
@@ -49,13 +49,17 @@ public final class PlanCompiler {
         return kernels;
     }
 
-    /** Once: the program will run once, so that memory and order are not worth a thought. */
+    /**
+     * Compiles a plan. If {@code once} is true, the program runs once, so that memory planning, tiling and the passes
+     * that do not pay off within one run are skipped.
+     */
     public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, Sharing sharing,
             boolean once) {
         ValueTable values = new ValueTable(accesses);
         Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
         List<Task> lowered = lowerer.lower(externals, sharing);
-        // A check of every operation's results needs every operation. The passes take values for disjoint memory.
+        // The check for NaN needs the results of every operation. The passes assume that different values have disjoint
+        // memory.
         List<Task> rewritten = options.nanCheck() || values.hasParts()
                 ? lowered
                 : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels),
@@ -100,7 +104,7 @@ public final class PlanCompiler {
                         () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
     }
 
-    /** Whether threads are there to do parts side by side. */
+    /** Returns whether the options allow tiling, and several threads can run tiles in parallel. */
     private boolean isSplit() {
         return options.passes().contains(PassName.PARTITION) && options.threads() > 1 && options.memoryPlan()
                 && !options.inOrder()

@@ -10,12 +10,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The kernels that the runs of a plan use, made ready before the first run. */
+/** Prepares the kernels of a plan before its first run. */
 public final class Preparation {
     private Preparation() {
     }
 
-    /** All kernels that runs of a specialisation may use. */
+    /** Returns all kernels that runs of a plan may use. */
     public static Set<Kernel> used(CompiledPlan plan) {
         Set<Kernel> used = new LinkedHashSet<>();
         Task.stages(plan.tasks()).forEach(stage -> {
@@ -29,8 +29,8 @@ public final class Preparation {
     }
 
     /**
-     * Has those that will run make what they need for it. Others were only asked for to be compared with them, or take
-     * packed weights in place of those of a stage.
+     * Loads the kernels that runs will execute. The compiler also requested other kernels, only to compare them, and a
+     * kernel for packed weights replaces the kernel of its stage; these are not loaded.
      */
     static void load(List<Task> tasks, List<Layouts.Packed> packed) {
         Set<Kernel> used = new LinkedHashSet<>();

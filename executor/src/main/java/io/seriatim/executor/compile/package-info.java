@@ -1,8 +1,8 @@
 /**
- * The compiler of plans: takes a block through lowering, passes and schedule, and has the kernels made.
+ * The plan compiler. It lowers a block, applies the passes, schedules the tasks and prepares the kernels.
  *
  * <p>
- * In: a numbered block, shapes and options. Out: a {@link io.seriatim.executor.schedule.CompiledPlan}.
+ * Input: a numbered block, shapes and options. Output: a {@link io.seriatim.executor.schedule.CompiledPlan}.
  */
 @NullMarked
 package io.seriatim.executor.compile;

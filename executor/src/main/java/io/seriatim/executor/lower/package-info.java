@@ -1,10 +1,10 @@
 /**
- * From operations to tasks: each operation of a block becomes the kernels that its schema names, or a task for the
- * interpreter.
+ * Lowers operations to tasks. Each operation of a block becomes a task of the kernels that its schema names, or a task
+ * for the interpreter.
  *
  * <p>
- * In: a numbered block and what a run is given. Out: tasks in the order of the program, and the value table filled with
- * types and shapes. Nothing is rewritten here.
+ * Input: a numbered block and the external values of a run. Output: tasks in program order, and a value table that
+ * contains types and shapes. No task is rewritten here.
  */
 @NullMarked
 package io.seriatim.executor.lower;

@@ -3,11 +3,13 @@ package io.seriatim.executor.schedule;
 import java.util.Arrays;
 
 /**
- * Which tasks surely come before which. For each task a set of bits says so for those shortly before it, and a number
- * up to where all earlier ones do; so the work for each dependency is bounded, and what is not known counts as no.
+ * The known ancestors of each task: the tasks that end before it begins, however threads schedule them. For each task,
+ * a bit set marks the ancestors among the {@value #WINDOW} tasks before it, and a number states up to which index all
+ * tasks are ancestors. The work for each dependency is therefore bounded. The relation is conservative: an ancestor
+ * outside of both is reported as none.
  */
 public final class Ancestors {
-    /** How far back single tasks are known. */
+    /** The number of tasks before a task that its bit set covers. */
     public static final int WINDOW = 1024;
     private static final int WORDS = WINDOW / Long.SIZE;
 
@@ -20,7 +22,7 @@ public final class Ancestors {
         this.complete = new int[tasks];
     }
 
-    /** Of tasks with all that they wait for. */
+    /** Returns the ancestors of tasks with the given direct dependencies. */
     static Ancestors of(int[][] before) {
         Ancestors ancestors = new Ancestors(before.length);
         for (int i = 0; i < before.length; i++) {
@@ -29,7 +31,7 @@ public final class Ancestors {
         return ancestors;
     }
 
-    /** Sets what comes directly before a task; all tasks before it must have been set. */
+    /** Sets the direct dependencies of a task. Those of all earlier tasks must have been set before. */
     void set(int task, int[] before) {
         int base = task * WORDS;
         Arrays.fill(bits, base, base + WORDS, 0);
@@ -49,7 +51,7 @@ public final class Ancestors {
         complete[task] = all;
     }
 
-    /** Adds the bits of another task, moved by their distance. */
+    /** Adds the bit set of another task, shifted by the distance of the two tasks. */
     private void join(int to, int from, int distance) {
         int words = distance / Long.SIZE;
         int shift = distance % Long.SIZE;
@@ -67,12 +69,12 @@ public final class Ancestors {
         return distance < WINDOW && (bits[base + distance / Long.SIZE] >>> distance & 1) != 0;
     }
 
-    /** Whether a task ends before another begins, whatever the threads do. */
+    /** Returns whether the first task is known to end before the second begins. */
     boolean precedes(int first, int second) {
         return first < second && (first < complete[second] || isNear(second * WORDS, second - first - 1));
     }
 
-    /** How much has been looked at, to show that it grows with the number of dependencies and no faster. */
+    /** Returns the amount of work done, for tests that it is linear in the number of dependencies. */
     long examined() {
         return examined;
     }

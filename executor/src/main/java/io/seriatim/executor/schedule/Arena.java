@@ -8,12 +8,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places in one piece of memory. Each request gets the smallest free gap that it fits into, and gaps beside one another
- * become one. Where tasks run in parallel, a gap may be used by a task only if all that have used it surely come before
- * it; or else, when the arena would become too large, if that task is made to wait for them.
+ * Allocates offsets in an arena by best fit: each request gets the smallest free gap that is large enough, and adjacent
+ * gaps are merged. If tasks run in parallel, a task may use a gap only if all previous users of the gap are its
+ * ancestors. If the arena would otherwise exceed its limit, the task gets additional dependencies on these users.
  */
 final class Arena {
-    /** Where memory begins, as the widest vectors want it. */
+    /** The alignment of each allocation in bytes: a cache line, and the width of the largest vectors. */
     static final long ALIGNMENT = 64;
     private static final int MOST_TRIED = 24;
     private static final int MOST_USERS = 16;
@@ -22,7 +22,7 @@ final class Arena {
     private record Gap(long size, long offset) {
     }
 
-    /** A gap and the tasks that have used it last. */
+    /** A free gap and the tasks that used it last. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Free(long size, int[] users) {
     }
@@ -34,7 +34,7 @@ final class Arena {
     private final long limit;
     private long end;
 
-    /** Without ancestors all tasks run in the order of the program. */
+    /** Creates an empty arena. If {@code ancestors} is null, tasks run in program order. */
     Arena(@Nullable Ancestors ancestors, long limit) {
         this.ancestors = ancestors;
         this.limit = limit;
@@ -44,12 +44,12 @@ final class Arena {
         return Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     }
 
-    /** Memory for a task. Returns its offset; tells for which tasks the task must be made to wait. */
+    /** Allocates memory for a task. Passes to {@code waits} the tasks that the task must additionally wait for. */
     long take(long bytes, int task, Consumer<int[]> waits) {
         return take(bytes, new int[]{task}, waits);
     }
 
-    /** Memory for several tasks, none of which comes before another. */
+    /** Allocates memory that several mutually unordered tasks may be the first to write. Returns its offset. */
     long take(long bytes, int[] tasks, Consumer<int[]> waits) {
         long size = aligned(bytes);
         Gap fitting = null;
@@ -66,7 +66,7 @@ final class Arena {
         Map.Entry<Long, Free> last = byOffset.lastEntry();
         boolean atEnd = last != null && last.getKey() + last.getValue().size() == end;
         if (fitting == null && atEnd && last.getValue().size() < size && isBefore(last.getValue().users(), tasks)) {
-            // The gap at the end is widened.
+            // The gap at the end of the arena is extended.
             remove(last.getKey(), last.getValue().size());
             end = last.getKey() + size;
             return last.getKey();
@@ -107,7 +107,7 @@ final class Arena {
         return true;
     }
 
-    /** Memory is free after some tasks. */
+    /** Frees memory after its last users. */
     void give(long offset, long bytes, int[] users) {
         long start = offset;
         long length = aligned(bytes);

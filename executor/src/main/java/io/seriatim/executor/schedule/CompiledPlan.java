@@ -10,34 +10,35 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A plan for given shapes. Immutable; for many runs at once.
+ * A plan compiled for given shapes. It is immutable and shared by concurrent runs.
  *
  * @param accesses
- *            the block's operations and values
+ *            the block's numbered operations and values
  * @param values
- *            what is known of them
+ *            the types, places and memory of the values
  * @param tasks
- *            in the order of the program
+ *            the tasks, in program order
  * @param dependencies
- *            what the data demands
+ *            the dependencies by data and effects
  * @param streams
- *            of devices
+ *            the assignment of tasks to streams, and the events
  * @param memory
- *            where values lie
+ *            the offsets of values in arenas
  * @param releases
- *            when other memory is free
+ *            the tasks after which memory outside of arenas is freed
  * @param layouts
- *            weights that kernels want in layouts of their own
+ *            the weights that are packed for their kernels
  * @param before
- *            for each task those that it waits for: the data's demands, stream order, and what the memory plan adds
+ *            for each task, the tasks that it waits for: by dependencies, by the order of streams, and because of
+ *            shared memory
  * @param after
- *            for each task those that wait for it
+ *            for each task, the tasks that wait for it
  * @param externals
- *            for each value that a run is given what it must be; null if it held no tensor
+ *            for each external value of a run, its required type and shape; null if it held no tensor at compilation
  * @param sharing
- *            which variables share memory before the run
+ *            the variables that share memory before the run
  * @param storages
- *            for each group of these the value that is all their memory
+ *            for each group of such variables, the value that stands for their common memory
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
@@ -46,13 +47,13 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
         Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after,
         @Nullable TensorSpec[] externals,
         Sharing sharing, List<Integer> storages) {
-    /** Whether an argument is packed: it is bound apart from the others. */
+    /** Returns whether an argument of a stage is a packed weight, which is bound separately. */
     public boolean isPacked(int task, int stage, int argument) {
         return layouts.stream()
                 .anyMatch(packed -> packed.task() == task && packed.stage() == stage && packed.input() == argument);
     }
 
-    /** Whether it is for what a run is given. */
+    /** Returns whether the plan was compiled for the types, shapes and shared memory of the given external values. */
     public boolean fits(@Nullable Object[] given, Sharing shared) {
         if (!sharing.equals(shared)) {
             return false;

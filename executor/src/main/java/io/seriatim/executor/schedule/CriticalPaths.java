@@ -13,39 +13,43 @@ import io.seriatim.tensor.kernel.Computation;
 import java.util.List;
 
 /**
- * What tasks cost, in bytes that could be moved in the time that they take: a guess that needs no run.
+ * The estimated costs of tasks and of their longest paths to the end of the plan. The unit is the time in which memory
+ * can transfer one byte. The estimate depends on shapes only.
  *
  * @param ways
- *            for each task the cost of the longest way from it to the end: how urgent it is
+ *            for each task, the cost of the longest path from it to the end
  * @param longest
- *            the cost of the longest way of all
+ *            the cost of the critical path
  * @param sum
  *            the cost of all tasks
  * @param priorities
- *            of tasks, which count before their costs; none if all are equal
+ *            the priority of each task, which is compared before the costs; empty if all are equal
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     private static final int[] EQUAL = {};
-    /** What a task costs whatever it does. */
+    /** The fixed cost of a task. */
     private static final long LEAST = 512;
-    /** How many multiplications and additions take as long as moving a byte. */
+    /** The number of arithmetic operations that take as long as transferring one byte. */
     private static final long OPERATIONS_A_BYTE = 6;
-    /** What an operation of the interpreter costs. */
+    /** The cost of an interpreted operation. */
     private static final long INTERPRETED = 50_000;
-    /** What must be gained for threads to be thought of: some 10 µs. */
+    /** The smallest saving for which parallel execution is considered: about 10 µs. */
     private static final long LEAST_GAIN = 100_000;
-    /** What is surely worth it, if it is a large part of all: some ms. */
+    /**
+     * The saving above which parallel execution is faster on any machine, if it is also a large part of the sum: some
+     * ms.
+     */
     private static final long LARGE_GAIN = 10_000_000;
 
-    /** What a guess is worth. */
+    /** The expected gain from running tasks in parallel. */
     public enum Gain {
-        /** One thread is best. */
+        /** One thread is faster. */
         NONE,
-        /** It depends on the machine. */
+        /** Depends on the machine; to be measured. */
         UNCERTAIN,
-        /** Threads gain, on any machine. */
+        /** Several threads are faster on any machine. */
         LARGE
     }
 
@@ -53,7 +57,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
         return of(plan.tasks(), plan.after(), plan.values());
     }
 
-    /** Of tasks that are known to wait for one another. */
+    /** Computes the costs of tasks with the given direct successors. */
     static CriticalPaths of(List<Task> tasks, int[][] after, ValueTable values) {
         long[] ways = new long[tasks.size()];
         long longest = 0;
@@ -89,7 +93,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
         return cost;
     }
 
-    /** What a kernel costs. */
+    /** Returns the estimated cost of a stage. */
     public static long cost(Stage stage) {
         long cost = arithmetic(stage) / OPERATIONS_A_BYTE;
         for (Arg arg : stage.args()) {
@@ -128,8 +132,8 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     }
 
     /**
-     * Whether a ready task begins before another: by priority, then by the longest way to the end, then by the order of
-     * the program.
+     * Returns whether a ready task should start before another: by priority, then by the longest path to the end, then
+     * by program order.
      */
     public boolean isBefore(int task, int other) {
         int order = priorities.length == 0 ? 0 : Integer.compare(priorities[task], priorities[other]);
@@ -140,14 +144,14 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     }
 
     /**
-     * Whether a task has the lower scheduling_priority. A thread may go on with a successor whose input it has in its
-     * cache, but not before such a task.
+     * Returns whether a task has a lower {@code scheduling_priority} than another. After a task, a thread prefers a
+     * successor, whose input is in its cache, but not to a ready task that precedes it.
      */
     public boolean precedes(int task, int other) {
         return priorities.length > 0 && priorities[task] < priorities[other];
     }
 
-    /** What several threads gain. */
+    /** Estimates the gain of running tasks on several threads. */
     public Gain gain(int threads) {
         long gained = sum - Math.max(longest, sum / threads);
         if (gained < LEAST_GAIN) {

@@ -21,18 +21,29 @@ import java.util.TreeSet;
 import java.util.function.IntPredicate;
 
 /**
- * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer
- * and all readers since (write after write, write after read); one after the other all that share an effect; every task
- * for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different
- * parts of a value need not wait for one another, but that without a plan of memory the first one brings it. Those that
- * change parts of what outlives the run all begin when all of them may. An edge that follows from others is left out.
+ * The dependencies between tasks.
+ *
+ * <ul>
+ * <li>A task that reads a value waits for the last writer (read after write).
+ * <li>A task that writes a value waits for the last writer (write after write) and for all readers since (write after
+ * read).
+ * <li>Tasks with the same effect run in program order.
+ * <li>Every task waits for the last task before it that reads a batch, so that a run that reaches the end of the data
+ * has changed nothing.
+ * </ul>
+ *
+ * <p>
+ * Tasks that are known to access disjoint parts of a value do not depend on each other. If there is no memory plan,
+ * they depend on the first writer, which allocates the memory. Tiles that change parts of a value that outlives the run
+ * share their dependencies, so that all of them may start at the same time. An edge that is implied by others is
+ * removed (transitive reduction).
  *
  * @param before
- *            for each task those that it waits for, ascending
+ *            for each task, the tasks that it waits for, in ascending order
  * @param found
- *            how many edges there were before those that follow from others were left out
+ *            the number of edges before the reduction
  * @param examined
- *            how much was looked at to leave them out
+ *            the amount of work done for the reduction
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
@@ -44,19 +55,19 @@ record Dependencies(int[][] before, long found, long examined) {
         return new Search(tasks, values, block.program(), options).search(options.sequential());
     }
 
-    /** For tasks that run one after the other, once. */
+    /** Returns no dependencies, for tasks that run once, in program order. */
     public static Dependencies none(int tasks) {
         int[][] before = new int[tasks][];
         Arrays.fill(before, NONE);
         return new Dependencies(before, 0, 0);
     }
 
-    /** How many edges are left. */
+    /** Returns the number of edges after the reduction. */
     public long kept() {
         return Arrays.stream(before).mapToLong(each -> each.length).sum();
     }
 
-    /** For each task those that wait for it, ascending. */
+    /** Returns for each task the tasks that wait for it, in ascending order. */
     public static int[][] after(int[][] before) {
         int[] counts = new int[before.length];
         for (int[] waits : before) {
@@ -80,7 +91,7 @@ record Dependencies(int[][] before, long found, long examined) {
         private final ValueTable values;
         private final Program program;
         private final boolean statefulRandom;
-        /** Whether a value's memory is there only when the first task that writes it begins. */
+        /** Whether the first task that writes a value allocates its memory. */
         private final boolean isAllocated;
         private final Footprints footprints;
         private final int[] together;
@@ -128,8 +139,8 @@ record Dependencies(int[][] before, long found, long examined) {
         }
 
         /**
-         * Adds what one of the tasks waits for that belong together from some task on; these do not wait for one
-         * another.
+         * Adds the data dependencies of a task. {@code first} is the first task of its group of tiles; tiles of a group
+         * do not wait for each other.
          */
         private void data(int index, int first, Task task, SortedSet<Integer> waits) {
             for (int read : task.reads()) {
@@ -139,7 +150,7 @@ record Dependencies(int[][] before, long found, long examined) {
                 conflicts(writers, values.memory(written), index, first, waits);
                 if (isAllocated && writers.count(values.memory(written)) > 0
                         && writers.get(values.memory(written), 0) < first) {
-                    // The first writer, or one that waits for it.
+                    // The first writer, or a task that waits for it.
                     waits.add(writers.get(values.memory(written), 0));
                 }
                 conflicts(readers, values.memory(written), index, first, waits);
@@ -202,7 +213,7 @@ record Dependencies(int[][] before, long found, long examined) {
             int kept = 0;
             for (int i = 0; i < all.length; i++) {
                 boolean implied = false;
-                // The latest ones are the most likely to follow it.
+                // Later dependencies are most likely to imply this one.
                 for (int j = all.length - 1; j > Math.max(i, all.length - 1 - MOST_COMPARED) && !implied; j--) {
                     implied = ancestors.precedes(all[i], all[j]);
                 }
@@ -214,7 +225,7 @@ record Dependencies(int[][] before, long found, long examined) {
         }
     }
 
-    /** Tasks that have touched memory, of which later ones must know. */
+    /** For each memory, the tasks that accessed it and that later tasks may have to wait for. */
     private static final class Touching {
         private final int[][] tasks;
         private final int[] counts;

@@ -8,7 +8,10 @@ import io.seriatim.executor.ir.ValueTable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which parts of values' memory tasks touch: those that their operands are. A task that does not say touches all. */
+/**
+ * The parts of values' memory that tasks access, given by their operands. A task without operands accesses the whole
+ * memory of its values.
+ */
 final class Footprints {
     private final List<Task> tasks;
     private final ValueTable values;
@@ -34,12 +37,15 @@ final class Footprints {
         return false;
     }
 
-    /** Whether what two tasks touch of some memory surely has no byte in common. */
+    /** Returns whether two tasks are known to access disjoint bytes of some memory. */
     boolean areApart(int one, int two, int memory) {
         return areApart(one, memory, two, memory);
     }
 
-    /** The same, of memory that is one for both. */
+    /**
+     * Returns the same for two values that share memory: {@code ofOne} is accessed by {@code one}, {@code ofTwo} by
+     * {@code two}.
+     */
     boolean areApart(int one, int ofOne, int two, int ofTwo) {
         if (!isPartial[one] || !isPartial[two]) {
             return false;
@@ -56,7 +62,7 @@ final class Footprints {
         return !first.isEmpty() && !second.isEmpty();
     }
 
-    /** Whether one touches nothing of some memory but what another one touches. */
+    /** Returns whether one task accesses only parts of some memory that another task also accesses. */
     boolean isWithin(int one, int other, int memory) {
         if (!isPartial[other]) {
             return true;
@@ -71,7 +77,7 @@ final class Footprints {
                         .anyMatch(part -> part.offset() == arg.offset() && part.spec().equals(arg.spec())));
     }
 
-    /** None if the task may touch all. */
+    /** Returns the operands of a task in some memory; empty if the task may access all of it. */
     private List<Arg> parts(int task, int memory) {
         List<Arg> parts = new ArrayList<>();
         if (tasks.get(task) instanceof Task.Compute compute) {
@@ -94,7 +100,7 @@ final class Footprints {
         }
     }
 
-    /** Whether there is an operand for each value that a task names. */
+    /** Returns whether each value in some memory that a task reads or writes is one of its operands. */
     private boolean isKnown(int[] named, int memory, List<Arg> parts) {
         for (int value : named) {
             if (values.memory(value) == memory && parts.stream().noneMatch(arg -> arg.value() == value)) {

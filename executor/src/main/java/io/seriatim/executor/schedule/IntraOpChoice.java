@@ -6,11 +6,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Decides whether the threads of a run work together inside each kernel instead of on tasks side by side. */
+/** Decides whether the threads of a run cooperate within each kernel instead of running tasks in parallel. */
 public final class IntraOpChoice {
     /**
-     * What all tasks may cost together, as {@link CriticalPaths} counts: some 2 ms. Longer plans gain by tasks that are
-     * split.
+     * The maximum cost of all tasks in the unit of {@link CriticalPaths}: about 2 ms. Longer plans benefit from tiling.
      */
     private static final long MOST = 20_000_000;
     private static final int MOST_TASKS = 256;
@@ -19,8 +18,9 @@ public final class IntraOpChoice {
     }
 
     /**
-     * Whether tasks are better left whole than split for threads that meet after each: short plans that are one chain
-     * and change nothing that outlives a run, so that no training depends on the number of threads.
+     * Returns whether tasks should stay whole, with threads that cooperate within each kernel and synchronise after it.
+     * That is the case for short plans that are a single chain of tasks and change no variable that outlives the run.
+     * So the results of training do not depend on the number of threads.
      */
     public static boolean suits(List<Task> tasks, ValueTable values, Supplier<int[][]> before, int threads) {
         if (tasks.size() > MOST_TASKS || changesScope(tasks, values)) {
@@ -30,7 +30,7 @@ public final class IntraOpChoice {
         return urgency.sum() < MOST && urgency.gain(threads) == CriticalPaths.Gain.NONE;
     }
 
-    /** Whether a task writes a variable that outlives the run. */
+    /** Returns whether a task writes a variable that outlives the run. */
     public static boolean changesScope(List<Task> tasks, ValueTable values) {
         return tasks.stream().flatMapToInt(task -> Arrays.stream(task.writes())).anyMatch(values::isPersistable);
     }

@@ -7,12 +7,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * When memory is needed: from the task that first writes it to its last uses. All by the value whose memory it is.
+ * The lifetimes of memory, from the first task that writes it to its last uses. Memory is identified by the value that
+ * owns it.
  *
  * @param first
- *            the first task that writes it, in the order of the program; −1 for what is there before
+ *            for each memory, the first task in program order that writes it; −1 if it exists before the run
  * @param users
- *            all tasks that touch it, ascending
+ *            for each memory, all tasks that access it, in ascending order
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
@@ -65,14 +66,15 @@ record Lifetimes(int[] first, int[][] users) {
         }
     }
 
-    /** The last task that touches it in the order of the program; −1 if none does. */
+    /** Returns the last task in program order that accesses some memory; −1 if there is none. */
     public int last(int memory) {
         return users[memory].length == 0 ? -1 : users[memory][users[memory].length - 1];
     }
 
     /**
-     * The tasks after which it is free: those that come before no other user. As few as can be found by looking at the
-     * latest.
+     * Returns the tasks after which some memory is free: its users without those that are known ancestors of a later
+     * user. Only the latest {@value #MOST_COMPARED} users are compared, so the result may contain more tasks than
+     * necessary.
      */
     int[] lastUsers(int memory, Ancestors ancestors) {
         int[] all = users[memory];

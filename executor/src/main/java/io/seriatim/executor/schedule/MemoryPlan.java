@@ -18,34 +18,34 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where each value lies in the arena of its place, so that what does not live at the same time may share memory.
+ * The offset of each value in the arena of its place. Values with disjoint lifetimes may share memory.
  *
  * @param offsets
- *            for each value where it lies, −1 where it has memory of its own
+ *            for each value, its offset; −1 if it is not in an arena
  * @param temporaries
- *            for each task where the temporary memory of its stages lies
+ *            for each task, the offsets of its stages' temporary memory
  * @param arenas
- *            how large the arena of each place is
+ *            the size of each place's arena in bytes
  * @param before
- *            for each task those that it waits for: some more than the data demands, where memory would else become too
- *            large
+ *            for each task, the tasks that it waits for, including dependencies added to limit the size of arenas
  * @param inPlace
- *            how many values have taken over the memory of an input
+ *            the number of values that reuse the memory of an input
  * @param sum
- *            what all of this would need without sharing, in bytes
+ *            the size of all values in bytes if none shared memory
  * @param live
- *            the most that is needed at one time in the order of the program: no plan can do with less
+ *            the maximum size in bytes of values that are live at the same time in program order, a lower bound for the
+ *            size of the arenas
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas, int[][] before, int inPlace, long sum,
         long live) {
     private static final long[] NONE = {};
-    /** How much more than in the order of the program memory may become for the sake of parallel runs. */
+    /** The maximum growth of an arena for parallel execution, relative to execution in program order. */
     private static final double MOST_GROWTH = 1.25;
     private static final long ALLOWANCE = 1 << 20;
 
-    /** Memory of its own for each value, from the allocator. */
+    /** Returns a plan in which the allocator provides separate memory for each value. */
     public static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before,
             boolean inOrder) {
         long[] offsets = new long[values.size()];
@@ -145,7 +145,10 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             return new MemoryPlan(all, temporaries, sizes, before, taken, sum, live);
         }
 
-        /** What lies in an arena: what a kernel computes and no one wants after the run. */
+        /**
+         * Returns for each memory whether it is in an arena: that of values that a kernel computes and that do not
+         * outlive the run.
+         */
         private boolean[] isPlanned() {
             boolean[] planned = new boolean[offsets.length];
             for (int i = 0; i < planned.length; i++) {
@@ -200,7 +203,10 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             end(memory, lifetimes.last(memory) + 1);
         }
 
-        /** The tasks that may be the first to write it: those that need not wait for the first of the program. */
+        /**
+         * Returns the tasks that may be the first to write some memory: the first writer in program order, and all
+         * later writers that do not depend on it.
+         */
         private int[] beginning(int index, int memory) {
             Ancestors order = ancestors;
             return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index),
@@ -241,8 +247,9 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         }
 
         /**
-         * The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows
-         * it. If several tasks write parts of the output, each must be the last to read the same part.
+         * Returns the input whose memory an output may reuse, or −1. The input must have the same type and shape, this
+         * must be its last read, and the kernel must support in-place computation. If several tasks write parts of the
+         * output, each must be the last reader of the same part of the input.
          */
         private int replaced(int index, Task.Compute task, int memory, int[] writers) {
             int writing = writing(task, memory);
@@ -270,7 +277,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             return -1;
         }
 
-        /** The first stage that writes some memory, or −1. */
+        /** Returns the first stage that writes some memory, or −1. */
         private int writing(Task.Compute task, int memory) {
             for (int i = 0; i < task.stages().size(); i++) {
                 for (Arg arg : task.stages().get(i).outputs()) {
@@ -283,8 +290,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         }
 
         /**
-         * Whether all that writes parts of some memory reads the same part of other memory as the same input, and
-         * nothing else touches that part then or later.
+         * Returns whether each task that writes a part of some memory reads the same part of other memory as the same
+         * input, and no other task accesses that part at the same time or later.
          */
         private boolean isReadInParts(int[] writers, int input, int read, int written) {
             if (offsets[read] < 0 || bytes(read) != bytes(written) || lifetimes.first()[read] >= writers[0]) {

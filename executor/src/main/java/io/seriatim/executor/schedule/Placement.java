@@ -29,27 +29,27 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kernels of each task, where it runs, and the transfers between places.
+ * Selects the place and the kernels of each task, and inserts transfers between places.
  *
  * <p>
- * A task runs where its operation says ({@code op_device}), else where the program runs; on the host if there is no
- * kernel for it there. A value is brought to another place once, however many read it there, and as soon as it is
- * there: streams of copies then have the order in which values become ready, and none waits behind a later one. When it
- * is written, its copies elsewhere are stale: later readers get a new transfer. What outlives the run is brought home
- * at the end.
+ * A task runs at the place that its operation names ({@code op_device}), by default at the place of the executor, and
+ * on the host if that place has no kernel for it. A value is copied to another place once, however many tasks read it
+ * there. The transfer directly follows the task that writes the value, so that copies are queued in the order in which
+ * values become ready and none waits behind a later one. Writing a value invalidates its copies at other places; later
+ * readers get a new transfer. Values that outlive the run are copied back to their original place at the end.
  */
 public final class Placement {
-    /** In place of a copy: the value itself. */
+    /** Stands for the value itself instead of a copy. */
     private static final int SELF = -1;
 
     private final ValueTable values;
     private final Options options;
     private final PreparedKernels kernels;
     private final List<Task> placed = new ArrayList<>();
-    /** By the value whose memory it is, and place, the copy that holds its present content. */
+    /** For each memory and place, the copy that holds its current content. */
     private final Map<Integer, Map<Place, Integer>> copies = new HashMap<>();
 
-    /** That a value will be read at a place. */
+    /** A value and a place at which it will be read. */
     private record Reader(int value, Place place) {
     }
 
@@ -91,7 +91,8 @@ public final class Placement {
 
     private Task.Compute choose(Task.Compute task) {
         Place place = wished(task);
-        // A transfer moves whole values: what several variables are names of stays where all of them see it.
+        // A transfer copies a whole value. Memory that several variables share stays on the host, where all of them use
+        // it.
         if (values.hasParts()
                 && java.util.stream.IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
                         .anyMatch(value -> values.hasParts(values.memory(value)))) {
@@ -126,7 +127,7 @@ public final class Placement {
         return stages;
     }
 
-    /** Where the operation says; a GPU's number counts among the accelerators of the kind that the program runs on. */
+    /** Returns the place that the operation names. The index of a GPU refers to accelerators of the executor's kind. */
     private Place wished(Task.Compute task) {
         if (task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text)
                 && !text.isBlank()) {
@@ -143,7 +144,7 @@ public final class Placement {
         return options.place();
     }
 
-    /** Memory lives where it is written first, else where it is read first. */
+    /** Sets the home of each memory: the place of the first task that writes it, or else of the first that reads it. */
     private void homes(List<Task> tasks) {
         for (Task task : tasks) {
             for (int value : task.writes()) {
@@ -172,7 +173,7 @@ public final class Placement {
         return place == null ? Place.CPU : place;
     }
 
-    /** Behind each task, where else its results will be read before they are written again. */
+    /** Returns for each task the other places at which its results are read before they are overwritten. */
     private List<List<Reader>> readers(List<Task> tasks) {
         List<List<Reader>> readers = new ArrayList<>(Collections.nCopies(tasks.size(), List.of()));
         Map<Integer, LinkedHashSet<Place>> later = new HashMap<>();
@@ -182,7 +183,7 @@ public final class Placement {
             for (int value : task.writes()) {
                 LinkedHashSet<Place> places = later.remove(values.memory(value));
                 if (places != null && values.spec(value) != null) {
-                    // The first reader was met last.
+                    // The loop runs backwards, so the first reader was added last.
                     places.reversed().stream().filter(place -> !place.equals(task.place()))
                             .forEach(place -> own.add(new Reader(value, place)));
                 }
@@ -201,7 +202,8 @@ public final class Placement {
     }
 
     /**
-     * Where else what is there before the first task will be read before it is written, in the order of the readers.
+     * Returns the places, other than its home, at which a value that exists before the first task is read before it is
+     * written, in the order of the readers.
      */
     private Set<Reader> given(List<Task> tasks) {
         Set<Reader> given = new LinkedHashSet<>();
@@ -220,7 +222,7 @@ public final class Placement {
 
     private void place(Task task) {
         Place place = task.place();
-        // What is changed in place must be there, even if no kernel reads it.
+        // A value that is updated in place must be present, even if no kernel reads it.
         for (int value : task.writes()) {
             if (isChanged(task, value)) {
                 read(value, place);
@@ -254,14 +256,16 @@ public final class Placement {
                         .anyMatch(access -> Arrays.stream(access.reads()).anyMatch(read -> read == value));
     }
 
-    /** The value, or a copy of it at a place, where its next content goes. */
+    /**
+     * Returns the value to which a task at a place writes: the value itself, or a new copy if its home is elsewhere.
+     */
     private int target(int value, Place place) {
         return home(value).equals(place) ? value : values.addCopy(value, home(value), place);
     }
 
     /**
-     * A value's present content at a place, brought there if it is not. All values of one memory are found where that
-     * is.
+     * Returns the value or copy that holds a value's current content at a place; inserts a transfer if there is none.
+     * All values of the same memory have the same copies.
      */
     private int read(int value, Place place) {
         Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value),
@@ -284,22 +288,22 @@ public final class Placement {
     }
 
     /**
-     * From a device of the same kind if it is there, else from the host if it is there. The first of several: others
-     * may still be waiting for it.
+     * Selects the source of a transfer: a device of the target's kind, or else the host, or else any place. The first
+     * of several is the original; the others may be copies whose transfers are still in progress.
      */
     private static Place source(Map<Place, Integer> there, Place target) {
         return there.keySet().stream().filter(place -> place.kind().equals(target.kind())).findFirst()
                 .orElseGet(() -> there.containsKey(Place.CPU) ? Place.CPU : there.keySet().iterator().next());
     }
 
-    /** What is wanted goes to the host, what outlives the run to where it was. */
+    /** Transfers results to the host, and values that outlive the run to their homes. */
     private void bringHome() {
         int count = values.size();
         for (int value = 0; value < count; value++) {
             Map<Place, Integer> there = copies.get(values.memory(value));
             if (there != null && values.spec(value) == null && values.isWanted(value)
                     && there.getOrDefault(Place.CPU, SELF) != SELF) {
-                // What the interpreter has changed in place of a copy on the host is that copy.
+                // If the interpreter updated a copy on the host, that copy is the result.
                 values.result(value, Objects.requireNonNull(there.get(Place.CPU)));
             }
             if (there == null || values.spec(value) == null) {

@@ -15,10 +15,9 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * The priorities of operations, as Paddle has them: of those that are ready, the one with the lowest
- * {@code scheduling_priority} begins first. It is 0 unless the operation says otherwise; for communication it is 1, so
- * that computations which can run meanwhile are started before it. A task of several operations has the priority of its
- * most urgent one.
+ * The priorities of tasks, with the semantics of Paddle: of all ready tasks, the one with the lowest
+ * {@code scheduling_priority} starts first. The default is 0; for communication it is 1, so that computations that can
+ * overlap with it start before it. A task of several operations has the lowest value of its operations.
  */
 public final class Priorities {
     static final String ATTRIBUTE = "scheduling_priority";
@@ -44,7 +43,7 @@ public final class Priorities {
         return schema != null && schema.effects().contains(Effect.COMMUNICATION);
     }
 
-    /** The order in which one thread runs tasks: where priorities are equal, that of the program. */
+    /** Returns tasks in the order in which one thread runs them: by priority, then by program order. */
     public static List<Task> ordered(List<Task> tasks, ValueTable values, Block block, Options options) {
         int[] priorities = tasks.stream().mapToInt(Priorities::of).toArray();
         if (areEqual(priorities)) {
@@ -73,7 +72,7 @@ public final class Priorities {
         return ordered;
     }
 
-    /** Whether priorities decide nothing. */
+    /** Returns whether all priorities are equal. */
     static boolean areEqual(int[] priorities) {
         for (int priority : priorities) {
             if (priority != priorities[0]) {

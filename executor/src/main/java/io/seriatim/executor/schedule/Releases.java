@@ -10,13 +10,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * After which tasks memory is free that lies in no arena: for each task the memory that it may be the last to use. Only
- * tasks that come before no other user of the memory count, mostly one.
+ * The tasks after which memory outside of arenas is freed. Memory is free when all its last users have ended: the users
+ * that are not known to run before another user, in most cases one.
  *
  * @param after
- *            for each task, by the value whose memory it is
+ *            for each task, the values whose memory it may be the last to use
  * @param counts
- *            for each value, how many tasks must have ended
+ *            for each value, the number of last users
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
@@ -62,7 +62,8 @@ record Releases(int[][] after, int[] counts) {
     }
 
     /**
-     * Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not.
+     * Returns for each value whether its memory may be closed when it is released. Instructions that only the
+     * interpreter implements may keep references to their operands; lowered operations do not.
      */
     public static boolean[] closable(List<Task> tasks, ValueTable values) {
         boolean[] closable = new boolean[values.size()];

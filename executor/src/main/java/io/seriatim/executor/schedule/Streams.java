@@ -12,44 +12,51 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * On which stream of its device each task goes, and which events order what stream order does not. A device has a
- * stream for kernels, one for copies to it and one for copies from it; an operation may name another one for itself
- * ({@code execution_stream}), and copies of what it computes then have one of that name, too: what waits for it is no
- * hindrance to other copies. A dependency is <em>direct</em> on one stream or from the host, an <em>event</em> between
- * streams, and <em>synchronising</em> from a device to the host. A stream need not wait for an event if it has waited
- * for a later one of the same stream, or for one that came after a wait for it.
+ * The assignment of tasks to streams, and the events that order tasks on different streams.
+ *
+ * <p>
+ * A device has one stream for kernels, one for copies to it and one for copies from it. An operation may name an
+ * additional stream for itself ({@code execution_stream}). Copies of its results then have a separate stream of that
+ * name, so that waiting for the operation does not delay other copies.
+ *
+ * <p>
+ * A dependency within a stream or on a task of the host needs no event. A dependency between streams needs an event,
+ * for which the waiting stream waits. For a dependency of the host on a device, the host waits for the event. A wait is
+ * omitted if an earlier wait implies it: one for a later event of the same stream, or one for an event that was itself
+ * recorded after a wait for this event.
  *
  * @param streams
- *            all
+ *            all streams, by index
  * @param stream
- *            for each task the number of its stream, −1 on the host
+ *            for each task, the index of its stream; −1 on the host
  * @param waits
- *            for each task on a device the tasks whose events its stream waits for before it
+ *            for each task on a device, the tasks whose events its stream waits for before it
  * @param hostWaits
- *            for each task on the host the tasks whose events the host waits for before it
+ *            for each task on the host, the tasks whose events the host waits for before it
  * @param passed
- *            for each task the latest tasks of each stream whose events tasks of the host before it have waited for:
- *            its thread need not wait again, but must know that it may go on
+ *            for each task, the latest task of each stream for whose event a preceding task of the host has waited. The
+ *            thread of the task does not wait for these events again; it reads their state, so that the effects of
+ *            these tasks are visible to it
  * @param recorded
- *            for each task whether an event is recorded after it
+ *            for each task, whether an event is recorded after it
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits, int[][] passed, boolean[] recorded) {
-    /** What a stream is for. */
+    /** The purpose of a stream. */
     enum Purpose {
         COMPUTE, COPY_IN, COPY_OUT
     }
 
     /**
-     * A stream.
+     * Identifies a stream.
      *
      * @param place
-     *            its device
+     *            the device
      * @param purpose
-     *            what it is for
+     *            the purpose
      * @param name
-     *            empty, or what operations call it
+     *            the name that operations give the stream; empty for the default stream
      */
     public record Key(Place place, Purpose purpose, String name) {
         @Override
@@ -64,10 +71,10 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
 
     private static final int[] NONE = {};
 
-    /** The streams of tasks. */
+    /** Returns the stream of each task, and adds all streams to {@code numbers}. */
     public static int[] assign(List<Task> tasks, Map<Key, Integer> numbers) {
         int[] stream = new int[tasks.size()];
-        // Of what has been computed on a stream with a name.
+        // The name of the stream on which each value was computed.
         Map<Integer, String> names = new HashMap<>();
         for (int i = 0; i < stream.length; i++) {
             Task task = tasks.get(i);
@@ -97,7 +104,10 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
                 : "";
     }
 
-    /** Tasks of one stream are launched in the order of the program: each waits for the one before it. */
+    /**
+     * Adds the order of streams to dependencies: each task waits for the previous task of its stream, since tasks of a
+     * stream are launched in program order.
+     */
     public static int[][] chained(int[][] before, int[] stream) {
         int[][] chained = before.clone();
         Map<Integer, Integer> last = new LinkedHashMap<>();
@@ -115,7 +125,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
         return chained;
     }
 
-    /** The fewest events that order everything. */
+    /** Derives the events and waits that enforce all dependencies, without redundant waits. */
     public static Streams of(Map<Key, Integer> numbers, int[] stream, int[][] before) {
         int count = numbers.size();
         int n = stream.length;
@@ -128,7 +138,8 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
         int[][] waits = new int[n][];
         int[][] hostWaits = new int[n][];
         int[][] passed = new int[n][];
-        // For each task, of each stream the last task that has surely ended when it begins, or that is itself.
+        // A vector clock for each task: for each stream, the last task that is known to have ended when the task
+        // begins, or the task itself.
         int[][] clocks = new int[n][];
         int[] lastOn = new int[count];
         Arrays.fill(lastOn, -1);
@@ -138,7 +149,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
             List<Integer> others = new ArrayList<>();
             for (int other : before[i]) {
                 if (stream[other] < 0) {
-                    // The host has ended it.
+                    // A task of the host has ended before its dependants are launched.
                     join(clock, clocks[other]);
                 } else if (stream[i] < 0 || stream[other] != stream[i]) {
                     others.add(other);
@@ -175,12 +186,12 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
         }
     }
 
-    /** Whether everything is on the host. */
+    /** Returns whether all tasks run on the host. */
     public boolean isHostOnly() {
         return streams.isEmpty();
     }
 
-    /** How many events are recorded in a run. */
+    /** Returns the number of events that a run records. */
     public int events() {
         int events = 0;
         for (boolean each : recorded) {

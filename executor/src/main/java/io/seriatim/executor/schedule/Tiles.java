@@ -14,11 +14,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has lately written which parts of values, in the order of the program: a task as one, or parts of a task side by
- * side.
+ * Records the latest writes to values, in program order: the operand of a whole task, or the operands of all tiles of a
+ * task.
  */
 final class Tiles {
-    /** How many writers of a value are looked at: the others have written long ago. */
+    /** The number of latest writes that are kept for each memory. */
     private static final int WINDOW = 64;
 
     private final ValueTable values;
@@ -28,7 +28,7 @@ final class Tiles {
         this.values = values;
     }
 
-    /** Notes what a task writes that is left as it is. */
+    /** Records the writes of a task that is not tiled. */
     void whole(Task task) {
         if (task instanceof Task.Compute compute) {
             for (Stage stage : compute.stages()) {
@@ -43,7 +43,7 @@ final class Tiles {
         }
     }
 
-    /** Notes what the parts of a task write. */
+    /** Records the writes of the tiles of a task. */
     void parts(List<Stage> parts) {
         for (int i = 0; i < parts.getFirst().outputs().size(); i++) {
             List<Arg> pieces = new ArrayList<>();
@@ -68,7 +68,9 @@ final class Tiles {
         }
     }
 
-    /** In how many parts an operand was written last; 1 if by one task, or long ago. */
+    /**
+     * Returns the number of tiles that last wrote an operand; 1 if a whole task wrote it, or if the write is not kept.
+     */
     int count(@Nullable Arg arg) {
         return Math.max(1, last(arg).size());
     }
@@ -84,7 +86,9 @@ final class Tiles {
         return List.of();
     }
 
-    /** Whether each part of an operand was written by one of as many parts, the first by the first. */
+    /**
+     * Returns whether the i-th part of an operand was written by the i-th of the same number of tiles, and by no other.
+     */
     boolean areAlike(Arg arg, List<Arg> parts) {
         List<Arg> pieces = last(arg);
         for (int i = 0; i < parts.size(); i++) {

@@ -25,33 +25,34 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes several tasks of one that is large, so that threads may work on it side by side: each computes a part of the
- * result from views of the same operands. What reads a part of the result in turn waits only for the part that wrote
- * it, so that a chain of layers falls apart into chains of their rows, with no meeting between.
+ * Splits large tasks into tiles that threads execute in parallel. Each tile computes a part of the result from views of
+ * the same operands. A task that reads a part of the result waits only for the tile that wrote it. A chain of layers
+ * thus becomes independent chains of tiles without barriers between layers.
  *
  * <p>
- * What follows a task that has been split is split in the same way, even if it is small: each part goes on where one
- * part has ended, and a recurrence becomes several, of some rows each.
+ * A task that follows a tiled task is tiled in the same way, even if it is small: each tile continues from one tile of
+ * the previous task. A recurrence becomes several independent recurrences over groups of rows.
  *
  * <p>
- * What is split depends on shapes and the number of threads only, never on time. A computation says itself how its
- * parts give what the whole gives ({@link Computation#splits}); the kernels of the parts must be of the provider of the
- * whole's. Of each two parts, what one writes must surely lie apart from all that the other touches, and what is
- * written must have memory before the run: it lies in an arena or outlives runs. Parts of what outlives the run
- * {@linkplain #together belong together}: once one of them has run, the others do too, even if the run fails.
+ * The choice depends only on shapes and the number of threads, never on measured time. A computation declares the
+ * splits under which its tiles compute the same result as the whole ({@link Computation#splits}). The kernels of the
+ * tiles must have the same provider as the kernel of the whole. The memory that one tile writes must be known to be
+ * disjoint from all memory that another tile accesses. Written values must have memory before the task starts: they are
+ * in an arena or outlive the run. Tiles that change a value that outlives the run form a {@linkplain #together group}:
+ * once one of them has run, the others run too, even if the run fails.
  */
 public final class Tiling {
     /**
-     * What a part must cost at least, as {@link CriticalPaths} counts: some 4 µs, since what fits into caches takes a
-     * third of what is counted.
+     * The minimum cost of a tile in the unit of {@link CriticalPaths}: about 4 µs, since operands that fit into caches
+     * take a third of the estimated time.
      */
     private static final long LEAST_PART = 130_000;
     /**
-     * What a part must cost at least that goes on with what another part has done, on the same thread at best: about
-     * half a µs.
+     * The minimum cost of a tile that continues from one tile of the previous task, preferably on the same thread:
+     * about 0.5 µs.
      */
     private static final long LEAST_FOLLOWER = 16_000;
-    /** Columns are cut where a line of the cache begins. */
+    /** The number of float32 elements in a cache line, at whose multiples columns are split. */
     private static final int LINE = 16;
 
     private final ValueTable values;
@@ -70,7 +71,7 @@ public final class Tiling {
         this.pieces = new Tiles(values);
     }
 
-    /** All on the host. */
+    /** Tiles tasks, all of which run on the host. */
     public static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
         Tiling partition = new Tiling(tasks, values, kernels, options.threads(), options.eager() ? 1 : LEAST_PART);
         List<Task> all = new ArrayList<>(tasks.size());
@@ -91,8 +92,8 @@ public final class Tiling {
     }
 
     /**
-     * For each task the first of those beside one another that change parts of one value that outlives the run: itself
-     * if there are no others.
+     * Returns for each task the first task of its group. A group consists of consecutive tiles that change parts of the
+     * same value, which outlives the run. A task in no group is its own first task.
      */
     public static int[] together(List<Task> tasks, ValueTable values) {
         int[] first = new int[tasks.size()];
@@ -110,7 +111,7 @@ public final class Tiling {
                         .anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED);
     }
 
-    /** By the value whose memory it is. */
+    /** Returns for each memory whether tiles may write it. */
     private static boolean[] splittable(List<Task> tasks, ValueTable values) {
         boolean[] splittable = new boolean[values.size()];
         for (int i = 0; i < splittable.length; i++) {
@@ -156,10 +157,7 @@ public final class Tiling {
         return following(stage, computation, kernel, cost);
     }
 
-    /**
-     * Parts of what is small, each of which goes on with what one part of a task before has left: no part waits for
-     * more than the whole would.
-     */
+    /** Splits a small task so that each tile continues from one tile of a previous task. */
     private List<Stage> following(Stage stage, Computation computation, Kernel kernel, long cost) {
         TensorSpec[] specs = stage.specs();
         for (Split split : computation.splits(specs)) {
@@ -196,7 +194,10 @@ public final class Tiling {
         return written.length > 0 && Arrays.stream(written).allMatch(value -> isSplittable[values.memory(value)]);
     }
 
-    /** None if there are no such views, or kernels of another provider for them. */
+    /**
+     * Returns the tiles of a stage; empty if an operand cannot be viewed in parts, or if the kernel of a tile would
+     * have another provider.
+     */
     private List<Stage> parts(Stage stage, Computation computation, Kernel kernel, Split split, int count) {
         List<@Nullable Arg> args = stage.args();
         long length = split.length(stage.specs());
@@ -236,7 +237,9 @@ public final class Tiling {
         }
     }
 
-    /** Neighbours in memory are cut in whole lines, if parts are long. */
+    /**
+     * Returns the multiple at which to split: a cache line if the split axis is contiguous and tiles are long, else 1.
+     */
     private static long unit(List<@Nullable Arg> args, Split split, long part) {
         boolean within = false;
         for (int i = 0; i < args.size(); i++) {
@@ -257,7 +260,7 @@ public final class Tiling {
                 new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides)));
     }
 
-    /** Whether nothing that one part writes is touched by another. */
+    /** Returns whether no tile accesses memory that another tile writes. */
     private boolean areApart(List<Stage> parts) {
         for (int i = 0; i < parts.size(); i++) {
             for (Arg written : written(parts.get(i))) {

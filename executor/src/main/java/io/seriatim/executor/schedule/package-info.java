@@ -1,10 +1,11 @@
 /**
- * From tasks to a plan: places and transfers, tiles for threads, dependencies, streams, lifetimes, memory, and the
- * order.
+ * Turns tasks into a plan: it selects places and inserts transfers, tiles tasks for threads, derives dependencies,
+ * assigns streams, computes lifetimes and plans memory.
  *
  * <p>
- * In: the rewritten tasks. Out: a {@link io.seriatim.executor.schedule.CompiledPlan}, immutable and shared by all runs.
- * Only the placement and the tiling change tasks; everything after them reads.
+ * Input: the rewritten tasks. Output: a {@link io.seriatim.executor.schedule.CompiledPlan}, which is immutable and
+ * shared by all runs. Only {@code Placement}, {@code Priorities} and {@code Tiling} replace or reorder tasks; the later
+ * steps only read them.
  */
 @NullMarked
 package io.seriatim.executor.schedule;
