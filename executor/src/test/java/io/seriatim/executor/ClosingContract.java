@@ -117,7 +117,7 @@ enum ClosingContract {
             scene.go.countDown();
             assertEquals(1, scene.get(run).scalar("after"));
             assertEquals(8, got.get().scalar("y"));
-            assertTrue(String.valueOf(refused.get().getMessage()).contains("inside of one of its own runs"),
+            assertTrue(String.valueOf(refused.get().getMessage()).contains("within one of its own runs"),
                     () -> "" + refused.get());
             scene.get(closed);
         }

@@ -2,17 +2,19 @@ package io.seriatim.executor.run;
 
 import java.io.Serial;
 
-/** Tells all threads of a run, those in the plans of inner blocks too, that it has failed elsewhere. */
+/** A flag that tells all threads of a run, including those that run plans of its blocks, that the run has failed. */
 public final class Cancellation {
     private volatile boolean cancelled;
 
-    /** Ends what a thread does for a run that has failed elsewhere; the failure that counts is that one. */
+    /**
+     * Thrown by a thread of a run that has failed on another thread. The caller receives that thread's failure instead.
+     */
     static final class Signal extends RuntimeException {
         @Serial
         private static final long serialVersionUID = 1;
 
         Signal() {
-            super("The run has failed elsewhere", null, false, false);
+            super("The run has failed on another thread", null, false, false);
         }
     }
 

@@ -23,16 +23,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of a frame and the events of its present run. */
+/** The streams of a frame and the events of its current run. */
 final class DeviceQueues implements AutoCloseable {
     private final CompiledPlan plan;
     private final Frame frame;
     private final StreamPool pool;
     private final List<Stream> streams = new ArrayList<>();
     private final @Nullable Event[] events;
-    /** Tasks that have been launched. */
+    /** The tasks that have been launched in this run. */
     private final Queue<Integer> completed = new ConcurrentLinkedQueue<>();
-    /** Variables that outlive the run and have another shape after it. */
+    /** Variables that outlive the run and that it has given another shape. */
     private final Queue<Integer> reshaped = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
@@ -46,7 +46,7 @@ final class DeviceQueues implements AutoCloseable {
         }
     }
 
-    /** Brings the keys of random numbers to where they are read. */
+    /** Begins a run: copies the keys of random number generators to the places that read them. */
     void begin(List<Frame.RandomKey> keys) {
         failure.set(null);
         completed.clear();
@@ -58,7 +58,7 @@ final class DeviceQueues implements AutoCloseable {
         }
     }
 
-    /** Launches a task of a device; does not wait for it. */
+    /** Launches a task on its device, without waiting for it. */
     void issue(int index) throws InterruptedException {
         Task task = plan.tasks().get(index);
         Stream stream = streams.get(plan.streams().stream()[index]);
@@ -99,7 +99,7 @@ final class DeviceQueues implements AutoCloseable {
         Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
         Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
         if (!target.spec().equals(source.spec())) {
-            // The run has given a variable another shape.
+            // The run has given the variable another shape.
             target = new Tensor(stream.device().allocate(source.spec().bytes(), stream), 0, source.spec());
             frame.value(to, target);
             reshaped.add(to);
@@ -112,22 +112,26 @@ final class DeviceQueues implements AutoCloseable {
         }
     }
 
-    /** Whether it is there after the run. */
+    /** Returns whether a value outlives the run. */
     private boolean outlives(int value) {
         int memory = plan.values().memory(value);
         return plan.values().isPersistable(memory) || plan.values().origin(memory) == ValueNumbering.Origin.OUTSIDE;
     }
 
-    /** What another thread has waited for, this one must have heard of. */
+    /** Reads the events for which other threads have waited, so that their effects are visible to this thread. */
     private void observe(int task) {
         for (int other : plan.streams().passed()[task]) {
             if (!Objects.requireNonNull(events[other]).isDone()) {
-                throw new IllegalStateException("Task " + other + " has not ended, but task " + task + " begins");
+                throw new IllegalStateException(
+                        "Task " + other + " must end before task " + task + " begins, but its event is not done");
             }
         }
     }
 
-    /** What has failed is not followed by anything: later work would use what is not there. */
+    /**
+     * Runs a stage on the thread of a stream. After a failure, later stages are skipped: they would read values that
+     * were not computed.
+     */
     private void run(Work work) {
         if (failure.get() == null) {
             try {
@@ -151,7 +155,7 @@ final class DeviceQueues implements AutoCloseable {
         return spec == null ? null : Failures.shape(spec);
     }
 
-    /** Waits for what a task of the host needs. */
+    /** Waits for the events that a task of the host depends on. */
     void awaitFor(int task) throws InterruptedException {
         observe(task);
         for (int other : plan.streams().hostWaits()[task]) {
@@ -165,7 +169,7 @@ final class DeviceQueues implements AutoCloseable {
         rethrow();
     }
 
-    /** The event after a task. */
+    /** Returns the event recorded after a task. */
     Event event(int task) {
         return Objects.requireNonNull(events[task]);
     }
@@ -176,7 +180,10 @@ final class DeviceQueues implements AutoCloseable {
         }
     }
 
-    /** Waits until all streams are empty, however the run went. What outlives the run is set if nothing has failed. */
+    /**
+     * Waits until all streams are empty, also after a failure. If there was none, stores the variables that outlive the
+     * run; otherwise throws the failure.
+     */
     void drain() {
         StreamFailedException failed = null;
         for (Stream stream : streams) {

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes every task on an engine of the caller's: each mutates a variable of its own and reads those of the tasks that
- * it waits for. The engine's recorder, its checks and its order apply; an engine that shuffles finds a plan that lacks
- * a dependency.
+ * Pushes each task as an operation on an engine of the caller. The operation of a task mutates the engine variable of
+ * that task and reads the variables of its dependencies. The engine's recorder, checks and order apply, so an engine
+ * that shuffles operations reveals a missing dependency of a plan.
  */
 public final class EngineRunLoop implements RunLoop {
     private final Engine engine;
@@ -44,7 +44,7 @@ public final class EngineRunLoop implements RunLoop {
             }).join();
             pushed = true;
         } catch (CompletionException e) {
-            throw new IllegalStateException("The engine could not run the plan: " + e.getMessage(), e);
+            throw new IllegalStateException("The engine did not run all tasks of the plan: " + e.getMessage(), e);
         } finally {
             if (!pushed) {
                 failure.compareAndSet(null, new Cancellation.Signal());
@@ -58,7 +58,7 @@ public final class EngineRunLoop implements RunLoop {
         engine.delete(interpreter);
         switch (failure.get()) {
             case null -> {
-                // It has gone well.
+                // All tasks have completed.
             }
             case RuntimeException e -> throw e;
             case Error e -> throw e;
@@ -74,8 +74,8 @@ public final class EngineRunLoop implements RunLoop {
         OpBuilder op = engine.op(plan.tasks().get(task).name()).reads(before).mutates(ended[task])
                 .priority(priority(plan.tasks().get(task)));
         if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
-            // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile
-            // must not need it.
+            // A task that waits for the plan of a block gets exclusive use of the interpreter: an operation that the
+            // engine runs meanwhile on the same thread must not need it.
             op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
         }
         if (frame.isOnDevice(task)) {
@@ -92,7 +92,8 @@ public final class EngineRunLoop implements RunLoop {
     }
 
     /**
-     * Not all could be pushed, because the engine is closed, say: those that were use the frame until they have ended.
+     * Waits for the tasks that were pushed, if not all could be pushed, for example because the engine is closed. They
+     * use the frame until they end.
      */
     private void awaitAll(Var[] ended) {
         boolean interrupted = false;
@@ -109,12 +110,12 @@ public final class EngineRunLoop implements RunLoop {
         }
     }
 
-    /** The engine runs higher numbers first. */
+    /** Returns the engine's priority of a task. The engine runs higher priorities first. */
     private static int priority(Task task) {
         return Math.clamp(-(long) Priorities.of(task), Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
-    /** After a failure nothing more is run. */
+    /** Runs a task, unless another task has failed. Returns whether it completed. */
     private boolean run(Frame frame, int task, AtomicReference<@Nullable Throwable> failure) {
         if (failure.get() != null) {
             return false;
@@ -124,7 +125,7 @@ public final class EngineRunLoop implements RunLoop {
             new TaskRunner(frame).run(task);
             return true;
         } catch (Throwable e) {
-            // Errors too: the run ends, and says why.
+            // Errors are caught too, so that the run ends and reports them.
             Throwable first = failure.compareAndExchange(null, e);
             if (first != null && !first.equals(e)) {
                 first.addSuppressed(e);

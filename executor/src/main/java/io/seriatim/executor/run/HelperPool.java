@@ -5,23 +5,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Threads that help with runs of an executor's plans. They are workers of an engine, to which they go back when no run
- * has wanted help for a short time; so one that is still about is there at once when a loop of training or serving
- * begins its next run.
+ * Threads that help with parallel runs of an executor's plans. Helpers are workers of an engine. A helper returns to
+ * the engine when no run has requested help for a short time. A helper that is still spinning joins the next run of a
+ * training or serving loop without being woken.
  *
  * <p>
- * They also go when a run that has called has had nothing for them for some milliseconds, so that one long task keeps
- * one thread busy and not all of them.
+ * A helper also returns when the runs that requested help have had no ready task for some milliseconds, so that a
+ * single long task does not keep all threads busy.
  *
  * <p>
- * No ready task is lost: it is put into the run's queue before the number of those awake is read, and a helper that
- * goes lowers that number before it looks for the last time. So either the run finds too few and wakes one, or the
- * helper finds the task.
+ * No wake-up is lost. A run puts a ready task into its queue before it reads the number of awake helpers. A helper
+ * decrements that number before it examines the queues for the last time. So either the run observes too few helpers
+ * and wakes one, or the helper finds the task.
  */
 public final class HelperPool {
-    /** How long a helper looks for a run without pause. */
+    /** How long a helper spins while no run requests help. */
     private static final long LINGER_NANOS = 50_000;
-    /** Runs at the same time that may have help; others do without. */
+    /** The maximum number of concurrent runs that get helpers; further runs use only the calling thread. */
     private static final int MOST_RUNS = 16;
 
     private final Engine engine;
@@ -37,8 +37,8 @@ public final class HelperPool {
     }
 
     /**
-     * Closes an engine whose operations end by themselves soon. An interrupt does not end the wait: what the operations
-     * use is freed next.
+     * Closes an engine whose operations end soon by themselves. The wait is not interruptible, because the caller frees
+     * the resources of the operations next.
      */
     public static void close(Engine engine) {
         boolean interrupted = Thread.interrupted();
@@ -60,7 +60,8 @@ public final class HelperPool {
     }
 
     /**
-     * Calls for help with a run. Returns what ends the call, −1 if there is no help. If it throws, there is no call.
+     * Requests helpers for a run. Returns a slot for {@link #end}, or −1 if no helpers are available. If this method
+     * throws, no request remains.
      */
     int call(ParallelRunLoop.Run run, int wanted) {
         int slot = 0;
@@ -78,7 +79,7 @@ public final class HelperPool {
             called = true;
         } finally {
             if (!called) {
-                // A run that nobody ends would be helped with for ever.
+                // Otherwise the request would never end, and helpers would keep examining this run.
                 end(slot);
             }
         }
@@ -91,7 +92,7 @@ public final class HelperPool {
         }
     }
 
-    /** Tasks are ready in a run that has called: wakes a helper if not so many are awake. */
+    /** Wakes a helper for a run with ready tasks if fewer than {@code wanted} are awake. */
     void rouse(int wanted) {
         if (isRoused(wanted)) {
             push();
@@ -170,7 +171,7 @@ public final class HelperPool {
         return false;
     }
 
-    /** Whether some run has called and not ended its call. */
+    /** Returns whether any run currently requests help. */
     public boolean isCalled() {
         for (int i = 0; i < MOST_RUNS; i++) {
             if (calls.get(i) != null) {

@@ -5,13 +5,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames of a specialisation that no run uses, without locks.
+ * A lock-free pool of the idle frames of a compiled plan.
  *
  * <p>
- * A frame is in at most one place, which whoever swaps it out owns. A thread looks first where it last put one, so that
- * each of several threads mostly has its own frame, whose memory its processor still has in its caches. Once closed,
- * nothing stays: either {@link #close} finds a frame that was put in, or whoever put it in finds that it was closed
- * meanwhile, and clears.
+ * A frame is in at most one slot; the thread that removes it by an atomic swap owns it. Each thread starts its search
+ * at a slot derived from its id. Each of several threads thus usually gets the frame that it used before, whose memory
+ * is still in its processor's caches.
+ *
+ * <p>
+ * No frame remains in a closed pool. A thread that has put in a frame reads {@code closed} afterwards, and
+ * {@link #close} sets {@code closed} before it clears the slots. So either {@code close} finds the frame, or the thread
+ * observes that the pool is closed and clears it.
  */
 public final class IdleFrames<F> {
     private static final int MOST = 8;
@@ -20,7 +24,7 @@ public final class IdleFrames<F> {
     private final Consumer<F> free;
     private volatile boolean closed;
 
-    /** Empty; frames' memory is freed by the consumer. */
+    /** Creates an empty pool. The consumer frees the memory of a frame. */
     public IdleFrames(Consumer<F> free) {
         this.free = free;
     }
@@ -29,7 +33,7 @@ public final class IdleFrames<F> {
         return (int) (Thread.currentThread().threadId() % MOST);
     }
 
-    /** Takes one; null if there is none. */
+    /** Removes and returns a frame; null if the pool is empty. */
     @Nullable
     public F poll() {
         int start = start();
@@ -45,7 +49,7 @@ public final class IdleFrames<F> {
         return null;
     }
 
-    /** Puts one in; false if there is no place, so that it remains the caller's. */
+    /** Adds a frame. Returns false if the pool is full or closed; the caller then keeps the frame. */
     public boolean offer(F frame) {
         if (closed) {
             return false;
@@ -62,7 +66,7 @@ public final class IdleFrames<F> {
         return false;
     }
 
-    /** Frees their memory. */
+    /** Frees the memory of all frames in the pool. */
     public void clear() {
         for (int i = 0; i < MOST; i++) {
             F frame = frames.getAndSet(i, null);
@@ -72,7 +76,7 @@ public final class IdleFrames<F> {
         }
     }
 
-    /** Frees their memory, and takes no more. */
+    /** Frees the memory of all frames in the pool, which accepts no more frames. */
     public void close() {
         closed = true;
         clear();

@@ -14,8 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the interpreter does of a run: operations whose shapes only the run knows, and instructions. It is given the
- * values by name, and gives back what it has written. One operation at a time.
+ * Runs the tasks of a run that the interpreter executes: operations whose output shapes are known only at run time, and
+ * instructions. It passes values to the interpreter's session by name and takes the written values from it. It runs one
+ * operation at a time.
  */
 final class Interpretation {
     private final ValueTable values;
@@ -37,7 +38,7 @@ final class Interpretation {
         for (int i = 0; i < access.reads().length; i++) {
             Object value = frame.value(task.reads()[i]);
             if (value != null) {
-                // Constants serve all runs, and the interpreter may change in place what it is given.
+                // All runs share constants, and the interpreter may update its operands in place, so it gets a copy.
                 boolean constant = values.constant(task.reads()[i]) != null;
                 Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
                 if (give instanceof Tensor tensor && frame.isShared(task.reads()[i])) {
@@ -46,7 +47,7 @@ final class Interpretation {
                     session.set(values.name(access.reads()[i]), give);
                 }
                 if (give instanceof Tensor tensor && !constant) {
-                    // Lists and inner blocks hand it to other threads.
+                    // Lists and blocks may pass the tensor to other threads.
                     tensor.buffer().settle();
                     given.add(tensor);
                 }
@@ -54,7 +55,7 @@ final class Interpretation {
         }
         for (int i = 0; i < access.writes().length; i++) {
             if (frame.isShared(task.writes()[i]) && frame.value(task.writes()[i]) instanceof Tensor place) {
-                // What a block writes may be what it reads by another name.
+                // A block may read the memory that it writes under another name.
                 session.alias(values.name(access.writes()[i]), place);
                 given.add(place);
             }
@@ -80,7 +81,10 @@ final class Interpretation {
         }
     }
 
-    /** What the block declares is known to the frame; what is around it stays. */
+    /**
+     * Removes a variable that the block declares from the session: the frame holds it. Variables of enclosing blocks
+     * stay.
+     */
     private static void remove(BlockSession session, String name) {
         VarDesc desc = session.block().var(name);
         if (session.block().index() == 0 || (desc != null && !desc.isPersistable())) {
@@ -88,7 +92,9 @@ final class Interpretation {
         }
     }
 
-    /** In the block of a loop: what the first block reads was read before the run. */
+    /**
+     * Takes a batch for a read operation in a nested block. The batches of the global block are taken before the run.
+     */
     private void read(Task.Interpreted task) throws Exception {
         Access access = task.access();
         Block block = frame.context().sessions().get().block();
@@ -101,13 +107,14 @@ final class Interpretation {
     }
 
     /**
-     * What will share memory must have its own till then: the interpreter may hand out one tensor under several names.
+     * Gives a variable that will share memory with others a copy of its value. The interpreter may return the same
+     * tensor under several names.
      */
     private void own(String name, int target, Object value) {
         if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
             throw new IllegalStateException(
-                    "'" + name + "' shares memory with other variables, so that it must be as it is declared, "
-                            + values.spec(target) + ", but is "
+                    "'" + name + "' shares memory with other variables, so its type and shape must be the declared "
+                            + values.spec(target) + ", but are "
                             + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
         }
         Tensor own = Copies.to(frame.host(), tensor);
@@ -118,13 +125,14 @@ final class Interpretation {
         frame.bind(target, own);
     }
 
-    /** Others see what is written to memory that they share. */
+    /** Copies a written value into memory that other variables share. */
     private static void overwrite(String name, Tensor place, Object value) {
         if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(place.spec())) {
-            throw new IllegalStateException("'" + name + "' shares memory with other variables as " + place.spec()
-                    + ", and cannot become "
-                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
-                    + ": give the new value another name");
+            throw new IllegalStateException(
+                    "'" + name + "' shares memory with other variables, so its type and shape must stay " + place.spec()
+                            + ", but the new value is "
+                            + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
+                            + ": write the new value to another variable");
         }
         boolean isThere = tensor.buffer() == place.buffer() && tensor.offset() == place.offset();
         if (!isThere) {
@@ -138,7 +146,7 @@ final class Interpretation {
         String name = values.name(number);
         boolean changed = task.access().read(name) >= 0;
         Object own = value;
-        // A gradient that only passes through is the memory of what came in.
+        // An operation may return its input unchanged, such as a gradient; the output then needs its own memory.
         if (value instanceof Tensor tensor && !changed
                 && (frame.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
             own = Copies.to(frame.host(), tensor);
@@ -153,10 +161,10 @@ final class Interpretation {
             return;
         }
         frame.value(target, own);
-        // What lives on a device gets it by a transfer.
+        // A variable that is on a device is updated by a transfer instead.
         if (target == number && values.isPersistable(number)) {
             frame.context().bindings().set(name, own);
-            // Later kernels go on with what the scope has now.
+            // Later kernels use the tensor that the scope now holds.
             if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
                     && there.spec().equals(values.spec(number))) {
                 frame.bind(number, there);

@@ -8,12 +8,12 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One task after the other in the order of the program, large ones with several threads in the kernel: for plans that
- * are one chain, whose tasks cannot run side by side. Teams that are busy at the same time halve one another, so that
- * of runs that overlap only the first has one.
+ * Runs tasks in program order, and large tasks with several threads within the kernel. It is for plans that are a
+ * single chain, whose tasks cannot run in parallel. Of concurrent runs of a plan, only the first uses several threads,
+ * because two thread teams would compete for the same processors.
  */
 public final class IntraOpLoop implements RunLoop {
-    /** What a task must cost at least, as {@link CriticalPaths} counts: some 30 µs. */
+    /** The minimum cost of a large task, in the unit of {@link CriticalPaths}: about 30 µs. */
     private static final long LEAST = 300_000;
 
     private final boolean[] isLarge;
@@ -25,7 +25,10 @@ public final class IntraOpLoop implements RunLoop {
         this.contexts = ThreadLocal.withInitial(() -> new KernelContext(threads));
     }
 
-    /** One thread does all where no task is large, or where a task changes what outlives the run. */
+    /**
+     * Returns a loop for a plan: a serial loop if no task is large, or if a task changes a variable that outlives the
+     * run.
+     */
     public static RunLoop of(CompiledPlan plan, int threads) {
         boolean[] isLarge = new boolean[plan.tasks().size()];
         boolean some = false;

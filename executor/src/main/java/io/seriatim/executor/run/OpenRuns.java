@@ -19,53 +19,55 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runs of an executor that have begun and have not ended, so that it lets go of its threads and memory only after
- * the last.
+ * Counts the runs of an executor in progress, so that closing it releases its threads and memory only after the last
+ * run.
  *
  * <p>
- * <b>Open.</b> Every run is counted from its first step to its last, however it ends. <b>Closing.</b> New runs are
- * refused. Those that are counted go on, with all that they begin themselves: a thread inside of a run may begin
- * another one as part of it. Runs that were pushed on an engine before are counted when they begin; {@link #close}
- * waits for the variables of their scopes, which tell also of those that are skipped. <b>Closed.</b> Nothing begins any
- * more.
+ * <b>Open.</b> Every run is counted from its first step to its last, also if it fails. <b>Closing.</b> New runs are
+ * rejected. Counted runs continue, and a thread within a run may start nested runs as part of it. Runs that were pushed
+ * on an engine before are counted when they begin; {@link #close} waits for the variables of their scopes, which also
+ * covers operations that are skipped. <b>Closed.</b> All runs are rejected.
  *
  * <p>
- * A run counts itself and then looks at the state; {@code close} changes the state and then looks at the counts. So
- * either the run is refused, and counts itself off, or {@code close} waits for it. Whoever waits registers first and
- * looks at the counts afterwards; whoever lowers a count looks for those who are registered afterwards. So no wake-up
- * is lost. What a run begins ends before it does, so counts that are read one after the other and are all 0 mean that
- * there is none.
+ * A run increments a count and then reads the state. {@code close} changes the state and then reads the counts. So
+ * either the run observes the new state, is rejected and decrements the count, or {@code close} waits for it.
  *
  * <p>
- * Not final, so that tests can plant bugs in it.
+ * No wake-up is lost: a waiting thread registers before it reads the counts, and a thread that decrements a count looks
+ * for registered threads afterwards.
+ *
+ * <p>
+ * A nested run ends before the run that started it. So if all counts are read one after the other as 0, no run is in
+ * progress.
+ *
+ * <p>
+ * The class is not final, so that tests can inject bugs by overriding its methods.
  */
 public class OpenRuns {
     private static final int OPEN = 0;
     private static final int CLOSING = 1;
     private static final int CLOSED = 2;
-    /**
-     * Threads count in different places, each in a cache line of its own, so that they do not wait for one another's.
-     */
+    /** The number of counts. Each is in a separate cache line, so that threads do not contend for one. */
     private static final int PLACES = 16;
     private static final int LINE = 16;
-    /** The innermost run that the thread is inside of. */
+    /** The innermost run that the current thread executes. */
     private static final ThreadLocal<@Nullable Inside> INNERMOST = new ThreadLocal<>();
 
     private final AtomicLongArray counts = new AtomicLongArray((PLACES + 1) * LINE);
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Queue<CompletableFuture<Void>> waiting = new ConcurrentLinkedQueue<>();
     /**
-     * The variables of the scopes on which runs were pushed, with their engines. Weak: an operation that is pending
-     * holds its variables itself.
+     * The variables of the scopes on which runs were pushed, with their engines. The references are weak; a pending
+     * operation keeps its variables reachable.
      */
     @GuardedBy("this")
     private final Map<Var, WeakReference<Engine>> pushed = new WeakHashMap<>();
 
-    /** That a thread is inside of a run of an executor. */
+    /** Records that a thread executes a run of an executor, or helps with one. */
     public static final class Inside {
         private final OpenRuns of;
         private final @Nullable Inside outer;
-        /** Where it is counted; −1 if it is not. */
+        /** The index of the count that was incremented; −1 if none was. */
         private final int place;
 
         private Inside(OpenRuns of, @Nullable Inside outer, int place) {
@@ -75,12 +77,17 @@ public class OpenRuns {
         }
     }
 
-    /** A run begins on this thread. To be followed by {@link #end}, whatever happens. */
+    /**
+     * Begins a run on the current thread. {@link #end} must be called for the result, also if the run fails.
+     *
+     * @throws IllegalStateException
+     *             if the executor is closed or being closed, and the run is not nested
+     */
     public Inside begin() {
         return begin(CLOSING);
     }
 
-    /** A run begins that was pushed on an engine when that was allowed. */
+    /** Begins a run that was pushed on an engine before the executor was closed. */
     public Inside beginPushed() {
         return begin(CLOSED);
     }
@@ -89,24 +96,27 @@ public class OpenRuns {
         Inside outer = INNERMOST.get();
         Inside inside = new Inside(this, outer, LINE * (1 + (int) (Thread.currentThread().threadId() % PLACES)));
         INNERMOST.set(inside);
-        // Nothing is allocated from here on: a run that is counted is counted off.
+        // No allocation follows, so no OutOfMemoryError can prevent a counted run from being uncounted.
         counts.getAndIncrement(inside.place);
         if (state.get() >= refused && !isInside(outer)) {
             end(inside);
-            throw new IllegalStateException("The executor is closed, or is being closed: no run may begin any more. "
-                    + "Close it after the last run, or make another executor");
+            throw new IllegalStateException("The executor is closed or being closed, and accepts no new runs: "
+                    + "close it after the last run, or build another executor");
         }
         return inside;
     }
 
-    /** A thread works for a run that is counted already: what it begins is part of that. */
+    /**
+     * Marks the current thread as working for a run that is already counted. Runs that it starts are nested in that
+     * run.
+     */
     public Inside help() {
         Inside inside = new Inside(this, INNERMOST.get(), -1);
         INNERMOST.set(inside);
         return inside;
     }
 
-    /** The run has ended, or the thread works for it no more. */
+    /** Ends a run, or the current thread's work for it. */
     public void end(Inside inside) {
         INNERMOST.set(inside.outer);
         if (inside.place >= 0) {
@@ -117,12 +127,12 @@ public class OpenRuns {
         }
     }
 
-    /** A run is about to be pushed, inside of {@link #begin}. */
+    /** Notes the scope's variable before a run is pushed. Called between {@link #begin} and {@link #end}. */
     public synchronized void pushed(Engine engine, Var scope) {
         pushed.put(scope, new WeakReference<>(engine));
     }
 
-    @SuppressWarnings("ReferenceEquality") // These runs themselves.
+    @SuppressWarnings("ReferenceEquality") // Identity is intended.
     private boolean isInside(@Nullable Inside innermost) {
         for (Inside each = innermost; each != null; each = each.outer) {
             if (each.of == this) {
@@ -142,24 +152,25 @@ public class OpenRuns {
     }
 
     /**
-     * Refuses new runs and waits until all others have ended.
+     * Rejects new runs and waits until all others have ended.
      *
      * @param shared
-     *            the engine that runs the tasks; null if that is nobody else's
+     *            the caller's engine that runs the tasks; null if the executor owns its engine
      * @throws IllegalStateException
-     *             if the thread is interrupted and there is something to wait for; it stays interrupted
+     *             if the current thread is within a run of this executor, or if it is interrupted while runs are in
+     *             progress; its interrupt status stays set
      */
     public void close(@Nullable Engine shared) {
         if (isInside(INNERMOST.get())) {
             throw new IllegalStateException(
-                    "An executor cannot be closed inside of one of its own runs, for which it would wait: close it "
+                    "An executor cannot be closed within one of its own runs, because closing waits for the run: close it "
                             + "after the run");
         }
         raise(CLOSING);
-        // A thread that was interrupted before closes what need not be waited for.
+        // A thread that was already interrupted does not wait; it closes the executor only if no run is in progress.
         boolean looks = Thread.interrupted();
         try {
-            // Those that are being pushed are in the list afterwards.
+            // After this wait, the map contains the scopes of all runs that were being pushed.
             awaitNone(shared, looks);
             for (Map.Entry<Var, Engine> each : scopes()) {
                 if (looks) {
@@ -173,8 +184,8 @@ public class OpenRuns {
         } catch (InterruptedException | TimeoutException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(
-                    "The closing of an executor was interrupted while runs were under way, or pushed and to come. "
-                            + "They go on, and others are refused: "
+                    "Closing the executor was interrupted while runs were in progress or pending on an engine. "
+                            + "They continue, and new runs are rejected: "
                             + "close it again to wait for them, or interrupt their threads to end them early",
                     e);
         }
@@ -208,7 +219,7 @@ public class OpenRuns {
                 return;
             }
             if (looks) {
-                throw new InterruptedException("before the wait for the last run");
+                throw new InterruptedException("interrupted before waiting for the last run");
             }
             if (shared != null) {
                 shared.await(none);
@@ -224,7 +235,7 @@ public class OpenRuns {
         try {
             none.get();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("Nobody completes it so", e);
+            throw new IllegalStateException("The future is never completed with an exception", e);
         }
     }
 }

@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** An argument that is bound to a variable, or to what was packed of it. */
+/** An argument of a kernel that is bound to a variable, or to the packed copy of it. */
 final class Packing {
     private final Layouts.Packed packed;
     private final Work work;
@@ -20,8 +20,8 @@ final class Packing {
     private @Nullable Tensor variable;
     private PackedWeights.@Nullable Entry entry;
     /**
-     * What it has taken from scopes, one from each: runs on several scopes may take turns. A scope that no one can
-     * reach takes its entries with it.
+     * The entry in use from each scope, since runs on several scopes may alternate. The map is weak, so that it does
+     * not keep a scope reachable.
      */
     private final Map<PackedWeights, PackedWeights.Entry> taken = new WeakHashMap<>();
 
@@ -32,7 +32,7 @@ final class Packing {
         this.form = new PackedWeights.Form(arg.offset(), arg.spec(), packed.wanted());
     }
 
-    /** Of each argument of a plan that is packed, in a frame's works. */
+    /** Creates the bindings of all packed arguments of a plan in the works of a frame. */
     static Packing[] of(CompiledPlan plan, Work[][] works) {
         return plan.layouts().stream().map(packed -> {
             Work work = works[packed.task()][packed.stage()];
@@ -40,12 +40,12 @@ final class Packing {
         }).toArray(Packing[]::new);
     }
 
-    /** The value that the argument is. */
+    /** Returns the number of the argument's value. */
     int value() {
         return arg.value();
     }
 
-    /** Before each run, with the variable's tensor; null where it has none. */
+    /** Binds the argument before a run. {@code tensor} is the variable's tensor, or null if it has none. */
     void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
         boolean known = tensor != null && variable == tensor && entry != null && entry.isOf(tensor);
         if (known) {
@@ -70,7 +70,7 @@ final class Packing {
         }
     }
 
-    /** The frame is not used any more. */
+    /** Releases all entries when the frame is closed. */
     void close(String name) {
         taken.forEach((weights, used) -> weights.release(name, form, used));
         taken.clear();

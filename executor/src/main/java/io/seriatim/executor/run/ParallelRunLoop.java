@@ -10,29 +10,30 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several threads on one run: the caller's, and helpers.
+ * Runs the tasks of one run on several threads: the calling thread and helpers.
  *
  * <p>
- * A task is ready when as many of those that it waits for have ended as the plan says; whoever brings the count to 0
- * has it. A thread goes on with the most urgent one that it has made ready and puts the others into a queue, from which
- * idle threads take the most urgent: that with the lowest priority, and of these that with the longest way to the end.
- * A task of a device counts as ended for tasks of devices when it is launched, since events order these; for tasks of
- * the host when its event says so. The first failure ends the run; others are suppressed in it.
+ * A count for each task states how many of its dependencies have not ended. The thread that decrements it to 0 owns the
+ * ready task. A thread continues with the most urgent task that it has made ready and puts the others into a queue,
+ * from which idle threads take the most urgent task: the task with the lowest {@code scheduling_priority}, and among
+ * equals the task with the longest path to the end. For dependants on devices, a task of a device counts as ended when
+ * it is launched, since events order them. For dependants on the host, it counts as ended when its event completes. The
+ * first failure ends the run; other failures are added to it as suppressed exceptions.
  *
  * <p>
- * A helper is inside of the run while it has a task: it enters by raising {@code inside}, which the caller sets to
- * {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in, and one that finds it closed
- * goes away without touching the run. That holds however the run ends: an error on any of the threads is the run's
- * failure, after which all leave. What a run needs is kept with its frame and used again by the next; a helper that
- * comes so late that it enters that one is as welcome there.
+ * A helper enters the run by incrementing {@code inside} and leaves it by decrementing. At the end, the caller changes
+ * {@code inside} from 0 to {@link #CLOSED} by a CAS. So the caller waits only for helpers that have entered, and a
+ * helper that reads {@code CLOSED} leaves without accessing the run. This also holds if the run fails: an error on any
+ * thread becomes the failure of the run, after which all threads leave. The state of a run is kept with its frame and
+ * reused by the next run. A late helper may enter that next run instead, which is harmless.
  *
  * <p>
- * If a run fails when some of the tasks have run that {@linkplain Tiling#together belong together}, the caller runs the
- * others: nothing that outlives the run is left half changed.
+ * If a run fails after some tasks of a {@linkplain Tiling#together group} have run, the caller runs the other tasks of
+ * the group, so that no variable that outlives the run is partly updated.
  */
 public final class ParallelRunLoop implements RunLoop {
     private static final int CLOSED = Integer.MIN_VALUE;
-    /** How long the caller looks without pause whether the last helper has left. */
+    /** How long the caller spins while it waits for the last helper to leave. */
     private static final long LEAVE_NANOS = 50_000;
     private static final int DONE = -1;
     private static final int NO_CALL = -1;
@@ -55,14 +56,14 @@ public final class ParallelRunLoop implements RunLoop {
     public void run(Frame frame) {
         Run run = frame.run();
         if (run == null || !plan.streams().isHostOnly()) {
-            // What devices say of an earlier run that has failed must not reach this one.
+            // Callbacks of device events from an earlier, failed run must not affect this run.
             run = new Run(frame);
             frame.run(run);
         }
         run.lead();
     }
 
-    /** What was thrown, as it was. Only a task throws what is checked, which its runner has wrapped. */
+    /** Rethrows an unchecked exception or error as it is. {@link TaskRunner} has already wrapped checked exceptions. */
     private static RuntimeException rethrown(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;
@@ -72,7 +73,7 @@ public final class ParallelRunLoop implements RunLoop {
                 : new IllegalStateException("A run has failed: " + thrown, thrown);
     }
 
-    /** What a run needs; of a frame. */
+    /** The state of a run, which is reused for all runs with the same frame. */
     final class Run {
         private final Frame frame;
         private final AtomicIntegerArray waiting = new AtomicIntegerArray(plan.before().length);
@@ -81,8 +82,9 @@ public final class ParallelRunLoop implements RunLoop {
         private final AtomicInteger inside = new AtomicInteger(CLOSED);
         private volatile @Nullable Throwable failure;
         /**
-         * The caller, while it sleeps or is about to: set before it looks for the last time. Who changes what it looks
-         * at wakes it afterwards.
+         * The calling thread while it is parked or about to park. It sets this field before it checks its condition for
+         * the last time. A thread that changes the condition reads the field afterwards and unparks the caller, so no
+         * wake-up is lost.
          */
         private volatile @Nullable Thread sleeper;
 
@@ -92,14 +94,14 @@ public final class ParallelRunLoop implements RunLoop {
 
         void lead() {
             begin();
-            // What the end needs is there before anything can fail.
+            // Allocated first, so that the wait for helpers cannot fail for lack of memory.
             SpinBackoff patience = new SpinBackoff();
             int call = NO_CALL;
             try {
                 call = helpers.call(this, wanted());
                 work(Thread.currentThread());
             } catch (Throwable e) {
-                // Errors too: the helpers stop, and the caller waits for them, before the frame is anyone else's.
+                // Errors are caught too: the caller must wait for the helpers before another run uses the frame.
                 fail(e);
             } finally {
                 helpers.end(call);
@@ -119,8 +121,8 @@ public final class ParallelRunLoop implements RunLoop {
         }
 
         /**
-         * Waits for those that still have a task, which after a failure may take long; uninterruptibly, because they
-         * use the frame.
+         * Waits for helpers that still run a task, which may take long after a failure. The wait is uninterruptible,
+         * because these helpers use the frame.
          */
         private void awaitHelpers(SpinBackoff patience) {
             boolean interrupted = false;
@@ -146,14 +148,14 @@ public final class ParallelRunLoop implements RunLoop {
             }
         }
 
-        /** Puts a task into the queue that this thread does not go on with. */
+        /** Queues a ready task with which the current thread does not continue. */
         private void put(int task) {
             ready.put(task);
             wake();
             helpers.rouse(wanted());
         }
 
-        /** Whether a task is ready that no thread has taken. */
+        /** Returns whether the queue contains a ready task. */
         boolean isWorkLeft() {
             return !ready.isEmpty() && failure == null;
         }
@@ -180,7 +182,7 @@ public final class ParallelRunLoop implements RunLoop {
             }
         }
 
-        /** Whether a task has run of those that belong together from one on. */
+        /** Returns whether any task has run of the group that starts at {@code first}. */
         private boolean isBegun(int first) {
             for (int i = first; i < together.length && together[i] == first; i++) {
                 if (waiting.get(i) == DONE) {
@@ -190,7 +192,7 @@ public final class ParallelRunLoop implements RunLoop {
             return false;
         }
 
-        /** Does what is ready. Returns whether there was something. */
+        /** Runs ready tasks until there are none. Returns whether it ran any. */
         boolean help() {
             if (ready.isEmpty()) {
                 return false;
@@ -210,8 +212,8 @@ public final class ParallelRunLoop implements RunLoop {
                     helped = true;
                 }
             } catch (Throwable e) {
-                // A task fails by what it throws in chain; this is a lack of memory or of stack around it. The caller
-                // waits for this task.
+                // chain() handles the failures of tasks. This is an OutOfMemoryError or StackOverflowError outside of a
+                // task; the caller still waits for the task that this thread took.
                 fail(e);
             } finally {
                 if (inside.decrementAndGet() == 0) {
@@ -230,7 +232,7 @@ public final class ParallelRunLoop implements RunLoop {
                     patience.restore();
                     chain(runner, next);
                 } else if (patience.isLost(SpinBackoff.IN_RUN_NANOS)) {
-                    // Helpers are not interrupted, but what they do is for this thread.
+                    // An interrupt of the calling thread cancels the whole run, including the tasks of helpers.
                     if (leader.isInterrupted()) {
                         fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
                     } else {
@@ -255,7 +257,7 @@ public final class ParallelRunLoop implements RunLoop {
         private synchronized void keep(Throwable thrown) {
             Throwable first = failure;
             if (first == null) {
-                // Before anything that may fail in its turn: all others stop when they see it.
+                // Set before any call that may itself fail: all other threads stop when they read it.
                 failure = thrown;
             }
             frame.context().cancellation().cancel();
@@ -294,7 +296,7 @@ public final class ParallelRunLoop implements RunLoop {
             }
         }
 
-        /** Keeps the more urgent of two; the other goes into the queue. */
+        /** Returns the more urgent of two ready tasks and queues the other. */
         private int urgent(int kept, int other) {
             if (kept < 0) {
                 return other;
@@ -304,11 +306,11 @@ public final class ParallelRunLoop implements RunLoop {
             return exchanged ? other : kept;
         }
 
-        /** Tasks of the host go on when the device has come that far. */
+        /** Counts down the dependants on the host when the event of a launched task completes. */
         private void releaseHost(int launched) {
             for (int successor : plan.after()[launched]) {
                 if (!frame.isOnDevice(successor)) {
-                    // A wait that another one implies has no event of its own.
+                    // No event is recorded if another wait implies this one.
                     if (plan.streams().recorded()[launched]) {
                         frame.queues().event(launched).onDone(_ -> arrived(successor));
                     } else {

@@ -3,17 +3,17 @@ package io.seriatim.executor.run;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.executor.schedule.CriticalPaths;
 
-/** Tasks that are ready, the most urgent first: a binary heap of numbers. For many threads. */
+/** A thread-safe priority queue of ready tasks: a binary heap of task indices, with the most urgent task first. */
 final class ReadyTasks {
     private final CriticalPaths urgency;
     @GuardedBy("this")
     private final int[] heap;
-    /** Read without the lock only to see that there is nothing. */
+    /** Read without the lock only to check whether the queue is empty. */
     private volatile int size;
 
     /**
-     * With room for so many, so that to put one in cannot fail: who puts it in may be a device's thread, and nobody
-     * else would.
+     * Creates a queue with a fixed capacity, so that {@link #put} cannot fail for lack of memory: if it failed on the
+     * thread of a device, the task would be lost.
      */
     ReadyTasks(CriticalPaths urgency, int most) {
         this.urgency = urgency;
@@ -38,12 +38,15 @@ final class ReadyTasks {
         heap[at] = task;
     }
 
-    /** The most urgent one, or −1 if there is none. */
+    /** Removes and returns the most urgent task, or −1 if there is none. */
     int take() {
         return size == 0 ? -1 : takeFirst();
     }
 
-    /** The given task, or one whose priority is before its own; then the given one waits here. */
+    /**
+     * Returns the given task, unless a queued task has a lower {@code scheduling_priority}; then queues the given task
+     * and returns the other.
+     */
     synchronized int exchange(int task) {
         if (size == 0 || !urgency.precedes(heap[0], task)) {
             return task;

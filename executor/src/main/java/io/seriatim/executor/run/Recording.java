@@ -14,8 +14,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a run is recorded, with the runs of blocks inside of it: these are of the task that the interpreter carries out
- * just then.
+ * Records a run, including nested runs of blocks. A nested run belongs to the task that the interpreter is currently
+ * executing.
  */
 public final class Recording {
     private final RunRecorder recorder;
@@ -26,13 +26,13 @@ public final class Recording {
         this.recorder = recorder;
     }
 
-    /** Begins the run of a block. */
+    /** Begins recording the run of a block. */
     public RunLog begin(TracedPlan plan) {
         RunLog outer = around;
         return outer == null ? recorder.begin(plan) : outer.nested(task, plan);
     }
 
-    /** Runs a task that may run blocks. Of one thread at a time. */
+    /** Runs a task that may run blocks. At most one thread may call this method at a time. */
     void inside(@Nullable RunLog log, int index, Runnable body) {
         RunLog before = around;
         int beforeTask = task;
@@ -46,7 +46,7 @@ public final class Recording {
         }
     }
 
-    /** What recordings say of a specialisation. */
+    /** Describes a compiled plan for recordings. */
     public static TracedPlan describe(CompiledPlan plan) {
         List<TracedPlan.Instruction> instructions = new ArrayList<>();
         for (int i = 0; i < plan.tasks().size(); i++) {

@@ -14,49 +14,51 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: what it is given, and the session in which the interpreter does its part. The frames of inner blocks have
- * contexts of their own.
+ * The context of one run: its external values, and the session of the interpreter. Runs of nested blocks have separate
+ * contexts.
  *
  * @param externals
- *            what is fed or outside, as {@link ValueNumbering#externals} counts it
+ *            the values that are fed or defined outside of the block, in the order of {@link ValueNumbering#externals}
  * @param bindings
- *            where variables are set that are known outside
+ *            stores variables that outlive the run
  * @param cancellation
- *            of the whole run
+ *            the cancellation of the whole run, shared by all nested runs
+ * @param sessions
+ *            creates the session of the interpreter
  * @param recording
- *            null if no one records
+ *            the recording of the run; null if it is not recorded
  * @param batches
- *            where operations {@code read} in inner blocks take their batches from
+ *            supplies the batches for {@code read} operations in nested blocks
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
         @Nullable Recording recording, Batches batches) {
-    /** Gives operations {@code read} their batches. */
+    /** Supplies batches to {@code read} operations. */
     public interface Batches {
         /**
-         * The next batch.
+         * Takes the next batch.
          *
          * @param read
          *            the operation
          * @param block
-         *            the block it is in
+         *            the block of the operation
          * @param reader
-         *            what the scope holds under the name of its reader
-         * @return a tensor for each variable of its slot Out
+         *            the value of the reader's variable in the scope
+         * @return a tensor for each variable of the slot {@code Out}
          * @throws EndOfBatches
-         *             if there is none; the reader begins its data again
+         *             at the end of the data; the reader then restarts its data
          */
         List<Tensor> next(OpDesc read, Block block, @Nullable Object reader) throws Exception;
     }
 
-    /** Makes the session when it is needed: most runs need none. */
+    /** Creates the session of the interpreter when it is first needed; most runs need none. */
     public interface Sessions {
-        /** The session of this run. */
+        /** Returns the session of this run. */
         BlockSession get();
     }
 
-    /** Of a program's first block. */
+    /** Creates the session of a program's global block. */
     public static final class Lazy implements Sessions {
         private final Interpreter interpreter;
         private final Block block;

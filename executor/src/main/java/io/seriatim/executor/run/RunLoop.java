@@ -2,12 +2,14 @@ package io.seriatim.executor.run;
 
 import io.seriatim.executor.schedule.Tiling;
 
-/** Runs the tasks of a plan, each when all that it waits for have ended. */
+/** Runs the tasks of a plan. A task runs after all its dependencies have ended. */
 public interface RunLoop {
-    /** Runs all, or throws what the first that fails throws; then nothing of the run goes on. */
+    /**
+     * Runs all tasks. If a task fails, throws the first failure; no thread uses the frame after this method returns.
+     */
     void run(Frame frame);
 
-    /** In the order of the program, on the caller's thread. */
+    /** Runs tasks in program order on the calling thread. */
     final class Serial implements RunLoop {
         @Override
         public void run(Frame frame) {
@@ -25,7 +27,7 @@ public interface RunLoop {
             }
         }
 
-        /** What belongs to a task that has run is run although this one failed. */
+        /** Runs the rest of the group of a failed task, if earlier tasks of the group have run. */
         private static void completeFrom(int failed, Frame frame, Throwable thrown) {
             int[] together = Tiling.together(frame.plan().tasks(), frame.plan().values());
             for (int i = failed; together[failed] != failed && i < together.length

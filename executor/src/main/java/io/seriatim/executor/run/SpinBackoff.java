@@ -1,29 +1,33 @@
 package io.seriatim.executor.run;
 
 /**
- * How long a thread has been looking for work in vain. It looks without pause at first: what it waits for often takes
- * microseconds, and to wake a thread that sleeps takes fifty or more. After a while it lets others have the processor
- * between looks, who may be those that it waits for.
+ * The back-off of a thread that polls for work. The thread spins at first: the work that it waits for often arrives
+ * within microseconds, and waking a parked thread takes 50 µs or more. Later it yields the processor between polls,
+ * since the threads that it waits for may need it.
  */
 final class SpinBackoff {
     /**
-     * Within a run that has other threads at work: the rest of a large task is waited for, a long serial part is not.
+     * The limit within a run whose other threads are working: longer than the rest of a large task, shorter than a long
+     * serial section.
      */
     static final long IN_RUN_NANOS = 2_000_000;
     private static final long ALONE_NANOS = 50_000;
-    /** How often to look before the clock is looked at. */
+    /** The number of polls between two readings of the clock. */
     private static final int LOOKS = 64;
 
     private int looks;
     private long since;
 
-    /** There was work, or something else to wait for. */
+    /** Resets the back-off after the thread has found work. */
     void restore() {
         looks = 0;
     }
 
-    /** There was none, once more. Returns whether that has gone on for longer than a time. */
-    @SuppressWarnings("ThreadPriorityCheck") // Only where there is nothing else to do.
+    /**
+     * Pauses after an unsuccessful poll. Returns whether all polls have been unsuccessful for longer than
+     * {@code nanos}.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // The thread has no other work.
     boolean isLost(long nanos) {
         if (++looks % LOOKS != 0) {
             Thread.onSpinWait();

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The streams of an executor that no frame uses: opening one costs a thread, or more. Those in it have no work left.
- * For many threads.
+ * A thread-safe pool of an executor's idle streams. Streams are pooled because opening one starts a thread or more. A
+ * stream in the pool has no pending work.
  */
 public final class StreamPool implements AutoCloseable {
     private final Devices devices;
@@ -46,7 +46,7 @@ public final class StreamPool implements AutoCloseable {
         stream.close();
     }
 
-    /** Also those that come back later are closed. */
+    /** Closes all idle streams. Streams that are returned later are closed then. */
     @Override
     public void close() {
         List<Stream> all = new ArrayList<>();

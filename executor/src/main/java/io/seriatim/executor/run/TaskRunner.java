@@ -11,7 +11,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.KernelContext;
 import org.jspecify.annotations.Nullable;
 
-/** Runs tasks of a frame on one thread, and says of those that fail which they are. */
+/** Runs tasks of a frame on one thread, and reports failures with the name of the operation. */
 final class TaskRunner {
     private final Frame frame;
     private final KernelContext kernels;
@@ -55,7 +55,7 @@ final class TaskRunner {
             thread.interrupt();
             throw failure(task, e);
         } catch (Throwable e) {
-            // Errors too: the other threads of the run wait for this one.
+            // Errors are caught too, because the other threads of the run wait for this one.
             throw failure(task, e);
         }
     }
@@ -74,7 +74,7 @@ final class TaskRunner {
         return frame.value(value) instanceof Tensor tensor ? Failures.shape(tensor.spec()) : null;
     }
 
-    /** Runs a task after its run has failed, since another one has run that it belongs to. */
+    /** Runs a task after its run has failed, because another task of its group has already run. */
     static void complete(Frame frame, int task, Throwable thrown) {
         try {
             frame.execute(task, KernelContext.current());
@@ -86,6 +86,6 @@ final class TaskRunner {
     static RunFailure interrupted(CompiledPlan plan, int task) {
         String name = plan.tasks().get(task).name();
         return new RunFailure(name, "Interrupted before " + name + " (task " + task + " of " + plan.tasks().size()
-                + "); what outlives the run is whole: run it again", new InterruptedException());
+                + "); no variable is partly updated: run the plan again", new InterruptedException());
     }
 }

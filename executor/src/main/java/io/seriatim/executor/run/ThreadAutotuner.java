@@ -4,11 +4,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Finds out whether a plan gains by several threads: its first runs are done in turn by one and by all, and what was
- * faster at its best does the later ones. The results are the same.
+ * Measures whether a plan runs faster with several threads. The first runs alternate between one thread and all
+ * threads; later runs use the variant with the shorter best time. The results are the same.
  */
 public final class ThreadAutotuner implements RunLoop {
-    /** While the process still warms up, times say little. */
+    /** The number of runs that are not measured, while the JVM warms up. */
     private static final int WARM = 8;
     private static final int RUNS = 40;
 
@@ -34,14 +34,15 @@ public final class ThreadAutotuner implements RunLoop {
         boolean single = run / 2 % 2 == 0;
         long start = System.nanoTime();
         (single ? alone : together).run(frame);
-        // The first of two runs of a kind finds caches as the other kind has left them.
+        // Only the second of two consecutive runs of a variant is measured: the first finds the caches as the other
+        // variant left them.
         if (run >= WARM && run % 2 == 1) {
             long nanos = System.nanoTime() - start;
             (single ? bestAlone : bestTogether).accumulateAndGet(nanos, Math::min);
         }
     }
 
-    /** Others may need a thread that gains little. */
+    /** Returns whether one thread is at most 5 % slower, so that other work can use the other threads. */
     private boolean isBetterAlone() {
         return bestAlone.get() / 20 * 19 <= bestTogether.get();
     }

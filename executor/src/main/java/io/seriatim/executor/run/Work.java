@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A stage of a task with its arguments, ready to run. Of one run at a time. */
+/** A stage of a task with its bound arguments. One run at a time uses it. */
 public final class Work {
     private final Stage stage;
     private @Nullable Kernel kernel;
@@ -30,19 +30,19 @@ public final class Work {
         return stage;
     }
 
-    /** Null for a Java function. */
+    /** Returns the kernel; null for a Java function. */
     @Nullable
     public Kernel kernel() {
         return kernel;
     }
 
-    /** In the order of the kernel. To be filled, and filled anew when memory changes. */
+    /** Returns the arguments in the kernel's order. The frame sets them, and sets them again when memory changes. */
     @Nullable
     public Tensor[] arguments() {
         return arguments;
     }
 
-    /** Has another kernel work from now on, one argument of which is another. */
+    /** Replaces the kernel and one of its arguments. */
     void use(@Nullable Kernel other, int argument, @Nullable Tensor tensor) {
         kernel = other;
         arguments[argument] = tensor;
@@ -58,14 +58,14 @@ public final class Work {
         }
     }
 
-    /** What it touches, for a stream. */
+    /** Returns the memory that the stage accesses, for the stream that runs it. */
     List<Access> accesses() {
         List<Access> accesses = new ArrayList<>(arguments.length);
         Computation computation = stage.computation();
         for (int i = 0; i < arguments.length; i++) {
             Tensor tensor = arguments[i];
             if (tensor != null && tensor.shape().size() == 0) {
-                // Nothing of it is touched, but a kernel may look where it is.
+                // An empty tensor has no elements to access, but a kernel may take its address.
                 accesses.add(new Access(tensor.buffer(), 0, 0, false));
             } else if (tensor != null) {
                 boolean writes = i >= stage.inputs().size() || (computation != null && computation.mutates(i));

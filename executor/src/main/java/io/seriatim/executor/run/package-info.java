@@ -1,10 +1,10 @@
 /**
- * Runs of a plan: the frame with its memory and arguments, the loops that run tasks on one thread, on several, on an
- * engine or on devices, and what interprets operations that have no kernels.
+ * Runs compiled plans. A frame holds the memory and arguments of a run. Run loops run its tasks on one thread, on
+ * several threads, on an engine or on devices. {@code Interpretation} runs operations that have no kernels.
  *
  * <p>
- * In: a {@link io.seriatim.executor.schedule.CompiledPlan} and what a run is given. Out: the values that are wanted. A
- * plan is never changed here; a frame belongs to one run at a time.
+ * Input: a {@link io.seriatim.executor.schedule.CompiledPlan} and the external values of a run. Output: the fetched
+ * values. A plan is never changed here. One run at a time uses a frame.
  */
 @NullMarked
 package io.seriatim.executor.run;
