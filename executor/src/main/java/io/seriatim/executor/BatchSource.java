@@ -7,46 +7,47 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the batches of a {@link Reader} come from. Its methods are called by one thread at a time, ahead of the runs
- * that need the batches; {@link #next} may block, and is interrupted when the reader is closed.
+ * Supplies the batches of a {@link Reader}. One thread at a time calls its methods, before the runs that need the
+ * batches. {@link #next} may block; closing the reader interrupts it.
  */
 public interface BatchSource extends AutoCloseable {
     /**
-     * The next batch. What it throws comes out at the run that would have got the batch; later runs get those that are
-     * asked for after it.
+     * Returns the next batch. If this method throws, the run that would have received the batch fails with that
+     * exception; the next run receives the batch of the next call.
      *
-     * @return one tensor of the host for each variable that the program reads, not to be changed any more; null at the
-     * end of the data
+     * @return one tensor in host memory for each variable that the program reads, which must not change afterwards;
+     * null at the end of the data
      * @throws Exception
-     *             if there is no such batch
+     *             if the batch cannot be supplied
      */
     @Nullable
     List<Tensor> next() throws Exception;
 
     /**
-     * Begins the data again, at its end or before.
+     * Restarts the data from the beginning. It may be called before the end of the data.
      *
      * @throws Exception
-     *             if that is impossible; it comes out at the next run, and the one after it tries again
+     *             if the data cannot be restarted; the next run fails with that exception, and the run after it tries
+     *             again
      */
     void reset() throws Exception;
 
     /**
-     * Frees what the source holds. Called once, when the reader is closed.
+     * Releases the resources of the source. It is called once, when the reader is closed.
      *
      * @throws IOException
-     *             if that fails; it comes out of the reader's close
+     *             if releasing fails; {@code Reader.close} reports it
      */
     @Override
     default void close() throws IOException {
-        // Most sources hold nothing but memory.
+        // By default, a source has no resources to release.
     }
 
     /**
-     * Batches that something iterable gives.
+     * Creates a source from an iterable.
      *
      * @param batches
-     *            is iterated over once for each passage through the data
+     *            the batches; each pass through the data uses a new iterator
      * @return a source
      */
     static BatchSource of(Iterable<? extends List<Tensor>> batches) {

@@ -35,19 +35,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a block whatever its shapes, its latest specialisations, and the frames of their past runs. For many
- * threads: a run for the shapes of the last one takes no lock, so that a thread that loses its processor in the middle
- * holds up no other.
+ * The value numbering of a block, the plans compiled for the shapes that it was last run with, and the idle frames of
+ * these plans. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread that is
+ * descheduled during the look-up does not delay other threads.
  */
 final class BlockPlan {
     private final Executor executor;
     private final ValueNumbering accesses;
     private final boolean once;
     private final SingleFlight<Shapes, Specialised> compilations = new SingleFlight<>();
-    /** The latest first. */
+    /** The most recently used plan first. */
     @GuardedBy("this")
     private final List<Specialised> specialised = new ArrayList<>();
-    /** The first of them; null if there are none. Written with the lock, read without. */
+    /** The first element of {@link #specialised}, or null. Writes hold the lock; reads do not. */
     private volatile @Nullable Specialised latest;
 
     /** The types, shapes and shared memory for which a plan is compiled. */
@@ -67,7 +67,7 @@ final class BlockPlan {
         }
     }
 
-    /** A specialisation, how it is run, and the frames that no run uses. */
+    /** A compiled plan, the loop that runs it, and its idle frames. */
     static final class Specialised {
         private final CompiledPlan plan;
         private final RunLoop loop;
@@ -85,7 +85,7 @@ final class BlockPlan {
             this.hold = kernels.hold(used);
         }
 
-        /** A new one. */
+        /** Creates a frame. */
         Frame frame(Options options, StreamPool streams) {
             PreparedKernels.Hold held = kernels.hold(used);
             Frame frame = null;
@@ -99,7 +99,7 @@ final class BlockPlan {
             }
         }
 
-        /** Lets kernels and memory go, of runs that are under way when they end. */
+        /** Releases kernels and memory. Runs in progress release theirs when they end. */
         void close() {
             idle.close();
             hold.close();
@@ -109,7 +109,7 @@ final class BlockPlan {
             return plan;
         }
 
-        /** For recordings, which tell plans apart by this object. */
+        /** Returns the description of the plan for recordings, which identify a plan by this object. */
         TracedPlan described() {
             TracedPlan known = described.get();
             if (known == null) {
@@ -131,7 +131,7 @@ final class BlockPlan {
         return accesses;
     }
 
-    /** Runs the block once. What is wanted is taken out of the frame before it is used again. */
+    /** Runs the block once. {@code results} takes the results from the frame before another run can use it. */
     void run(RunContext context, Consumer<Frame> results) {
         boolean alone = !executor.options().place().isHost();
         Specialised with = specialised(context.externals(), Sharing.of(accesses, context.bindings(), alone));
@@ -144,7 +144,9 @@ final class BlockPlan {
             results.accept(frame);
         } catch (DeviceMemoryException e) {
             throw new RunFailure("plan",
-                    "There is no memory for what the run is given or what it gives: " + e.getMessage(), e);
+                    "There is no memory for the inputs or results of the run: " + e.getMessage()
+                            + ". Free memory or use a smaller batch",
+                    e);
         } finally {
             frame.end();
             if (log != null) {
@@ -158,7 +160,7 @@ final class BlockPlan {
         try {
             with.loop.run(frame);
         } catch (RuntimeException | Error e) {
-            // Errors too: nothing of the run goes on when the frame is another's.
+            // Errors are handled too: no work of this run may continue when another run uses the frame.
             try {
                 frame.drain();
             } catch (RuntimeException later) {
@@ -171,7 +173,7 @@ final class BlockPlan {
         frame.drain();
     }
 
-    /** Runs an inner block on the variables around it. */
+    /** Runs the block of an operation with the variables of the enclosing block. */
     void run(BlockSession session, Cancellation cancellation, @Nullable Recording recording, boolean sharesMemory) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
@@ -214,7 +216,7 @@ final class BlockPlan {
         });
     }
 
-    /** The specialisation for what is fed and outside. */
+    /** Returns the plan for the types and shapes of the external values; compiles it if there is none. */
     Specialised specialised(@Nullable Object[] externals, Sharing sharing) {
         Specialised last = latest;
         return last != null && last.plan.fits(externals, sharing) ? last : other(externals, sharing);
@@ -227,7 +229,8 @@ final class BlockPlan {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RunFailure("plan",
-                    "Interrupted while another thread compiled the plan for the same shapes; nothing was changed", e);
+                    "Interrupted while another thread compiled the plan for the same shapes; no variable was changed",
+                    e);
         }
     }
 
@@ -263,7 +266,7 @@ final class BlockPlan {
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, sharing, once);
-            // A program that runs once has no dependencies: its order is the program's.
+            // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
         }
     }
@@ -277,7 +280,8 @@ final class BlockPlan {
             return frame(with);
         } catch (DeviceMemoryException e) {
             throw new RunFailure("plan", "There is no memory for the plan's temporaries, " + with.plan.memory().arenas()
-                    + " bytes (all together " + with.plan.memory().sum() + " without sharing): " + e.getMessage(), e);
+                    + " bytes (" + with.plan.memory().sum() + " bytes if none shared memory): " + e.getMessage()
+                    + ". Free memory or use a smaller batch", e);
         }
     }
 
@@ -285,7 +289,7 @@ final class BlockPlan {
         try {
             return with.frame(executor.options(), executor.streams());
         } catch (DeviceMemoryException e) {
-            // The frames of other shapes and programs can be made again.
+            // Idle frames of other shapes and programs can be allocated again when they are needed.
             executor.closeIdle();
             return with.frame(executor.options(), executor.streams());
         }
@@ -297,7 +301,7 @@ final class BlockPlan {
         }
     }
 
-    /** Lets the memory go that no run uses. */
+    /** Closes all idle frames. */
     void closeIdle() {
         List<Specialised> all;
         synchronized (this) {
@@ -306,7 +310,7 @@ final class BlockPlan {
         all.forEach(each -> each.idle.clear());
     }
 
-    /** Lets memory and streams go that no run uses. */
+    /** Closes all plans and their idle frames. Runs in progress close their frames when they end. */
     void close() {
         List<Specialised> all;
         synchronized (this) {

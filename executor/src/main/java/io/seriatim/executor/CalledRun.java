@@ -11,13 +11,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run whose tasks are pushed on an engine, called by a thread outside of that engine's operations: it is an operation
- * itself, which the thread waits for.
+ * A synchronous run whose tasks are pushed on an engine, called by a thread that is not executing an operation of that
+ * engine. The run itself is pushed as an operation, and the calling thread waits for it.
  *
  * <p>
- * So the engine orders it among the runs that were pushed. If the thread took the scope's lock first and pushed tasks
- * then, each could wait for the other: the pushed runs for the lock, this one for room in the engine, for its only
- * worker, or, on an engine without threads, for an operation that the same thread has begun meanwhile.
+ * The engine thus orders the run relative to the runs that were pushed. If the thread instead acquired the scope's lock
+ * and then pushed tasks, a deadlock could result: the pushed runs would wait for the lock, and this run would wait for
+ * capacity in the engine, for its only worker, or, on an engine without threads, for an operation that the same thread
+ * has started.
  */
 final class CalledRun {
     private enum State {
@@ -41,12 +42,12 @@ final class CalledRun {
         this.run = run;
     }
 
-    /** Runs, and gives or throws what the run does. */
+    /** Executes the run, and returns its results or throws its exception. */
     Results on(Engine engine, Var scope, boolean writes) {
         OpBuilder op = engine.op("run of a plan that was called").recorded(false).evenIfFailed();
         CompletableFuture<Void> pushed = (writes ? op.mutates(scope) : op.reads(scope)).submit(this::execute);
-        // Its end is told by the body, which may go on for a while after the engine was shut down; only a shutdown ends
-        // it before it has begun.
+        // The body completes the future "ended", because the body may outlast a shutdown of the engine. The future
+        // "pushed" matters only if a shutdown discards the operation before it starts.
         pushed.whenComplete((_, cause) -> cancel(cause)).isDone();
         if (await(engine)) {
             Thread.currentThread().interrupt();
@@ -61,7 +62,8 @@ final class CalledRun {
     }
 
     /**
-     * Until the run has ended. Returns whether this thread was interrupted meanwhile, which is passed on to the run's.
+     * Waits until the run has ended. An interrupt is forwarded to the thread that executes the run. Returns whether the
+     * calling thread was interrupted.
      */
     private boolean await(Engine engine) {
         boolean interrupted = false;
@@ -101,7 +103,7 @@ final class CalledRun {
         state = State.ENDED;
         thread = null;
         if (isInterrupted) {
-            // That was for the run, not for what the worker does next.
+            // Clears the interrupt forwarded to the run, so that it does not affect the worker's next operation.
             Thread.interrupted();
         }
     }
@@ -125,7 +127,8 @@ final class CalledRun {
     private synchronized void cancel(@Nullable Throwable cause) {
         if (state == State.WAITING) {
             state = State.GIVEN_UP;
-            thrown = new IllegalStateException("The engine could not run the plan: " + cause, cause);
+            thrown = new IllegalStateException("The engine discarded the run of the plan before it started: " + cause,
+                    cause);
             ended.complete(null);
         }
     }

@@ -3,15 +3,18 @@ package io.seriatim.executor;
 import io.seriatim.executor.ir.ReleaseMode;
 
 /**
- * When memory that is in no plan comes back: of values whose shape only a run knows, and of all temporaries if there is
- * no memory plan.
+ * Specifies when a run frees memory that is not in the memory plan: that of values whose shape is known only at run
+ * time, and that of all temporaries if there is no memory plan.
  */
 public enum Collector {
-    /** At the last use. What a device still works on comes back to others only when the device has passed that work. */
+    /**
+     * Frees memory at the last use. Memory that a device still uses becomes available to others when the device has
+     * completed that work.
+     */
     FAST,
-    /** When the event after the last use has passed. */
+    /** Frees memory when the event recorded after the last use has completed. */
     EVENT,
-    /** At the end of the run. */
+    /** Frees memory at the end of the run. */
     NONE;
 
     ReleaseMode mode() {

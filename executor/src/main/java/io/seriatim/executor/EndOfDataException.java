@@ -4,22 +4,22 @@ import io.seriatim.executor.ir.EndOfBatches;
 import java.io.Serial;
 
 /**
- * A reader of a program has no more batches. This is no failure: the run has changed nothing, unless it reads in a
- * loop, and the next one begins the data again.
+ * Thrown by a run whose reader has no more batches. It marks the end of the data and is not a failure: the run has
+ * changed no variable, unless it reads within a loop. The next run restarts the data.
  */
 public final class EndOfDataException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** The name of the program's variable. */
+    /** The variable that holds the reader. */
     private final String reader;
 
     EndOfDataException(String reader) {
-        super("Reader '" + reader + "' has no more batches; the next run begins its data again");
+        super("Reader '" + reader + "' has no more batches; the next run restarts its data");
         this.reader = reader;
     }
 
-    /** The same end, as callers get it. */
+    /** Converts the internal exception to the public one. */
     static EndOfDataException of(EndOfBatches end) {
         EndOfDataException e = new EndOfDataException(end.reader());
         e.setStackTrace(end.getStackTrace());
@@ -30,9 +30,9 @@ public final class EndOfDataException extends RuntimeException {
     }
 
     /**
-     * The reader that came to its end.
+     * Returns the reader that reached the end of its data.
      *
-     * @return the name of the program's variable
+     * @return the name of the variable that holds the reader
      */
     public String reader() {
         return reader;

@@ -3,10 +3,10 @@ package io.seriatim.executor;
 import java.util.List;
 
 /**
- * The variables that are wanted, in the order of the results. {@link Executor#fetches} makes it of names.
+ * The variables that a run returns, in the order of the results. {@link Executor#fetches} creates it.
  *
  * @param names
- *            their names
+ *            the names of the variables
  */
 public record Fetches(List<String> names) {
     /** Copies the list. */

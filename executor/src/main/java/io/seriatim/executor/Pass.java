@@ -3,75 +3,78 @@ package io.seriatim.executor;
 import io.seriatim.executor.ir.PassName;
 
 /**
- * What a plan does to a program's operations before they are scheduled, to take less time or memory. All are on unless
- * {@link Executor.Builder#without} says otherwise; none is taken of a program that runs once or whose results are
- * checked one by one. Results stay the same to the bit unless a pass says what changes.
+ * The optimisation passes that rewrite a plan so that it takes less time or memory. All are enabled by default;
+ * {@link Executor.Builder#without} disables some. No pass applies to a program that runs once, or whose values are
+ * checked one by one. A pass preserves results bit for bit unless its description says otherwise.
  */
 public enum Pass {
-    /**
-     * Copies that change nothing and what no one reads are left out, and operations are taken apart into parts that
-     * have nothing to do with one another.
-     */
+    /** Eliminates redundant copies and dead code, and splits operations into independent parts. */
     SIMPLIFICATION,
     /**
-     * Casts between float32 and types of 16 bits are left to the kernels before or behind them, as mixed precision has
-     * many. Products are not rounded to 16 bits where float32 is read: results differ by that rounding.
+     * Fuses casts between float32 and 16-bit types, which mixed precision inserts, into the kernels before or after
+     * them. A matrix product whose result is read as float32 is not rounded to 16 bits: results differ by that
+     * rounding.
      */
     CASTS,
     /**
-     * Bias, activation, residual and scale become part of matrix products and convolutions. A factor of a product's
-     * operand becomes one of the product: unless it is a power of two, results differ by rounding.
+     * Fuses bias, activation, residual and scale into matrix products and convolutions as epilogues. A scale of an
+     * operand becomes a scale of the product: unless it is a power of two, results differ by rounding.
      */
     EPILOGUES,
-    /** Normalisations with given statistics become part of the convolution before them. Results differ by rounding. */
+    /** Folds normalisations with given statistics into the preceding convolution. Results differ by rounding. */
     FOLDING,
-    /** Elementwise operations one after the other become one kernel. */
+    /** Fuses consecutive elementwise operations into one kernel. */
     CHAINS,
     /**
-     * Transposes, splits, slices, stacks and concatenations become other views of the same memory, and gradients of
-     * slices parts of their sum, in which only −0 stays −0.
+     * Replaces transposes, splits, slices, stacks and concatenations by views of the same memory. Gradients of slices
+     * are accumulated directly into the corresponding part of their sum; there, an element is −0 only if all its
+     * summands are −0.
      */
     VIEWS,
     /**
-     * Products of a few rows whose results are split by columns, with a function of each part, become products of these
-     * columns, as in recurrent cells that have one product for all gates. Where the library chooses kernels of another
-     * order for fewer columns, results differ by rounding: for a sum of n products by n · 2⁻²³ of the sum of their
-     * magnitudes at most.
+     * Splits matrix products of a few rows by columns, if a program applies a function to each group of columns, as
+     * recurrent cells do that compute all gates by one product. If the library selects a kernel with another order of
+     * summation for fewer columns, results differ by rounding: a sum of n products differs by at most n · 2⁻²³ times
+     * the sum of their magnitudes.
      */
     GATES,
     /**
-     * Products of small steps, as recurrent networks have them, become one product of all steps, to which the bias of
-     * all steps is added. Sums are added in another order: results differ by rounding.
+     * Batches the matrix products of the time steps of recurrent networks into one product, and adds the bias of all
+     * steps at once. The order of summation changes: results differ by rounding.
      */
     STACKING,
     /**
-     * Sums that are by-products of another kernel, such as the gradient of a convolution's bias, are taken from it.
+     * Reuses sums that another kernel computes as an additional output, such as the gradient of a convolution's bias.
      * Results differ by rounding.
      */
     BY_PRODUCTS,
-    /** Large parameters are updated as soon as their gradients are there, small ones of a kind all together. */
+    /**
+     * Updates each large parameter as soon as its gradient is computed, and joins updates of small parameters of the
+     * same kind into one task.
+     */
     UPDATES,
     /**
-     * Weights that are only read are packed once for all runs, those that a run reads many times once in it.
-     * Convolutions give the same bits, but for those to a few pixels with channels last; these and products may add in
-     * another order, so that sums of k products differ by at most about 2·k·2⁻²⁴ times the sum of their magnitudes. So
-     * they do between runs before and after a variable's memory is handed out, which is then not packed any more.
+     * Packs weights that are only read once for all runs, and weights that a run reads many times once for each run.
+     * Convolutions compute the same bits, except those with channels last whose output has few pixels. These
+     * convolutions and matrix products may sum in another order: a sum of k products differs by at most about 2·k·2⁻²⁴
+     * times the sum of their magnitudes. A variable whose memory has been handed out to the caller is no longer packed,
+     * so results may differ in the same way between runs before and after that.
      */
     LAYOUTS,
     /**
-     * Images that only convolutions, poolings and elementwise operations know have their channels innermost, as the
-     * library's convolutions want them. Convolutions may add in another order: results differ by rounding.
+     * Stores images channels last, as the library's convolutions prefer, if only convolutions, poolings and elementwise
+     * operations use them. Convolutions may sum in another order: results differ by rounding.
      */
     CHANNELS_LAST,
     /**
-     * What is large is split into parts that threads do side by side, if there are several. Sums are not divided, and
-     * the library adds those of a part as those of the whole on processors with AVX-512: there results are the same to
-     * the bit. Where it chooses kernels of another order for fewer rows, they differ by rounding: for a sum of n
-     * products by n · 2⁻²³ of the sum of their magnitudes at most.
+     * Tiles large tasks, so that several threads execute the tiles in parallel. No sum is divided between tiles. On
+     * processors with AVX-512, the library sums in the same order in a tile as in the whole task, and results are the
+     * same bit for bit. If it selects a kernel with another order of summation for fewer rows, results differ by
+     * rounding: a sum of n products differs by at most n · 2⁻²³ times the sum of their magnitudes.
      */
     PARTITION;
 
-    /** The name by which the packages behind the API know it. */
+    /** Returns the corresponding name in {@code executor.ir}, which the internal packages use. */
     PassName key() {
         return PassName.valueOf(name());
     }

@@ -14,23 +14,23 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plans that an executor keeps of programs that are run by value, found again by the program's content. The plan
- * that was not used for longest goes first. For many threads: its lock is held for look-ups only, never while a program
- * is hashed or compiled or a plan is closed.
+ * A cache of the plans that {@link Executor#run} compiles, keyed by the content of the program. It evicts the least
+ * recently used plan. Thread-safe; its lock is held for look-ups only, never while a program is hashed or compiled or a
+ * plan is closed.
  */
 final class PlanCache {
     private final int most;
     private final SingleFlight<Key, Plan> compilations = new SingleFlight<>();
-    /** Those used last at the end. */
+    /** In access order: the most recently used plan is last. */
     @GuardedBy("this")
     private final Map<Key, Plan> plans = new LinkedHashMap<>(8, 0.75f, true);
-    /** Kept, since hashing a program takes longer than running it. */
+    /** Hashes are cached, since hashing a small program can take longer than running it. */
     @GuardedBy("this")
     private final Map<Program, Content> contents = new WeakHashMap<>();
     @GuardedBy("this")
     private long hashed;
 
-    /** The content of a program after so many modifications. The seed is no part of the hash. */
+    /** The content of a program, valid for one value of its modification count. The hash does not include the seed. */
     private record Content(long modifications, long hash, long seed, int blocks, int operations) {
         static Content of(Program program) {
             return new Content(program.modifications(), ProgramFiles.hash(program), program.randomSeed(),
@@ -38,7 +38,7 @@ final class PlanCache {
         }
     }
 
-    /** What a plan depends on: the program's content, and what is asked of it. Place and options are the executor's. */
+    /** The key of a plan: the program's content, feeds and fetches. Place and options are fixed by the executor. */
     private record Key(long hash, long seed, int blocks, int operations, Feeds feeds, Fetches fetches) {
         Key(Content content, Feeds feeds, Fetches fetches) {
             this(content.hash, content.seed, content.blocks, content.operations, feeds, fetches);
@@ -51,18 +51,18 @@ final class PlanCache {
         }
     }
 
-    /** Keeps so many plans at most. */
+    /** Creates a cache of at most {@code most} plans. */
     PlanCache(int most) {
         this.most = most;
     }
 
     /**
-     * The plan of a program.
+     * Returns the plan of a program.
      *
      * @param compile
-     *            makes the plan if it is not there
+     *            compiles the plan if it is not cached
      * @throws ProgramFailedException
-     *             if the thread is interrupted while another thread makes the plan
+     *             if the thread is interrupted while another thread compiles the plan
      */
     Plan get(Program program, Feeds feeds, Fetches fetches, Supplier<Plan> compile) {
         Key key = new Key(content(program), feeds, fetches);
@@ -71,7 +71,7 @@ final class PlanCache {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ProgramFailedException("plan",
-                    "Interrupted while another thread compiled the program; nothing was run", e);
+                    "Interrupted while another thread compiled the program; no operation was run", e);
         }
     }
 
@@ -100,7 +100,7 @@ final class PlanCache {
                 return known;
             }
         }
-        // Two threads may hash the same program: that is cheaper than waiting for each other.
+        // Two threads may hash the same program; that is cheaper than waiting for each other.
         Content made = Content.of(program);
         synchronized (this) {
             contents.put(program, made);
@@ -109,7 +109,7 @@ final class PlanCache {
         }
     }
 
-    /** How often a program was hashed. */
+    /** Returns how many times a program was hashed. */
     synchronized long hashed() {
         return hashed;
     }

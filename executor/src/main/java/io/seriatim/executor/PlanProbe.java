@@ -19,15 +19,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a plan is made of for given feeds, to be measured: its kernels in a plain loop, and its memory. It has memory of
- * its own beside that of the plan's runs, but works on the executor's scope, so that neither a run of the plan nor
- * another loop may be under way at the same time.
+ * Gives benchmarks access to the kernels and the memory plan of a plan for given feeds. A probe has its own arenas but
+ * uses the variables of the executor's scope. No run of the plan and no other loop may execute at the same time.
  */
 public final class PlanProbe implements AutoCloseable {
     private static final BlockExecution NO_BLOCKS = session -> {
         throw new IllegalStateException(
                 "Block " + session.block().index()
-                        + " has a plan of its own: a program that runs blocks has no bare loop");
+                        + " has a plan of its own: a bare loop requires a program that runs no blocks");
     };
 
     private final CompiledPlan plan;
@@ -57,26 +56,26 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     /**
-     * Looks into a plan. Nothing is run.
+     * Compiles a plan for given feeds. No operation is run.
      *
      * @param plan
-     *            on the processor; the executor's scope holds what the program needs
+     *            a plan for the processor; the executor's scope must hold the variables that it reads
      * @param feeds
-     *            one for each feed, in order
-     * @return what it is made of
+     *            the values of the feeds, in order
+     * @return a probe
      * @throws IllegalArgumentException
-     *             if a value is missing or does not fit its variable
+     *             if a value is missing, or if its type or shape does not match that of its variable
      */
     public static PlanProbe of(Plan plan, Tensor... feeds) {
         return new PlanProbe(plan, feeds);
     }
 
     /**
-     * Makes an executor run in parallel also what is too small to gain by it, so that what its threads cost can be
-     * measured.
+     * Makes an executor run plans in parallel even if they are too small to benefit, so that the overhead of its
+     * threads can be measured.
      *
      * @param builder
-     *            of an executor of several threads
+     *            the builder of an executor with several threads
      * @return the builder
      */
     public static Executor.Builder eager(Executor.Builder builder) {
@@ -84,13 +83,14 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     /**
-     * The plan's kernels with their arguments, one after the other in the order of the program, on the calling thread:
-     * what no plan can be faster than with one thread. A plan in which something is more than kernels on planned
-     * memory, such as an operation whose shape its input's values decide, is run as with one thread.
+     * Returns a loop that calls the plan's kernels in program order on the calling thread, without any scheduling. It
+     * is a lower bound for the time of the plan with one thread. A plan that does not consist only of kernels on
+     * planned memory, for example because it contains an operation whose output shape depends on the values of its
+     * input, is executed as by an executor with one thread.
      *
      * @param kernelThreads
-     *            how many threads each kernel may use, where it can use several
-     * @return of one thread at a time
+     *            the maximum number of threads of each kernel
+     * @return the loop, which must not run on two threads at the same time
      */
     public Runnable bareLoop(int kernelThreads) {
         KernelContext kernels = new KernelContext(kernelThreads);
@@ -108,7 +108,7 @@ public final class PlanProbe implements AutoCloseable {
         };
     }
 
-    /** Whether all that there is are kernels, and all memory is known before a run. */
+    /** Returns whether the plan consists only of kernels whose memory is planned. */
     private boolean isPlanned() {
         return plan.tasks().stream().allMatch(Task.Compute.class::isInstance)
                 && Arrays.stream(works).allMatch(work -> work.kernel() != null)
@@ -131,51 +131,52 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     /**
-     * The size of the memory that a run has for its temporaries.
+     * Returns the size of the arenas for the temporaries of a run.
      *
-     * @return in bytes
+     * @return the number of bytes
      */
     public long arenaBytes() {
         return plan.memory().arenaBytes();
     }
 
     /**
-     * What that would be if each temporary had memory of its own.
+     * Returns the size of all temporaries, which the arenas would have if no two temporaries shared memory.
      *
-     * @return in bytes
+     * @return the number of bytes
      */
     public long temporaryBytes() {
         return plan.memory().sum();
     }
 
     /**
-     * The most that lives at the same time in the order of the program: what no layout can be smaller than.
+     * Returns the maximum size of the temporaries that are live at the same time in program order, which is a lower
+     * bound for the size of the arenas.
      *
-     * @return in bytes
+     * @return the number of bytes
      */
     public long largestLiveSet() {
         return plan.memory().live();
     }
 
     /**
-     * How many operations the plan runs.
+     * Returns the number of operations of the program.
      *
-     * @return without feed and fetch
+     * @return the number, without feed and fetch operations
      */
     public int operations() {
         return plan.accesses().operations().size();
     }
 
     /**
-     * How many kernels these come down to.
+     * Returns the number of kernels that the plan runs.
      *
-     * @return without what is interpreted
+     * @return the number, without interpreted operations
      */
     public int kernels() {
         return (int) Arrays.stream(works).filter(work -> work.kernel() != null).count();
     }
 
-    /** Frees its memory; its loops may not run after that. */
+    /** Frees the memory of the probe. Its loops must not run afterwards. */
     @Override
     public void close() {
         frame.end();

@@ -16,14 +16,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes a run of a plan one operation of an engine.
+ * Pushes a run of a plan as one operation of an engine.
  *
  * @param plan
- *            what is run
+ *            the plan
  * @param feeds
- *            what it is fed
+ *            the names of its feeds
  * @param fetches
- *            what it computes
+ *            the names of its fetches
  */
 record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     private static final String NAME = "run of a plan";
@@ -34,12 +34,12 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
             NDArray array = inputs.get(feed);
             if (array == null) {
                 throw new IllegalArgumentException(
-                        "The plan is fed " + feeds + ", but no array is given for '" + feed + "'");
+                        "Each feed of " + feeds + " needs an array, but none is given for '" + feed + "'");
             }
             reads.add(array);
         }
-        requireKnown("fed", feeds, inputs.keySet());
-        requireKnown("fetched", fetches, outputs.keySet());
+        requireKnown("feeds", feeds, inputs.keySet());
+        requireKnown("fetches", fetches, outputs.keySet());
         List<String> wanted = List.copyOf(outputs.keySet());
         push(engine, scope, reads, wanted, wanted.stream().map(outputs::get).toList());
     }
@@ -47,7 +47,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     void push(Engine engine, Scope scope, List<NDArray> inputs, List<NDArray> outputs) {
         if (inputs.size() != feeds.size() || outputs.size() != fetches.size()) {
             throw new IllegalArgumentException(
-                    "The plan is fed " + feeds + " and computes " + fetches + ", but is given " + inputs.size()
+                    "The plan has the feeds " + feeds + " and the fetches " + fetches + ", but is given "
+                            + inputs.size()
                             + " and "
                             + outputs.size() + " arrays");
         }
@@ -58,7 +59,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         requireOn(engine, feeds, reads);
         requireOn(engine, wanted, writes);
         OpenRuns runs = plan.executor().openRuns();
-        // The push counts until the engine has the operation, which the executor waits for from then on.
+        // The push counts as an open run until the engine has the operation; from then on, the executor waits for that
+        // operation.
         OpenRuns.Inside inside = runs.begin();
         try {
             Var turn = scope.var(engine);
@@ -71,7 +73,7 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
 
     private void push(Engine engine, Scope scope, Var turn, List<NDArray> reads, List<String> wanted,
             List<NDArray> writes) {
-        // Results are written when the run has ended, so outputs may be feeds.
+        // Results are copied to the outputs after the run has ended, so an array may be both a feed and an output.
         NDArrays.on(engine).push(NAME, reads, writes, (in, out) -> {
             Results results = plan.runPushed(scope, in.toArray(Tensor[]::new));
             for (int i = 0; i < out.size(); i++) {
@@ -83,13 +85,13 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         }, turn);
     }
 
-    private static void requireKnown(String what, List<String> known, Set<String> given) {
+    private static void requireKnown(String kind, List<String> known, Set<String> given) {
         Set<String> others = new HashSet<>(given);
         known.forEach(others::remove);
         if (!others.isEmpty()) {
             throw new IllegalArgumentException(
-                    "What is " + what + " by the plan is " + known + ", but an array is given for " + others
-                            + ": compile the plan with it");
+                    "The " + kind + " of the plan are " + known + ", but an array is given for " + others
+                            + ": compile the plan with these " + kind);
         }
     }
 
@@ -97,8 +99,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         for (int i = 0; i < names.size(); i++) {
             if (!arrays.get(i).engine().equals(engine)) {
                 throw new IllegalArgumentException("The array for '" + names.get(i) + "', " + arrays.get(i)
-                        + ", is on another engine than the plan is pushed on, which cannot order the two: push on "
-                        + "the arrays' engine");
+                        + ", belongs to another engine than the one that the plan is pushed on: push on the "
+                        + "array's engine");
             }
         }
     }
@@ -107,7 +109,7 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         if (result.dtype() != array.dtype() || !result.shape().equals(array.shape())) {
             throw new IllegalArgumentException(
                     "The result '" + name + "' is " + result.dtype() + " " + result.shape()
-                            + ", but the array that it goes to is "
+                            + ", but the array for it is "
                             + array.dtype() + " " + array.shape() + ": give an array of the result's type and shape");
         }
     }

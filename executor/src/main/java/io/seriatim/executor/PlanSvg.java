@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Draws a plan: tasks in layers, and what lies in the arenas from which task to which. */
+/** Draws a plan: the graph of its tasks in layers, and the allocations in each arena over the order of tasks. */
 final class PlanSvg {
     private static final int MOST_TASKS = 400;
     private static final int COLUMNS = 10;
@@ -70,9 +70,8 @@ final class PlanSvg {
     private void head() {
         int all = plan.tasks().size();
         note(tasks == all
-                ? "Tasks: " + all + ", each below all that it waits for"
-                : "Tasks: the first " + tasks + " of " + all
-                        + ", each below all that it waits for");
+                ? "Tasks: " + all + ", each below its dependencies"
+                : "Tasks: the first " + tasks + " of " + all + ", each below its dependencies");
         int x = LEFT;
         List<String> lanes = new ArrayList<>();
         if (Arrays.stream(plan.streams().stream()).anyMatch(stream -> stream < 0)) {
@@ -145,7 +144,7 @@ final class PlanSvg {
         int fromX = x[edge.from()] + WIDTH / 2;
         int fromY = y[edge.from()] + HEIGHT;
         int toX = x[to] + WIDTH / 2;
-        // One that passes boxes of its column goes around them.
+        // An edge that would cross boxes of its column is bent around them.
         int aside = fromX == toX && y[to] - fromY > GAP_Y ? (WIDTH + GAP_X) * 2 / 3 : 0;
         String style = edge.reason() == PlanView.Reason.MEMORY
                 ? " memory"
@@ -182,7 +181,7 @@ final class PlanSvg {
                 .collect(Collectors.joining(", "));
     }
 
-    /** One arena: to the right the order of the program, upwards the offset. */
+    /** Draws an arena: the x axis is the order of tasks, the y axis the offset in the arena. */
     private void arena(Place place, long bytes) {
         if (bytes == 0) {
             return;

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Prints a plan, one section for each step. */
+/** Prints a plan, with one section for each step of compilation. */
 final class PlanText {
     private final PlanView view;
     private final CompiledPlan plan;
@@ -77,10 +77,10 @@ final class PlanText {
         Table table = new Table("value", "variable", "origin", "persistable", "type");
         for (int i = 0; i < all.size(); i++) {
             ValueNumbering.Value value = all.get(i);
-            String type = values.spec(i) == null ? "known when run" : String.valueOf(values.spec(i));
+            String type = values.spec(i) == null ? "known at run time" : String.valueOf(values.spec(i));
             table.row(i, value.name(), value.origin().name().toLowerCase(Locale.ROOT),
                     value.persistable() ? "yes" : "no",
-                    values.constant(i) == null ? type : type + ", follows from shapes");
+                    values.constant(i) == null ? type : type + ", constant");
         }
         table.print();
     }
@@ -99,7 +99,7 @@ final class PlanText {
         plan.accesses().operations().stream().filter(access -> !carriedOut.contains(access))
                 .forEach(access -> left.merge(access.op().type(), 1, Integer::sum));
         if (!left.isEmpty()) {
-            line("  without a task, since planning has done them or no one needs more of them: %s",
+            line("  without a task, because compilation has evaluated or eliminated them: %s",
                     left.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey())
                             .collect(Collectors.joining(", ")));
         }
@@ -130,7 +130,7 @@ final class PlanText {
             }
         }
         if (!table.isEmpty()) {
-            line("%n  blocks: each is planned when it runs, for the shapes that it then finds");
+            line("%n  blocks: each is compiled when it runs, for the shapes of that run");
             table.print();
         }
     }
@@ -212,7 +212,7 @@ final class PlanText {
         return bytes < 0 ? "?" : String.format(Locale.ROOT, "%,d", bytes);
     }
 
-    /** What lies somewhere from one offset to another. */
+    /** A range of an arena and its label. */
     private record Piece(Place place, long from, long to, String what) {
     }
 
@@ -246,7 +246,7 @@ final class PlanText {
         table.print();
     }
 
-    /** Aligned columns; those of numbers to the right. */
+    /** A table with aligned columns; columns of numbers are right-aligned. */
     private final class Table {
         private final List<List<String>> rows = new ArrayList<>();
 

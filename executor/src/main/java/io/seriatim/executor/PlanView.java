@@ -35,8 +35,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What an executor makes of a program, step by step, to read or to look at. Nothing is run, and neither parameters nor
- * values to feed are needed: shapes are enough.
+ * A view of the plan that an executor compiles from a program, as text or as a picture. No operation is run. Only the
+ * shapes of parameters and feeds are needed, not their values.
  */
 public final class PlanView {
     private final CompiledPlan plan;
@@ -45,25 +45,25 @@ public final class PlanView {
     private final Lifetimes lifetimes;
     private final int[][] chained;
 
-    /** Why a task waits for another one. */
+    /** The reason why a task depends on another task. */
     enum Reason {
-        /** One reads or overwrites what the other touches, or both have the same effect. */
+        /** One task writes a value that the other reads or writes, or both have the same side effect. */
         DATA,
-        /** They are on one stream. */
+        /** Both are on the same stream. */
         STREAM,
-        /** They share memory. */
+        /** Values of both share memory in an arena. */
         MEMORY
     }
 
     /**
-     * That a task waits for another one.
+     * A dependency of a task on an earlier task.
      *
      * @param from
-     *            the other one
+     *            the index of the earlier task
      * @param reason
-     *            why
+     *            the reason for the dependency
      * @param event
-     *            whether an event says that it has ended
+     *            whether the task waits for an event that the earlier task records
      */
     record Edge(int from, Reason reason, boolean event) {
     }
@@ -78,44 +78,46 @@ public final class PlanView {
     }
 
     /**
-     * Plans a program.
+     * Compiles a program for viewing.
      *
      * @param executor
-     *            for which place, with how many threads, and so on. Its scope is not looked at
+     *            the executor whose place and options are used; its scope is not read
      * @param program
-     *            all of whose operation types are known
+     *            a program whose operation types are all registered
      * @param batch
-     *            what stands for unknown dimensions
+     *            the size of unknown dimensions, at least 1
      * @param fetches
-     *            what is wanted
-     * @return the plan
+     *            the names of the variables to fetch
+     * @return the view
      * @throws IllegalArgumentException
-     *             if the program has no such variable, or an operation is not known
+     *             if {@code batch} is less than 1, if the program has no variable of a given name, or if an operation
+     *             type is unknown
      * @throws ProgramFailedException
-     *             if shapes do not fit one another
+     *             if the shapes of an operation's inputs are incompatible
      */
     public static PlanView of(Executor executor, Program program, long batch, List<String> fetches) {
         return of(executor, program, batch, Map.of(), fetches);
     }
 
     /**
-     * Plans a program for shapes of what is fed.
+     * Compiles a program for viewing, with given shapes of some variables.
      *
      * @param executor
-     *            for which place, with how many threads, and so on. Its scope is not looked at
+     *            the executor whose place and options are used; its scope is not read
      * @param program
-     *            all of whose operation types are known
+     *            a program whose operation types are all registered
      * @param batch
-     *            what stands for unknown dimensions
+     *            the size of unknown dimensions, at least 1
      * @param shapes
-     *            of some variables; others have the program's
+     *            the shapes of some variables by name; other variables have the shapes that the program declares
      * @param fetches
-     *            what is wanted
-     * @return the plan
+     *            the names of the variables to fetch
+     * @return the view
      * @throws IllegalArgumentException
-     *             if the program has no such variable, or an operation is not known
+     *             if {@code batch} is less than 1, if the program has no variable of a given name, or if an operation
+     *             type is unknown
      * @throws ProgramFailedException
-     *             if shapes do not fit one another
+     *             if the shapes of an operation's inputs are incompatible
      */
     public static PlanView of(Executor executor, Program program, long batch, Map<String, long[]> shapes,
             List<String> fetches) {
@@ -148,7 +150,7 @@ public final class PlanView {
         }
     }
 
-    /** What a run would find in the scope or be fed. */
+    /** Returns the types of the variables that a run would be fed or find in the scope. */
     private static Map<String, TensorSpec> given(Block block, long batch, Map<String, long[]> shapes,
             List<String> fetches) {
         ValueNumbering accesses = ValueNumbering.of(block, List.of(), fetches);
@@ -180,7 +182,7 @@ public final class PlanView {
         return given;
     }
 
-    /** Tensors whose elements no one looks at. All of a type have the same memory. */
+    /** Placeholder tensors whose elements are never read. All tensors of the same type share one buffer. */
     private static final class StandIns implements AutoCloseable {
         private final Map<String, TensorSpec> specs;
         private final Map<DType, Buffer> buffers = new EnumMap<>(DType.class);
@@ -224,7 +226,7 @@ public final class PlanView {
         return lifetimes;
     }
 
-    /** What a task waits for. */
+    /** Returns the dependencies of a task. */
     List<Edge> edges(int task) {
         Set<Integer> events = new TreeSet<>();
         Arrays.stream(plan.streams().waits()[task]).forEach(events::add);
@@ -243,7 +245,7 @@ public final class PlanView {
         return Arrays.stream(numbers).anyMatch(each -> each == number);
     }
 
-    /** What carries a task out. */
+    /** Returns the names of the kernels of a task. */
     String kernels(Task task) {
         return switch (task) {
             case Task.Transfer _ -> "copy";
@@ -265,37 +267,38 @@ public final class PlanView {
         };
     }
 
-    /** The stream of a task, or the host. */
+    /** Returns the name of a task's stream, or its place if it runs on the host. */
     String lane(int task) {
         int stream = plan.streams().stream()[task];
         return stream < 0 ? plan.tasks().get(task).place().toString() : plan.streams().streams().get(stream).toString();
     }
 
-    /** The values that have memory of their own or lie in an arena, not those that are other ones changed in place. */
+    /** Returns the values that own memory. Values that are updates of another value in place are not included. */
     int[] memories() {
         return IntStream.range(0, plan.values().size())
                 .filter(i -> plan.values().memory(i) == i && lifetimes.last(i) >= 0).toArray();
     }
 
-    /** How large a value is; −1 if only a run knows. */
+    /** Returns the size of a value in bytes; −1 if it is known only at run time. */
     long bytes(int value) {
         TensorSpec spec = plan.values().spec(value);
         return spec == null ? -1 : spec.bytes();
     }
 
-    /** A value's number and name, for people. */
+    /** Returns the number and the name of a value. */
     String label(int value) {
         return value + " " + plan.values().name(value);
     }
 
-    /** Where a value is. */
+    /** Returns the place of a value. */
     Place place(int value) {
         Place place = plan.values().place(value);
         return place == null ? Place.CPU : place;
     }
 
     /**
-     * A section for each step: variables, kernels, dependencies, streams, lifetimes, memory.
+     * Returns the plan as text, with one section for each step of compilation: variables, kernels, dependencies,
+     * streams, lifetimes and memory.
      *
      * @return lines of text
      */
@@ -304,8 +307,8 @@ public final class PlanView {
     }
 
     /**
-     * A picture: the tasks, each below all that it waits for, and beneath them what lies in memory from which task to
-     * which. It fits light and dark backgrounds. Of a long program the first 400 tasks.
+     * Returns a picture of the plan: the first 400 tasks, each below its dependencies, and the lifetimes and offsets of
+     * values in the arenas. Its colours adapt to light and dark backgrounds.
      *
      * @return an SVG document
      */

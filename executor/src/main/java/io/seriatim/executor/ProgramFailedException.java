@@ -6,16 +6,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of a program has failed. The message says which, with its inputs' shapes and where it was built, if the
- * program says so; the cause is what it threw.
+ * Thrown when an operation of a program has failed. The message names the operation, the shapes of its inputs and, if
+ * the program contains it, the source line that built the operation. The cause is the exception that the operation
+ * threw.
  */
 public final class ProgramFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** Its type, or what else has failed. */
+    /** The type of the operation, or another name as {@link #operation()} describes. */
     private final String operation;
-    /** Lines of text; an ArrayList or an immutable list, which are serializable. */
+    /** An immutable list of strings, which is serializable. */
     @SuppressWarnings("serial")
     private final List<String> callStack;
 
@@ -29,7 +30,7 @@ public final class ProgramFailedException extends RuntimeException {
         this.callStack = List.copyOf(callStack);
     }
 
-    /** The same failure, as callers get it. */
+    /** Converts the internal exception to the public one. */
     static ProgramFailedException of(RunFailure failure) {
         ProgramFailedException e = new ProgramFailedException(failure.operation(), String.valueOf(failure.getMessage()),
                 failure.getCause(),
@@ -42,21 +43,22 @@ public final class ProgramFailedException extends RuntimeException {
     }
 
     /**
-     * The operation that failed.
+     * Returns the operation that failed.
      *
-     * @return its type; {@code memcpy_h2d}, {@code memcpy_d2h} or {@code memcpy_d2d} for a copy between places,
-     * {@code plan} if it was none of them, as when there is no memory for temporaries
+     * @return the type of the operation; {@code memcpy_h2d}, {@code memcpy_d2h} or {@code memcpy_d2d} for a copy
+     * between places; {@code plan} if no operation failed, for example because memory for temporaries could not be
+     * allocated
      */
     public String operation() {
         return operation;
     }
 
     /**
-     * The call stack with which the operation was built. The message has only its innermost line outside of the
+     * Returns the call stack that built the operation. The message contains only the innermost line outside of the
      * framework.
      *
-     * @return the lines of the operation's attribute {@code op_callstack}: for programs of PaddlePaddle those of
-     * Python, the innermost last; empty if the program does not say
+     * @return the lines of the operation's attribute {@code op_callstack}, for programs of PaddlePaddle a Python call
+     * stack with the innermost call last; empty if the operation has no such attribute
      */
     public List<String> callStack() {
         return callStack;

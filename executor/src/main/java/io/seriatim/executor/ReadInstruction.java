@@ -11,18 +11,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation {@code read}: where it takes batches from, and what they must be.
+ * An operation {@code read}: its reader, and the types that the tensors of a batch must have.
  *
  * @param type
  *            the type of the operation
  * @param index
- *            its place in its block
+ *            the index of the operation in its block
  * @param name
  *            the variable that holds the reader
  * @param outputs
- *            the variables that a batch is for
+ *            the variables that receive the tensors of a batch
  * @param types
- *            of the tensors of a batch, null where anything goes
+ *            the required types of these tensors; null if any type is accepted
  */
 record ReadInstruction(String type, int index, String name, List<String> outputs,
         List<VarType.@Nullable TensorType> types) {
@@ -35,7 +35,7 @@ record ReadInstruction(String type, int index, String name, List<String> outputs
                 && tensors.size() == outputs.size()) {
             tensors.forEach(tensor -> types.add(tensor.tensor()));
         } else {
-            // A file may say it of the variables only.
+            // Some files declare types only for the output variables, not for the reader.
             for (String output : outputs) {
                 VarDesc desc = block.find(output);
                 types.add(desc == null ? null : desc.type().tensorType());
@@ -45,13 +45,13 @@ record ReadInstruction(String type, int index, String name, List<String> outputs
     }
 
     /**
-     * A batch for a read that is met during a run, as in the block of a loop.
+     * Takes a batch for a read operation within a block, such as the body of a loop.
      *
      * @param value
-     *            what the scope holds under the name of the operation's reader
-     * @return a tensor for each variable of its slot Out
+     *            the value of the reader's variable in the scope
+     * @return a tensor for each variable of the slot {@code Out}
      * @throws EndOfBatches
-     *             at the end; the reader has been reset
+     *             at the end of the data; the reader has been reset
      */
     static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
         ReadInstruction instruction = of(read, block.ops().indexOf(read), block);
@@ -60,7 +60,7 @@ record ReadInstruction(String type, int index, String name, List<String> outputs
         return instruction.batch(outcomes.getFirst());
     }
 
-    /** Throws if one of the readers is at its end. */
+    /** Throws {@link EndOfBatches} if one of the readers is at the end of its data. */
     static void requireData(List<ReadInstruction> reads, List<Reader.Outcome> outcomes) {
         int end = outcomes.indexOf(Reader.Outcome.Sign.END);
         if (end >= 0) {
@@ -79,13 +79,14 @@ record ReadInstruction(String type, int index, String name, List<String> outputs
             return reader;
         }
         throw new IllegalArgumentException("Operation " + index + " (read, outputs " + outputs
-                + ") takes batches from reader '" + name
-                + "', but the scope has "
-                + (value == null ? "none" : "no reader of that name, but a " + value.getClass().getSimpleName())
-                + ": give it one with scope.set(\"" + name + "\", Reader.of(source)), or feed all of " + outputs);
+                + ") takes batches from reader '" + name + "', but the scope has "
+                + (value == null
+                        ? "no variable of that name"
+                        : "a " + value.getClass().getSimpleName() + " of that name")
+                + ": set the reader with scope.set(\"" + name + "\", Reader.of(source)), or feed all of " + outputs);
     }
 
-    /** The tensors, if they are what the program says. */
+    /** Returns the tensors of a batch after checking their number, places and types. */
     List<Tensor> batch(Reader.Outcome outcome) throws Exception {
         return switch (outcome) {
             case Reader.Outcome.Batch(List<Tensor> tensors) -> checked(tensors);
@@ -94,7 +95,7 @@ record ReadInstruction(String type, int index, String name, List<String> outputs
             case Reader.Outcome.Failed(Throwable e) -> throw new IllegalStateException("The source threw " + e, e);
             case Reader.Outcome.Sign sign -> throw new IllegalStateException(
                     "Reader '" + name + "' was closed while a run waited for its batch (" + sign
-                            + "): close readers after the runs");
+                            + "): close a reader after the runs that use it");
         };
     }
 

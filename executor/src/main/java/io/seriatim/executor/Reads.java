@@ -14,19 +14,19 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The read operations of a program's first block. A run takes all their batches before anything else, as if they were
- * fed: then the shapes are known to the plan, a run that meets the end has changed nothing, and several readers stay in
- * step.
+ * The read operations of a program's global block. A run takes all their batches before it executes any operation, as
+ * if they were fed. So the shapes of batches select the plan, a run that reaches the end of the data has changed no
+ * variable, and all readers advance together.
  *
  * @param instructions
- *            in the order of the program
+ *            the operations, in program order
  */
 record Reads(List<ReadInstruction> instructions) {
     /**
-     * The reads of a block.
+     * Returns the read operations of a block.
      *
      * @param fed
-     *            what the caller feeds: an operation whose outputs are all fed reads nothing
+     *            the variables that the caller feeds; an operation whose outputs are all fed is skipped
      */
     static Reads of(Block block, Collection<String> fed) {
         List<ReadInstruction> instructions = new ArrayList<>();
@@ -38,11 +38,11 @@ record Reads(List<ReadInstruction> instructions) {
                     if (fed.contains(output)) {
                         throw new IllegalArgumentException(
                                 "Operation " + i + " (read) writes " + op.output("Out") + ", of which '" + output
-                                        + "' is fed: feed all of them, and nothing is read, or none");
+                                        + "' is fed: feed all of them to skip the reader, or none of them");
                     }
                     if (!written.add(output)) {
                         throw new IllegalArgumentException("Operation " + i + " (read) writes '" + output
-                                + "', which an earlier read writes too: give the outputs of each a name of their own");
+                                + "', which an earlier read operation writes too: give each output a distinct name");
                     }
                 }
                 instructions.add(ReadInstruction.of(op, i, block));
@@ -52,13 +52,13 @@ record Reads(List<ReadInstruction> instructions) {
     }
 
     /**
-     * Takes a batch for each.
+     * Takes a batch from each reader.
      *
-     * @return by variable
+     * @return the tensors by variable
      * @throws EndOfBatches
-     *             if a reader is at its end; all of them begin again with the next run
+     *             if a reader is at the end of its data; all readers restart at the next run
      * @throws ProgramFailedException
-     *             if a source has failed, or gave what does not fit
+     *             if a source threw an exception, or if a batch does not match the types of the program
      */
     Map<String, Tensor> take(Scope root) {
         if (instructions.isEmpty()) {
@@ -71,7 +71,7 @@ record Reads(List<ReadInstruction> instructions) {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failure(instructions.getFirst(),
-                    "the thread was interrupted while it waited for a batch, which the next run gets", e);
+                    "the thread was interrupted while it waited for a batch; the next run gets that batch", e);
         } catch (IllegalStateException e) {
             throw failure(instructions.getFirst(), String.valueOf(e.getMessage()), e);
         }

@@ -4,55 +4,55 @@ import io.seriatim.tensor.Tensor;
 import java.util.Collections;
 import java.util.Map;
 
-/** What a run has computed: tensors of the host, which belong to the caller. */
+/** The results of a run: tensors in host memory, which belong to the caller. */
 public final class Results {
     private final Map<String, Tensor> tensors;
 
-    /** The map is the results' from now on. */
+    /** Takes ownership of the map. */
     Results(Map<String, Tensor> tensors) {
         this.tensors = Collections.unmodifiableMap(tensors);
     }
 
     /**
-     * All.
+     * Returns all results.
      *
-     * @return by name, in the order of the fetches
+     * @return the tensors by name, in the order of the fetches
      */
     public Map<String, Tensor> all() {
         return tensors;
     }
 
     /**
-     * One.
+     * Returns a result.
      *
      * @param name
-     *            a variable that was fetched
+     *            the name of a fetched variable
      * @return its value
      * @throws IllegalArgumentException
-     *             if it was not fetched
+     *             if the variable was not fetched
      */
     public Tensor get(String name) {
         Tensor tensor = tensors.get(name);
         if (tensor == null) {
-            throw new IllegalArgumentException("'" + name + "' was not fetched; fetched were " + tensors.keySet());
+            throw new IllegalArgumentException("'" + name + "' was not fetched; the fetches are " + tensors.keySet());
         }
         return tensor;
     }
 
     /**
-     * One of one element.
+     * Returns a result that has one element.
      *
      * @param name
-     *            a variable that was fetched
-     * @return its element
+     *            the name of a fetched variable
+     * @return the element
      * @throws IllegalArgumentException
-     *             if it was not fetched, or has more elements or none
+     *             if the variable was not fetched, or does not have exactly one element
      */
     public double scalar(String name) {
         Tensor tensor = get(name);
         if (tensor.shape().size() != 1) {
             throw new IllegalArgumentException(
-                    "'" + name + "' has " + tensor.shape().size() + " elements, but a scalar has one");
+                    "'" + name + "' has " + tensor.shape().size() + " elements, but a scalar has one: use get(name)");
         }
         return tensor.toDoubleArray()[0];
     }

@@ -8,7 +8,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 
-/** Tensors as rows: what all but the first of their dimensions span. */
+/** Splits and joins tensors along the first dimension. A row is a slice of it. */
 final class Rows {
     private Rows() {
     }
@@ -17,12 +17,12 @@ final class Rows {
         return tensor.shape().dim(0);
     }
 
-    /** The shape of a row. */
+    /** Returns the shape of a row. */
     static Shape shape(Tensor tensor) {
         return tensor.shape().slice(1, tensor.shape().rank());
     }
 
-    /** A tensor of the host with the rows of some, which differ in the number of rows at most. */
+    /** Concatenates tensors of the same type and row shape in host memory. */
     static Tensor joined(List<Tensor> tensors) {
         Tensor first = tensors.getFirst();
         Tensor whole = Tensor.allocate(host(),
@@ -35,7 +35,7 @@ final class Rows {
         return whole;
     }
 
-    /** A copy of some rows of a tensor of the host. */
+    /** Copies some rows of a tensor in host memory. */
     static Tensor part(Tensor whole, long from, long count) {
         Tensor part = Tensor.allocate(host(), TensorSpec.of(whole.dtype(), whole.shape().with(0, count)));
         Copies.onHost(whole.slice(0, from, from + count), part);

@@ -21,9 +21,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Variables by name, in a tree: what is not here is looked for above. Runs leave parameters and what else outlives them
- * where they have found it, else in the root. For many threads; but what a tensor holds is not to be read while a run
- * changes it.
+ * Variables by name. Scopes form a tree: a variable that a scope does not have is looked up in its parent. A run stores
+ * parameters and other persistable variables in the scope in which it found them, or in the root if there is none.
+ * Scopes are thread-safe, but the elements of a tensor must not be read while a run changes them.
  */
 public final class Scope {
     private final @Nullable Scope parent;
@@ -31,17 +31,17 @@ public final class Scope {
     private final Memory memory;
     private final PackedWeights packed = new PackedWeights();
     private final Set<String> kept = ConcurrentHashMap.newKeySet();
-    /** Fair: runs that write go in the order of their calls. */
+    /** Fair, so that writing runs execute in the order of their calls. */
     private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
     @GuardedBy("this")
     private @Nullable Engine engine;
     @GuardedBy("this")
     private @Nullable Var var;
-    /** Of other engines. */
+    /** Variables of engines other than {@link #engine}. */
     @GuardedBy("this")
     private final Map<Engine, Var> turns = new WeakHashMap<>();
 
-    /** A root. */
+    /** Creates a root scope. */
     public Scope() {
         this(null);
     }
@@ -52,32 +52,33 @@ public final class Scope {
     }
 
     /**
-     * A scope under this one.
+     * Creates a child of this scope.
      *
-     * @return without variables of its own
+     * @return an empty scope
      */
     public Scope child() {
         return new Scope(this);
     }
 
     /**
-     * The scope above.
+     * Returns the parent of this scope.
      *
-     * @return null for a root
+     * @return the parent; null for a root
      */
     public @Nullable Scope parent() {
         return parent;
     }
 
     /**
-     * Sets a variable here. One that a program has made share memory with others is overwritten where it is if the
-     * value is of its type and shape, so that the others see it; else it shares no longer.
+     * Sets a variable of this scope. If a program has made the variable share memory with others, and the value has the
+     * same type and shape, the elements are copied into the shared memory, so that the other variables change too;
+     * otherwise the variable stops sharing.
      *
      * @param name
-     *            its name
+     *            the name of the variable
      * @param value
-     *            its value; the scope keeps it, and runs may change it in place: scopes that are trained do not share
-     *            it
+     *            the value; the scope keeps a reference to it, and runs may change it in place. Do not set the same
+     *            tensor in two scopes that are trained
      * @return this
      */
     public Scope set(String name, Tensor value) {
@@ -100,18 +101,18 @@ public final class Scope {
         packed.forget(name);
     }
 
-    /** Whether any variables of the tree may share memory. */
+    /** Returns whether any variables of the tree share memory. */
     boolean sharesMemory() {
         return memory.isShared();
     }
 
     /**
-     * Sets what programs read batches from.
+     * Sets a reader from which programs take batches.
      *
      * @param name
-     *            of the reader in the programs
+     *            the name of the reader's variable in the program
      * @param reader
-     *            several plans, and scopes, may share it; the caller closes it
+     *            the reader, which several plans and scopes may share; the caller closes it
      * @return this
      */
     public Scope set(String name, Reader reader) {
@@ -120,51 +121,51 @@ public final class Scope {
     }
 
     /**
-     * A variable here or above.
+     * Returns a variable of this scope or its ancestors, or null.
      *
      * @param name
-     *            its name
-     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on
-     * the host; null if there is none, or it holds no tensor
+     *            the name of the variable
+     * @return the variable's own tensor, which later runs may change in place; a copy in host memory if the variable is
+     * on a device; null if there is no such variable or its value is not a tensor
      */
     public @Nullable Tensor find(String name) {
         return value(name) instanceof Tensor tensor ? Copies.toHost(tensor) : null;
     }
 
     /**
-     * A variable here or above.
+     * Returns a variable of this scope or its ancestors.
      *
      * @param name
-     *            its name
-     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on
-     * the host
+     *            the name of the variable
+     * @return the variable's own tensor, which later runs may change in place; a copy in host memory if the variable is
+     * on a device
      * @throws IllegalArgumentException
-     *             if there is none
+     *             if there is no such variable or its value is not a tensor
      */
     public Tensor get(String name) {
         Tensor tensor = find(name);
         if (tensor == null) {
             throw new IllegalArgumentException("There is no variable '" + name + "' in this scope; it has " + names()
-                    + ". Run the startup program first, or set it");
+                    + ": run the startup program first, or set the variable");
         }
         return tensor;
     }
 
     /**
-     * The variables that are here.
+     * Returns the names of this scope's own variables.
      *
-     * @return their names, sorted
+     * @return the names, sorted
      */
     public List<String> names() {
         return List.copyOf(new TreeSet<>(values.keySet()));
     }
 
     /**
-     * Has runs on this scope leave variables here that would not outlive them, so that they can be looked at
-     * afterwards, each time the latest value. Names that a program does not have are left alone.
+     * Makes runs on this scope store the values of temporary variables in it, so that they can be inspected afterwards.
+     * Each run replaces the values of the previous one. Names that a program does not contain are ignored.
      *
      * @param names
-     *            temporaries of programs
+     *            the names of temporary variables
      * @return this
      */
     public Scope keep(String... names) {
@@ -176,20 +177,26 @@ public final class Scope {
         return kept.isEmpty() ? Set.of() : Set.copyOf(kept);
     }
 
-    /** What a run holds while it lasts: alone if it writes what outlives it. One for the tree. */
+    /**
+     * Returns the lock of the tree that a run holds: the write lock if the run changes persistable variables, otherwise
+     * the read lock.
+     */
     Lock lock(boolean writes) {
         if (parent != null) {
             return parent.lock(writes);
         }
         if (writes && order.getReadHoldCount() > 0 && !order.isWriteLockedByCurrentThread()) {
             throw new IllegalStateException(
-                    "A run that changes variables of a scope was begun inside of one that only reads that scope, "
-                            + "for whose end it would wait: begin it afterwards, or on another scope");
+                    "A run that changes variables of a scope was started within a run that only reads that scope; "
+                            + "it would wait forever for the outer run: start it afterwards, or on another scope");
         }
         return writes ? order.writeLock() : order.readLock();
     }
 
-    /** Orders runs on this tree among the operations of an engine, whether the scope belongs to that or not. */
+    /**
+     * Returns the variable that orders runs on this tree among the operations of an engine, even if the scope belongs
+     * to another engine.
+     */
     Var turn(Engine on) {
         return parent == null ? ownTurn(on) : parent.turn(on);
     }
@@ -199,7 +206,7 @@ public final class Scope {
         return own != null ? own : turns.computeIfAbsent(on, each -> each.newVar("scope"));
     }
 
-    /** For runs: what outlives them goes to where it is, else to the root. */
+    /** Returns the bindings of a run, which store a persistable variable in the scope that has it, or in the root. */
     Bindings bindings() {
         return new Bindings() {
             @Override
@@ -248,25 +255,25 @@ public final class Scope {
     }
 
     /**
-     * What orders the plans that are pushed with this scope, or another of its tree, and operations of your own that
-     * touch its variables. It belongs to the first engine that it is asked for.
+     * Returns the engine variable that orders the plans pushed with any scope of this tree. Operations of your own that
+     * access the scope's variables must read or mutate it. The first call with an engine binds the tree to that engine.
      *
      * @param on
      *            the engine
-     * @return its variable, one for the whole tree
+     * @return the variable, one for the whole tree
      * @throws IllegalArgumentException
-     *             if it belongs to another engine
+     *             if the tree is bound to another engine
      */
     public Var var(Engine on) {
         return parent == null ? own(on) : parent.var(on);
     }
 
     /**
-     * As {@link #var(Engine)}, of the engine that it belongs to.
+     * Returns the variable of {@link #var(Engine)} for the engine to which the tree is bound.
      *
-     * @return the engine's variable
+     * @return the variable
      * @throws IllegalStateException
-     *             if it belongs to none: no plan was pushed yet
+     *             if the tree is bound to no engine, because no plan was pushed yet
      */
     public Var var() {
         return parent == null ? own() : parent.var();
@@ -275,7 +282,7 @@ public final class Scope {
     private synchronized Var own() {
         if (var == null) {
             throw new IllegalStateException(
-                    "The scope belongs to no engine yet: push a plan with it first, or call var(engine)");
+                    "The scope is bound to no engine yet: push a plan with it first, or call var(engine)");
         }
         return var;
     }
@@ -287,8 +294,8 @@ public final class Scope {
             turns.remove(on);
         } else if (!engine.equals(on)) {
             throw new IllegalArgumentException(
-                    "A scope belongs to one engine, which orders what touches it, and this one is another's already: "
-                            + "push with the engine of the first push, or with another scope");
+                    "A scope is bound to one engine, and this one is bound to another engine already: "
+                            + "push on the engine of the first push, or use another scope");
         }
         return own();
     }
@@ -312,17 +319,17 @@ public final class Scope {
         }
     }
 
-    /** How many variables of a tree each piece of memory is held by. */
+    /** Counts, for each buffer, the variables of a tree that refer to it. */
     private static final class Memory {
         @GuardedBy("this")
         private final IdentityHashMap<Buffer, Integer> holders = new IdentityHashMap<>();
         /**
-         * What programs have made several variables share, rather than a caller who has set one tensor twice. Weak: it
-         * goes with the last of them.
+         * The buffers that programs have made several variables share, as opposed to a caller that set one tensor
+         * twice. The set is weak, so that it does not keep a buffer reachable.
          */
         @GuardedBy("this")
         private final Set<Buffer> aliased = Collections.newSetFromMap(new WeakHashMap<>());
-        /** How many pieces several variables hold. Written with the lock, read without. */
+        /** The number of buffers with several variables. Writes hold the lock; reads do not. */
         private volatile int shared;
 
         synchronized void replaced(@Nullable Object before, Object now) {

@@ -1,5 +1,6 @@
 /**
- * Plans of programs: analysed once, run many times, in parallel. {@link io.seriatim.executor.Executor} is the way in.
+ * Compiles programs to plans, which run many times and in parallel. {@link io.seriatim.executor.Executor} is the entry
+ * point.
  */
 @NullMarked
 package io.seriatim.executor;
