@@ -26,9 +26,9 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Programs from a seed whose variables share memory, with a model of that memory in plain Java: a variable is a place
- * in an array, and what is written goes to that place. A startup program and two main programs, which run in turn, and
- * write and read through any of the names.
+ * Random programs whose variables share memory, and a reference model of that memory: a variable is a range of a Java
+ * array, and a write changes the range. There is a startup program and two main programs, which run alternately and
+ * access the memory under any of its names.
  */
 final class AliasPrograms {
     private static final int[] SIZES = {2, 2, 3, 3};
@@ -39,15 +39,15 @@ final class AliasPrograms {
     final List<Program> mains = new ArrayList<>();
     private final Map<Program, List<Step>> steps = new HashMap<>();
     final Memory memory = new Memory();
-    /** Of the program that was run last, what each operation touched. */
+    /** The accesses of each operation of the program that was run last. */
     private final List<List<Touch>> touches = new ArrayList<>();
     private final Set<float[]> shared = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    /** An operation, and what it does to the model. */
+    /** An operation, and its effect on the model. */
     private record Step(OpDesc op, List<String> made, Consumer<Memory> effect) {
     }
 
-    /** A place in an array. */
+    /** A range of an array. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Part(float[] array, int from, int size) {
         float[] read() {
@@ -55,9 +55,9 @@ final class AliasPrograms {
         }
     }
 
-    /** That an operation reads or writes a part of an array. */
+    /** A read or write of a range of an array by an operation. */
     private record Touch(Part part, boolean writes) {
-        @SuppressWarnings("ReferenceEquality") // Parts of one array, whatever it holds.
+        @SuppressWarnings("ReferenceEquality") // Two parts overlap only if they are ranges of the same array.
         boolean conflicts(Touch other) {
             return (writes || other.writes) && part.array == other.part.array
                     && part.from < other.part.from + other.part.size
@@ -65,7 +65,7 @@ final class AliasPrograms {
         }
     }
 
-    /** Variables as places in arrays. */
+    /** Maps variables to ranges of arrays. */
     static final class Memory {
         private final Map<String, Part> parts = new HashMap<>();
 
@@ -292,7 +292,7 @@ final class AliasPrograms {
                 });
     }
 
-    /** A block that writes a variable around it, and reads another one before and after. */
+    /** A branch whose block writes a variable of the enclosing block, and reads another one before and after. */
     private static Step branch(Program program, String a, String b, String to) {
         Block block = program.addBlock(0, null);
         String inner = "inner" + block.index();
@@ -310,7 +310,7 @@ final class AliasPrograms {
         });
     }
 
-    /** What a program's run fetches: all that is there afterwards. */
+    /** Returns the fetches of a run: all variables that exist after it. */
     List<String> fetches(Program program) {
         Set<String> names = new LinkedHashSet<>();
         Objects.requireNonNull(steps.get(program)).forEach(step -> names.addAll(step.op.outputNames()));
@@ -318,7 +318,10 @@ final class AliasPrograms {
         return List.copyOf(names);
     }
 
-    /** Runs a program on the model. What it makes share memory, and writes first, begins with memory of its own. */
+    /**
+     * Runs a program on the model. A variable that the program writes before it makes it share memory starts with
+     * separate memory.
+     */
     Map<String, float[]> run(Program program) {
         List<Step> all = Objects.requireNonNull(steps.get(program));
         memory.parts.keySet().removeIf(name -> !outlives(name));
@@ -372,7 +375,7 @@ final class AliasPrograms {
         return touched;
     }
 
-    /** A slice reads no more than it gives. */
+    /** Returns the range that an operation reads: a slice reads only the elements of its result. */
     private static Part readOf(OpDesc op, Part part) {
         return op.attribute("starts") instanceof Attribute.Ints(List<Integer> starts)
                 ? new Part(part.array, part.from + starts.getFirst(), 3)
@@ -380,8 +383,8 @@ final class AliasPrograms {
     }
 
     /**
-     * Whether two operations of the program that was run last touch the same bytes of memory that several variables
-     * share, and one of them writes.
+     * Returns whether two operations of the program that was run last access the same bytes of shared memory, and at
+     * least one of them writes.
      */
     boolean conflict(int first, int second) {
         return touches.get(first).stream().filter(touch -> shared.contains(touch.part.array))

@@ -15,12 +15,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random programs whose variables share memory give what a model of memory in plain Java gives, however they are run.
+ * Compares random programs whose variables share memory with a reference model of the memory, for all kinds of
+ * execution.
  */
 class AliasRandomTest {
     private static final int RUNS = 4;
     private static final boolean FULL = Boolean.getBoolean("seriatim.full");
-    /** The long form takes other seeds, too, which were never looked at while the code was written. */
+    /** The long form also uses seeds that were not used during development. */
     private static final long FIRST = FULL ? 10_000 : 0;
     private static final long SEEDS = FULL ? 500 : 60;
 

@@ -39,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Variables that programs make share memory do: within a run and across runs, in blocks and optimizers. The numbers are
- * those of PaddlePaddle 2.6.2 where nothing else is said.
+ * Tests variables that programs make share memory: within a run and across runs, in blocks and in optimizers. Expected
+ * values are those of PaddlePaddle 2.6.2 unless stated otherwise.
  */
 class AliasesTest {
     @TempDir
@@ -77,7 +77,7 @@ class AliasesTest {
         return block.put(kept("w", 2)).put(kept("b", 3)).put(kept("f", 5)).put(passing("y", 5)).put(passing("z", 3));
     }
 
-    /** w = 1 1 and b = 2 2 2 become parts of f. */
+    /** Makes w = 1 1 and b = 2 2 2 parts of f. */
     private static Program startup() {
         return program(block -> declared(block).add(fill("w", 1, 2)).add(fill("b", 2, 3)).add(fill("f", 0, 5))
                 .add(OpDesc.of("coalesce_tensor").in("Input", "w", "b").out("Output", "w", "b").out("FusedOutput", "f")
@@ -118,7 +118,8 @@ class AliasesTest {
             executor.scope().set("f", Bits.floats(1, 2, 3, 4, 5));
             assertArrayEquals(new float[]{3, 4, 5}, executor.scope().get("b").toFloatArray());
             assertArrayEquals(new float[]{10, 20, 3, 4, 5}, run(executor, writesPart, "y"));
-            // In PaddlePaddle 2.6.2 the second startup zeroes b: it writes zeros to f, whose memory b still is.
+            // In PaddlePaddle 2.6.2 the second startup zeroes b: it writes zeros to f, and b still shares the memory of
+            // f.
             executor.run(startup());
             assertArrayEquals(new float[]{1, 1, 2, 2, 2}, executor.scope().get("f").toFloatArray());
             assertArrayEquals(new float[]{10, 10, 2, 2, 2}, run(executor, writesPart, "y"));
@@ -137,7 +138,8 @@ class AliasesTest {
     }
 
     /**
-     * Memory that is not shared before, then shared, then by others: a plan is not taken for what it was not made for.
+     * The memory is first not shared, then shared, then shared by other variables: each time the executor must use a
+     * plan that was compiled for it.
      */
     @Test
     void plansKnowWhatIsSharedNow() {
@@ -152,7 +154,7 @@ class AliasesTest {
             Tensor all = Bits.floats(1, 2, 3, 4, 5);
             other.set("f", all).set("w", all.slice(0, 3, 5));
             assertArrayEquals(new float[]{1, 2, 3, 40, 50}, plan.run(other, new Tensor[0]).get("y").toFloatArray());
-            // Another shape shares no longer.
+            // A value of another shape ends the sharing.
             executor.scope().set("f", Bits.floats(9));
             executor.scope().set("f", Bits.floats(9, 9, 9, 9, 9));
             assertArrayEquals(new float[]{9, 9, 9, 9, 9}, plan.run().get("y").toFloatArray());
@@ -161,7 +163,7 @@ class AliasesTest {
         }
     }
 
-    /** Runs that write what outlives them take turns, also if they write it by the name of a temporary. */
+    /** Runs that write persistable variables exclude each other, also if they write under the name of a temporary. */
     @Test
     void writingAParameterByAnotherNameIsWritingTheScope() {
         Program program = program(
@@ -176,7 +178,7 @@ class AliasesTest {
         }
     }
 
-    /** Who sets one tensor under two names has not asked for more. */
+    /** Setting the same tensor under two names does not make the variables share memory permanently. */
     @Test
     void oneTensorSetTwiceIsReplaced() {
         Tensor zero = Bits.floats(0, 0);
@@ -185,7 +187,7 @@ class AliasesTest {
         assertArrayEquals(new float[]{1, 2}, scope.get("a").toFloatArray());
     }
 
-    /** Within one run, and with shapes that each run brings. */
+    /** Tests sharing within one run, with shapes that differ between runs. */
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
     void sharedDataIsOneMemory(String how) {
@@ -207,10 +209,7 @@ class AliasesTest {
         }
     }
 
-    /**
-     * Each output is its input's memory, whatever is written to the one; parts that begin at blocks have gaps between
-     * them.
-     */
+    /** Each output shares the memory of its input. If parts are aligned, there are gaps between them. */
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
     void sharedBuffersAndAlignedPartsAreOneMemory(String how) {
@@ -233,7 +232,7 @@ class AliasesTest {
         assertArrayEquals(new float[]{12, 12}, interpreted(Interpreter.of(Kernels.system()), program, Map.of(), "z"));
     }
 
-    /** What is fed is the caller's, also by another name. */
+    /** A fed tensor belongs to the caller and must not change, also not under another name. */
     @Test
     void whatIsFedIsNotChanged() {
         Program program = program(
@@ -250,7 +249,7 @@ class AliasesTest {
         assertArrayEquals(new float[]{1, 2}, x.toFloatArray());
     }
 
-    /** In PaddlePaddle these give copies, whatever their names say. */
+    /** In PaddlePaddle these operations return copies, despite their names. */
     @ParameterizedTest
     @ValueSource(strings = {"assign", "reshape2", "squeeze2", "unsqueeze2", "flatten_contiguous_range"})
     void viewsOfOtherOperationsAreCopies(String type) {
@@ -272,7 +271,7 @@ class AliasesTest {
         }
     }
 
-    /** A loop's body writes a part and reads the whole: 1 1 becomes 2 2, 4 4, 8 8. */
+    /** The body of a loop writes a part and reads the whole: 1 1 becomes 2 2, 4 4, 8 8. */
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
     void loopsSeeWhatTheyShare(String how) {
@@ -323,8 +322,8 @@ class AliasesTest {
     }
 
     /**
-     * The weights of a recurrent network are parts of one variable, and stay so while they are trained, saved and
-     * loaded.
+     * The weights of a recurrent network are parts of one variable, and remain parts of it after training, saving and
+     * loading.
      */
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan", "sim"})
@@ -376,7 +375,7 @@ class AliasesTest {
         }
     }
 
-    /** A value that only the run brings, then one of a kernel: both go to the variable's memory. */
+    /** An interpreted operation and then a kernel write a variable: both write to its shared memory. */
     @ParameterizedTest
     @ValueSource(strings = {"cpu", "sim:0"})
     void interpretedAndCompiledOperationsWriteOneMemory(String place) {
@@ -450,7 +449,7 @@ class AliasesTest {
                 message);
     }
 
-    /** Where nothing is written afterwards, a copy is as good, and unknown shapes do no harm. */
+    /** If no variable is written afterwards, a copy is equivalent to sharing, so unknown shapes are allowed. */
     @Test
     void unknownShapesAreSharedWhereNothingIsWritten() {
         Program program = program(block -> block

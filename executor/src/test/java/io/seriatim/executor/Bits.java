@@ -10,12 +10,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
 
-/** Tensors for tests, and comparisons of them to the bit. */
+/** Creates tensors for tests, and compares them bit for bit. */
 public final class Bits {
     private Bits() {
     }
 
-    /** Normal random numbers. */
+    /** Returns a tensor of normally distributed random numbers. */
     public static Tensor normal(long seed, long... dims) {
         Random random = new Random(seed);
         float[] values = new float[Math.toIntExact(Arrays.stream(dims).reduce(1, Math::multiplyExact))];
@@ -25,7 +25,7 @@ public final class Bits {
         return Tensor.of(values, dims);
     }
 
-    /** Whole numbers from 0 to a bound. */
+    /** Returns a tensor of random integers from 0, inclusive, to a bound, exclusive. */
     public static Tensor below(long bound, long seed, long... dims) {
         return Tensor.of(new Random(seed).longs(Arrays.stream(dims).reduce(1, Math::multiplyExact), 0, bound).toArray(),
                 dims);
@@ -58,7 +58,7 @@ public final class Bits {
         return copy;
     }
 
-    /** The tensor, or what it holds if it is on a device. */
+    /** Returns the tensor, or a copy in host memory if it is on a device. */
     public static Tensor onHost(Tensor tensor) {
         return Copies.toHost(tensor);
     }

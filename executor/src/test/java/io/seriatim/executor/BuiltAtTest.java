@@ -17,7 +17,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A failure says which line of the network's definition made the operation. */
+/** The message of a failure names the source line that built the operation. */
 class BuiltAtTest {
     @AfterEach
     void off() {
@@ -56,7 +56,7 @@ class BuiltAtTest {
         }
     }
 
-    /** Shapes that come to light with what is fed. */
+    /** Incompatible shapes that are detected only when tensors are fed. */
     @Test
     void shapesThatDoNotFit() {
         String[] line = new String[1];
@@ -74,7 +74,7 @@ class BuiltAtTest {
         }
     }
 
-    /** The gradient of an operation is said to be built where the operation is. */
+    /** For the gradient of an operation, the message names the line that built the operation. */
     @Test
     void gradientThatFails() {
         String[] line = new String[1];

@@ -9,12 +9,12 @@ import io.seriatim.tensor.Layout;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/** Which bytes of a value's memory a task touches, one by one. */
+/** The set of bytes of a value's memory that a task accesses. */
 final class Bytes {
     private Bytes() {
     }
 
-    /** Null for all. */
+    /** Returns the bytes that a task accesses; null if it may access all. */
     static @Nullable BitSet of(CompiledPlan plan, int task, int memory) {
         ValueTable values = plan.values();
         if (!(plan.tasks().get(task) instanceof Task.Compute compute)) {
@@ -54,7 +54,7 @@ final class Bytes {
         }
     }
 
-    /** Whether two tasks touch some byte both, where the memories of two values are one. */
+    /** Returns whether two tasks access a common byte, if the memory of two values is the same. */
     static boolean meet(CompiledPlan plan, int one, int ofOne, int two, int ofTwo) {
         BitSet first = of(plan, one, ofOne);
         BitSet second = of(plan, two, ofTwo);

@@ -28,9 +28,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** What an executor promises when it is closed while runs are under way. */
+/** The guarantees of an executor that is closed while runs are in progress. */
 enum ClosingContract {
-    /** One that has begun to compute. */
+    /** The run executes a task when the executor is closed. */
     A_RUN_THAT_COMPUTES_ENDS_NORMALLY {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
@@ -43,7 +43,7 @@ enum ClosingContract {
             scene.get(closed);
         }
     },
-    /** One that waits for its turn on the scope, and calls its helpers after the executor has begun to close. */
+    /** The run waits for the scope, and requests helpers after the executor has begun to close. */
     A_RUN_THAT_WAITS_ENDS_NORMALLY {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
@@ -59,7 +59,7 @@ enum ClosingContract {
             scene.get(closed);
         }
     },
-    /** While it closes, and afterwards. */
+    /** A run is refused while the executor is being closed, and afterwards. */
     A_LATER_RUN_IS_REFUSED {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
@@ -81,7 +81,7 @@ enum ClosingContract {
             }
         }
     },
-    /** With an exception and with an error, of a task and of what is fed. */
+    /** The run fails with an exception or an error, in a task or because of its feeds. */
     A_RUN_THAT_FAILS_IS_COUNTED_OFF {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
@@ -97,7 +97,7 @@ enum ClosingContract {
             scene.get(scene.close());
         }
     },
-    /** What a run begins is part of it. */
+    /** A run that another run starts is part of it. */
     A_RUN_INSIDE_OF_A_RUN_IS_NOT_REFUSED {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
@@ -122,13 +122,13 @@ enum ClosingContract {
             scene.get(closed);
         }
     },
-    /** Those that have not begun, too. */
+    /** Runs that were pushed complete, including those that have not started. */
     PUSHED_RUNS_HAPPEN {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
             scene.go.countDown();
             try (Engine engine = Engine.builder().pooled(1).onUnhandled(_ -> {
-                // One of the runs fails, and nobody looks at it.
+                // One of the runs fails, and no caller examines its result.
             }).build()) {
                 NDArrays nd = NDArrays.on(engine);
                 NDArray x = nd.zeros(1);
@@ -137,7 +137,7 @@ enum ClosingContract {
                 Scope scope = new Scope().set("count", Scene.number(7));
                 engine.op("holds the scope").mutates(scope.var(engine)).pushAsync(held::complete);
                 scene.plan.push(engine, scope, Map.of("x", x), Map.of("after", after));
-                // One that fails, and one that is skipped for that.
+                // One run fails, and one is skipped for that reason.
                 scene.plan.push(engine, scope, Map.of("x", nd.zeros(2)), Map.of("after", nd.zeros(1)));
                 scene.plan.push(engine, scope, Map.of("x", x), Map.of("after", nd.zeros(1)));
                 CompletableFuture<Void> closed = scene.close();
@@ -154,7 +154,7 @@ enum ClosingContract {
 
     abstract void check(Executor executor, Scene scene) throws Exception;
 
-    /** Throws if the executor does not keep the promise; what hangs does so for the limit. */
+    /** Throws if the executor violates the guarantee. A thread that hangs is detected after {@code limit}. */
     void check(Executor executor, Duration limit) throws Exception {
         Scene scene = new Scene(executor, limit);
         try {
@@ -178,7 +178,7 @@ enum ClosingContract {
         throw (E) thrown;
     }
 
-    /** A plan whose runs stand in the middle until they are let go on. */
+    /** A plan whose runs block in the middle until the test releases them. */
     static final class Scene {
         final CountDownLatch inside = new CountDownLatch(1);
         final CountDownLatch go = new CountDownLatch(1);
@@ -202,7 +202,7 @@ enum ClosingContract {
             return Tensor.of(new float[]{value}, 1);
         }
 
-        /** count += x, with a probe before, and something for helpers to do beside. */
+        /** Returns a program that computes count += x after a probe, and has other tasks for helpers. */
         static Program counting() {
             Program program = new Program();
             program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
@@ -243,7 +243,7 @@ enum ClosingContract {
             });
         }
 
-        /** Until the thread that was started last stands still, with its work not done. */
+        /** Waits until the thread that was started last blocks, and asserts that its work is not done. */
         void assertWaits(CompletableFuture<?> work) {
             Thread thread = java.util.Objects.requireNonNull(last);
             long end = System.nanoTime() + limit.toNanos();
@@ -262,7 +262,7 @@ enum ClosingContract {
             }
         }
 
-        /** On a thread of its own, since what is not refused may hang. */
+        /** Asserts that a run is refused. It runs on a separate thread, because a run that is not refused may hang. */
         void assertRefused(Runnable begin) throws InterruptedException, TimeoutException {
             CompletableFuture<Void> ended = new CompletableFuture<>();
             start(() -> {

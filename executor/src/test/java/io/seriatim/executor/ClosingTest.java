@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Executors that are closed while runs are under way; and the checks must catch planted bugs. */
+/** Checks {@link ClosingContract}, and that it detects injected bugs. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ClosingTest {
-    /** What is wrong with the counting of runs. */
+    /** A bug in the counting of runs. */
     enum Bug {
         NONE, DOES_NOT_WAIT, REFUSES_NOTHING, REFUSES_WHAT_A_RUN_BEGINS, DOES_NOT_COUNT_OFF, FORGETS_PUSHED_RUNS, REFUSES_PUSHED_RUNS
     }
@@ -50,7 +50,7 @@ class ClosingTest {
         @Override
         public Inside begin() {
             return switch (bug) {
-                // As if inside of a run.
+                // As if the thread were within a run.
                 case REFUSES_NOTHING, DOES_NOT_WAIT -> help();
                 case REFUSES_WHAT_A_RUN_BEGINS -> {
                     if (closing) {
@@ -122,7 +122,7 @@ class ClosingTest {
 
     private static boolean fails(ClosingContract rule, Bug bug) {
         try {
-            // What hangs shows that, too: it takes its limit.
+            // A hang also reveals the bug; it takes the whole limit.
             rule.check(Executor.builder().threads(3).eager().openRuns(new Mutant(bug)).build(), Duration.ofMillis(500));
             return false;
         } catch (Exception | AssertionError e) {
@@ -133,8 +133,8 @@ class ClosingTest {
     }
 
     /**
-     * A call that cannot be pushed is withdrawn: a helper that saw it would work on a frame that is another's, and
-     * would never go.
+     * A request for helpers that cannot be pushed is withdrawn. Otherwise a helper that saw it would use the frame of
+     * another run and never leave.
      */
     @Test
     void aCallThatFailsIsNoCall() {

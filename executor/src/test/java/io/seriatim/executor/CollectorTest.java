@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How much memory runs take, how soon it comes back, and that all of it does. */
+/** Tests how much memory runs use, when they free it, and that they free all of it. */
 class CollectorTest {
     private static final int WARM = 5;
     private static final int RUNS = 100;
@@ -39,7 +39,7 @@ class CollectorTest {
                                 Arguments.of(place, threads, false, Collector.NONE))));
     }
 
-    /** Trains; one of the feeds is written. */
+    /** Returns a network that trains and overwrites one of its feeds. */
     private static Network plain() {
         return Network.define(7, g -> {
             Value x = g.data("x", FLOAT32, -1, 6);
@@ -54,7 +54,7 @@ class CollectorTest {
         });
     }
 
-    /** Has a part whose shapes only the data determine, a branch and a loop. */
+    /** Returns a network with shapes that depend on data, a branch and a loop. */
     private static Network dynamic() {
         return Network.define(7, g -> {
             Value x = g.data("x", FLOAT32, -1, 6);
@@ -82,7 +82,7 @@ class CollectorTest {
         train(plain(), place, builder(place, threads).memoryPlan(memoryPlan).collector(collector), false);
     }
 
-    /** What the interpreter has made comes back when the garbage collector finds it. */
+    /** The memory of tensors that the interpreter allocated is freed when they are garbage collected. */
     @ParameterizedTest
     @MethodSource("options")
     void nothingLeaksFromBranchesAndLoops(String place, int threads, boolean memoryPlan, Collector collector) {
@@ -112,7 +112,7 @@ class CollectorTest {
             for (int i = 0; i < all.size() && !garbage; i++) {
                 MemoryStats before = stats.get(i);
                 MemoryStats now = all.get(i).memory();
-                // Of what was there before, the garbage collector may have found some.
+                // The garbage collector may have freed some memory that was in use before.
                 assertTrue(now.buffers() <= before.buffers() && now.used() <= before.used(),
                         () -> "at first " + before + ", then " + now);
             }
@@ -132,7 +132,7 @@ class CollectorTest {
         assertTrue(planned <= fast + ROUNDING, all);
     }
 
-    /** What a chain of 40 operations on 256 KiB needs at most. */
+    /** Returns the peak memory of a chain of 40 operations on 256 KiB. */
     private static long peak(String place, Executor.Builder options) {
         Network chain = Network.define(g -> {
             Value x = g.data("x", FLOAT32, -1, 256);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A plan is compiled, and the schemas of operations are called, while the thread holds no lock of an executor. */
+/** A thread that compiles a plan, and thereby calls the schemas of operations, holds no lock of the executor. */
 @Timeout(60)
 class CompileLocksTest {
     @AfterEach
@@ -29,7 +29,7 @@ class CompileLocksTest {
         Probes.allOff();
     }
 
-    /** y = x · 2, with a probe. */
+    /** Returns a program that computes y = x · 2, with a probe. */
     private static Program twice(String key) {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
@@ -49,7 +49,7 @@ class CompileLocksTest {
         return task;
     }
 
-    /** While the schema of one program's operation waits, another thread compiles and runs another program. */
+    /** While the schema of one program's operation blocks, another thread compiles and runs another program. */
     @Test
     void otherProgramsAreCompiledMeanwhile() throws Exception {
         CountDownLatch inferring = new CountDownLatch(1);
@@ -67,7 +67,7 @@ class CompileLocksTest {
         }
     }
 
-    /** While one shape of a plan is compiled, the plan is run with another shape. */
+    /** While a plan is compiled for one shape, another thread runs it with another shape. */
     @Test
     void otherShapesAreRunMeanwhile() throws Exception {
         CountDownLatch inferring = new CountDownLatch(1);
@@ -91,7 +91,7 @@ class CompileLocksTest {
         }
     }
 
-    /** The schema of an operation runs another program on the executor, itself and in another thread. */
+    /** The schema of an operation runs another program on the executor, on its own thread and on another one. */
     @Test
     void aSchemaMayRunPrograms() throws Exception {
         try (Executor executor = Executor.on(Place.CPU)) {
@@ -103,7 +103,10 @@ class CompileLocksTest {
         }
     }
 
-    /** It would wait for itself: the run says so instead, and the plan works afterwards. */
+    /**
+     * A schema that runs the plan that is being compiled would wait for itself. The run fails instead, and the plan
+     * works afterwards.
+     */
     @Test
     void aSchemaThatRunsItsOwnPlanIsRefused() {
         try (Executor executor = Executor.on(Place.CPU)) {
@@ -123,7 +126,7 @@ class CompileLocksTest {
         }
     }
 
-    /** Of threads that want the same shapes, one compiles; one that is interrupted stops waiting. */
+    /** Of several threads that need the same shapes, one compiles. An interrupt ends the wait of another. */
     @Test
     void aWaitForAnotherThreadsCompilationCanBeInterrupted() throws Exception {
         CountDownLatch inferring = new CountDownLatch(1);

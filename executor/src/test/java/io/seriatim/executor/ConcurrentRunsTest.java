@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One plan, run by many threads at once. That runs overlap is shown by meetings inside of them, not by time. */
+/** Runs one plan on many threads at once. Barriers within the runs prove that they overlap; no time is measured. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ConcurrentRunsTest {
     @AfterEach
@@ -43,7 +43,7 @@ class ConcurrentRunsTest {
         Probes.allOff();
     }
 
-    /** Does something on several threads and waits for all; what one throws fails the test. */
+    /** Runs an action on several threads and waits for all of them. An exception of one fails the test. */
     private static void onThreads(int count, IntConsumer work) throws InterruptedException {
         List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();
@@ -102,7 +102,7 @@ class ConcurrentRunsTest {
         }
     }
 
-    /** count += x, in place, and what a reader within the run sees of it. */
+    /** Returns a program that computes count += x in place, and fetches a later read of count. */
     private static Program counting() {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT64, 1)))
@@ -158,7 +158,7 @@ class ConcurrentRunsTest {
             return Outputs.of("loss", loss);
         });
         String loss = network.outputs().get("loss").name();
-        // All steps are alike, so that their order does not matter.
+        // All steps are equal, so their order does not matter.
         Tensor x = Bits.normal(1, 3, 4);
         try (Executor serial = Executor.builder().build();
                 Executor parallel = Executor.builder().threads(2).eager().build()) {
@@ -179,7 +179,7 @@ class ConcurrentRunsTest {
         }
     }
 
-    /** Another plan of another program on the same root is no less a run on that root. */
+    /** Runs of different programs on the same root scope exclude each other too. */
     @Test
     void runsOfTwoPlansOnOneRootDoNotMixEither() throws InterruptedException {
         try (Executor executor = Executor.builder().build()) {
@@ -226,7 +226,7 @@ class ConcurrentRunsTest {
         }
     }
 
-    /** What loops, branches and dynamic shapes read is that of their own root. */
+    /** Loops, branches and operations with dynamic shapes read the variables of their own root scope. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void runsOnDifferentRootsDoNotMix(int threads) throws InterruptedException {
@@ -290,7 +290,7 @@ class ConcurrentRunsTest {
         }
     }
 
-    /** Runs that write wait in line: whoever comes first is first. */
+    /** Runs that write execute in the order in which they were called. */
     @Test
     void writersComeInTheOrderOfTheirCalls() throws InterruptedException {
         try (Executor executor = Executor.builder().build()) {
@@ -320,7 +320,7 @@ class ConcurrentRunsTest {
         }
     }
 
-    /** Until a thread stands still, at the head of the line or in it. */
+    /** Waits until a thread blocks, at the head of the queue or in it. */
     private static void awaitBlocked(Thread thread) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.BLOCKED

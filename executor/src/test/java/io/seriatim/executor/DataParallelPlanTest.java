@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The plan of a training on several places: reductions run beside the rest of backward, and nothing of backward waits
- * for them.
+ * Tests the plan of data-parallel training: gradient reductions overlap with the rest of the backward pass, and no task
+ * of the backward pass waits for them.
  */
 class DataParallelPlanTest {
     private static final int LAYERS = 6;
@@ -51,7 +51,7 @@ class DataParallelPlanTest {
         return DataParallel.of(network.main(), network.startup(), List.of("x", "y"), loss, List.of(loss), places);
     }
 
-    /** A plan, and of each task all that surely have ended when it begins. */
+    /** A plan, and for each task the set of its ancestors. */
     private record Planned(CompiledPlan plan, List<BitSet> before) {
         static Planned of(DataParallel parallel) {
             try (Devices devices = Devices.builder().build();
@@ -85,7 +85,7 @@ class DataParallelPlanTest {
             return plan.values().name(task(index).writes()[0]);
         }
 
-        /** Adding up gradients, or dividing sums, or bringing either elsewhere. */
+        /** Returns whether a task sums gradients, divides a sum, or transfers either. */
         boolean isReduction(int index) {
             return written(index).contains("@GRAD")
                     && (task(index) instanceof Task.Transfer || written(index).contains("@mean"));
@@ -139,7 +139,7 @@ class DataParallelPlanTest {
                         java.util.Objects.requireNonNull(planned.plan().values().spec(planned.task(index).writes()[0]))
                                 .bytes(),
                         Long::sum));
-        // Six of 1,024 bytes, one of 320, six of 64, and one of 20.
+        // Six buckets of 1,024 bytes, one of 320, six of 64, and one of 20.
         assertEquals(Map.of("sim:0", 2368L, "sim:1", 2260L, "sim:2", 2240L), bytes);
     }
 

@@ -31,9 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What a run of a program for several places gives, and what it leaves: statistics, random numbers, fetches, copies.
- */
+/** Tests the results and variables of data-parallel runs: statistics, random numbers, fetches and copies. */
 class DataParallelRunTest {
     private static final String TWO = "sim:0,sim:1";
     private static final double TOLERANCE = 1e-5;
@@ -66,7 +64,7 @@ class DataParallelRunTest {
         return DataParallel.of(network.main(), network.startup(), List.of("x", "y"), loss, fetches, places(where));
     }
 
-    /** Losses of some steps; the executor keeps what is left. */
+    /** Runs some training steps and returns their losses. The executor's scope keeps the variables. */
     private static List<Double> train(DataParallel parallel, Executor executor, int steps) {
         Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()));
         List<Double> losses = new ArrayList<>();

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Training on several places does what training on one does with the whole batch, but for rounding, and all places keep
- * the same parameters. The devices look for races.
+ * Training on several places computes the same as training on one place with the whole batch, except for rounding, and
+ * all places keep the same parameters. The simulated devices detect races.
  */
 class DataParallelTest {
     private static final double TOLERANCE = 1e-5;
@@ -42,7 +42,7 @@ class DataParallelTest {
     private static final int STEPS = 15;
     private static final GoldenModels GOLDEN = GoldenModels.read("training.npz");
 
-    /** What is trained, and the batches of each step. */
+    /** A program to train, and the batches of each step. */
     record Training(String name, Program main, Program startup, List<String> feeds, String loss,
             Function<Integer, Tensor[]> batches,
             boolean golden) {
@@ -59,7 +59,7 @@ class DataParallelTest {
         }
     }
 
-    /** The losses, and what is left in variables. */
+    /** The losses, and the variables after training. */
     private record Trained(List<Double> losses, Map<String, Tensor> left) {
     }
 
@@ -126,7 +126,8 @@ class DataParallelTest {
     }
 
     private static List<Training> trainings() {
-        // Where a gradient is nothing but rounding, such as that of a key's bias, Adam must not make a step of it.
+        // A gradient that consists only of rounding errors, such as that of a key's bias, must not lead to a step of
+        // Adam.
         Optimizer adam = Adam.of(0.01).epsilon(1e-3).clip(Clip.globalNorm(0.5));
         Optimizer momentum = Momentum.of(0.05).decay(Decay.l2(0.01));
         List<Training> all = new ArrayList<>();
@@ -206,7 +207,7 @@ class DataParallelTest {
         }
     }
 
-    /** Each place has its own, unless it occurs twice. */
+    /** Asserts that all replicas have equal variables. Each place has its own replica, unless it occurs twice. */
     private static void assertReplicasAreEqual(Program main, DataParallel parallel, Scope scope) {
         int copies = 0;
         for (VarDesc desc : main.persistables()) {

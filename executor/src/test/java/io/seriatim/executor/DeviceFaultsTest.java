@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Devices that run out of memory, and kernels that fail there: the message is right, variables are whole, the next run
- * works, and nothing is left.
+ * Tests devices that run out of memory, and kernels that fail on a device: the message is correct, no variable is
+ * partly updated, the next run works, and no resource leaks.
  */
 class DeviceFaultsTest {
     private static final Network NETWORK = Network.define(5, g -> {
@@ -71,7 +71,7 @@ class DeviceFaultsTest {
         return values;
     }
 
-    /** What one step on the host makes of given values. */
+    /** Runs one step on the host from given values. */
     private static Tensor step(Map<String, Tensor> from, Map<String, Tensor> after, Tensor x) {
         try (Executor host = Executor.on(Place.CPU)) {
             from.forEach((name, tensor) -> host.scope().set(name, Bits.copy(tensor)));
@@ -98,7 +98,7 @@ class DeviceFaultsTest {
             executor.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
             plan.run(Bits.normal(1, 4, 8));
-            // What the plan keeps for these shapes is there after the first time.
+            // The first run allocates the resources that the plan keeps for these shapes.
             assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(1, 5000, 8)));
             for (int i = 0; i < 5; i++) {
                 Map<String, Tensor> before = values(executor.scope(), NETWORK.main());
@@ -154,7 +154,7 @@ class DeviceFaultsTest {
         }
     }
 
-    /** Where the operations of a network are. */
+    /** Returns a program whose operations are at the given places. */
     private static Program placed(String places) {
         return places.isEmpty() ? NETWORK.main() : RandomNetworks.placed(NETWORK.main(), 11, places.split("\\+", -1));
     }
@@ -250,7 +250,7 @@ class DeviceFaultsTest {
             Program program = Probes.before(main, position, Probes.KERNEL, "interruption");
             program.global().set(position,
                     program.global().ops().get(position).with("op_device", "sim:" + position % 2));
-            // The host waits for everything, so that it notices.
+            // The host waits for all tasks, so that it observes the failure.
             program.global().add(Probes.of(Probes.CALL, LOSS, "end"));
             try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(10_000)))
                     .build();
@@ -327,7 +327,7 @@ class DeviceFaultsTest {
         }
     }
 
-    /** A variable that is written on the host and on a device is changed where it lives only when all has gone well. */
+    /** A variable that is written on the host and on a device is changed at its home only if the run succeeds. */
     @Test
     void whatComesBackFromADeviceAfterAFailureIsNotTaken() {
         Network network = Network.define(g -> {
@@ -343,7 +343,7 @@ class DeviceFaultsTest {
         program.global().add(last,
                 Probes.of(Probes.KERNEL, ops.get(last).input("X").getFirst(), "fault").with("op_device", "sim:0"));
         program.global().set(last + 1, program.global().ops().get(last + 1).with("op_device", "sim:0"));
-        // The host writes it first, so that is where it lives.
+        // The host writes the variable first, so the host is its home.
         program.global().add(0,
                 OpDesc.of("scale").in("X", "w").out("Out", "w").attr("scale", 1f).attr("bias", 0f)
                         .attr("bias_after_scale", true).build());

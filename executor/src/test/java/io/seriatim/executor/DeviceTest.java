@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What programs on devices do to variables, copies, streams and threads. */
+/** Tests the effects of programs on devices on variables, copies, streams and threads. */
 class DeviceTest {
     private final Devices devices = Devices.builder().build();
 
@@ -52,7 +52,7 @@ class DeviceTest {
         return Executor.builder().devices(devices);
     }
 
-    /** A program of operations on single numbers, which are fed, outlive runs, or neither. */
+    /** Returns a program of operations on scalars, which are fed, persistable, or temporaries. */
     private static Program program(List<String> persistable, OpDesc... ops) {
         Program program = new Program();
         Block block = program.global();
@@ -341,7 +341,7 @@ class DeviceTest {
                 Tensor x = Bits.normal(i % 4, 1 + i % 2, 4);
                 calls.add(() -> plan.run(x));
             }
-            // Another thread than the run's reads the results.
+            // The results are read by another thread than that of the run.
             List<Results> found = all(4, calls);
             for (int i = 0; i < found.size(); i++) {
                 assertEquals(expected[i % 4], found.get(i).scalar(loss(network)), "run " + i);
@@ -350,8 +350,8 @@ class DeviceTest {
     }
 
     /**
-     * A frame is used again by another thread, which overwrites the keys of random numbers that kernels of the device
-     * have read.
+     * Another thread reuses a frame and overwrites the keys of random number generators that kernels of the device have
+     * read.
      */
     @Test
     void threadsOneAfterTheOtherDrawRandomNumbers() throws InterruptedException, ExecutionException {
@@ -402,7 +402,7 @@ class DeviceTest {
             assertTrue(!streams().isEmpty(), "streams of plans have threads");
         }
         for (Thread thread : streams()) {
-            // Those that are left have no work and must be about to end.
+            // The remaining threads have no work and must be about to end.
             thread.join(60_000);
         }
         assertEquals(List.of(), streams());

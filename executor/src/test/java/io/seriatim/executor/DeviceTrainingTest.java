@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Networks that train on a device, or here and there, do what they do on the host, to the bit, under the race detector.
+ * Networks that train on a device, or partly on a device, compute the same bits as on the host, under the race
+ * detector.
  */
 class DeviceTrainingTest {
     private static final GoldenModels TRAINING = GoldenModels.read("training.npz");
@@ -49,7 +50,7 @@ class DeviceTrainingTest {
         });
     }
 
-    /** The embedding's gradient is of some rows, as {@code is_sparse} has it. */
+    /** Returns a network with an embedding. With {@code sparse}, its gradient contains only the selected rows. */
     private static Network embedding(boolean sparse) {
         return Network.define(2, g -> {
             Value words = g.embedding(g.data("x", INT64, -1, 4), 30, 6);
@@ -146,7 +147,7 @@ class DeviceTrainingTest {
                 .flatMap(name -> Stream.of("sim", "mixed, 3 threads").map(how -> Arguments.of(name, how)));
     }
 
-    /** Losses and what is left in variables. */
+    /** Trains and returns the losses and the variables after training. */
     private static Map<String, Tensor> train(String model, Program main, Executor executor) {
         List<String> feeds = List.copyOf(TRAINING.under(model + "/shape/").keySet());
         String loss = TRAINING.text(model + "/fetch");

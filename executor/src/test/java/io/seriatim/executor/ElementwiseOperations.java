@@ -20,11 +20,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the registered operations that compute each element of one output from those at its place in the inputs, by
- * running them: where one element of the inputs changes, at most the element there may change, and does.
+ * Finds the registered elementwise operations by running them: if one element of the inputs changes, exactly the
+ * corresponding element of the output must change.
  */
 final class ElementwiseOperations {
-    /** In (0, 1), where functions of probabilities are defined, and beyond, where others are. */
+    /** Values in (0, 1), for functions of probabilities, and outside of it, for other functions. */
     private static final List<double[]> PLAIN = List.of(new double[]{0.21, 0.33, 0.47, 0.58, 0.64, 0.72},
             new double[]{-1.7, -0.4, 1.3, 2.8, 3.6, 24.7});
     private static final List<double[]> OTHER = List.of(new double[]{0.83, 0.91, 0.13, 0.27, 0.39, 0.51},
@@ -35,7 +35,7 @@ final class ElementwiseOperations {
     private ElementwiseOperations() {
     }
 
-    /** The inputs that are needed, in order. */
+    /** Returns the required inputs of an operation, in order. */
     static List<String> inputs(Operation operation) {
         return operation.inputs().stream().filter(slot -> !slot.optional()).map(Slot::name).toList();
     }
@@ -44,7 +44,7 @@ final class ElementwiseOperations {
         return operation.outputs().getFirst().name();
     }
 
-    /** With 1 for each attribute that has no default, −1 for a lower bound. */
+    /** Returns a call with the value 1 for each attribute without a default, and −1 for a lower bound. */
     static OpDesc.Builder call(Operation operation) {
         OpDesc.Builder op = OpDesc.of(operation.type());
         for (String slot : inputs(operation)) {
@@ -59,7 +59,7 @@ final class ElementwiseOperations {
                 }
             }
         }
-        // With their defaults, these two copy.
+        // With their default attributes, these two operations only copy.
         if (operation.type().equals("pow")) {
             op.attr("factor", 2.5f);
         } else if (operation.type().equals("scale")) {
@@ -68,7 +68,7 @@ final class ElementwiseOperations {
         return op.out(output(operation), "result");
     }
 
-    /** By name: all but gradients. */
+    /** Returns the elementwise operations by name, without gradients. */
     static Map<String, Operation> find() {
         Map<String, Operation> found = new TreeMap<>();
         for (Operation operation : Operations.system().all()) {
@@ -101,7 +101,7 @@ final class ElementwiseOperations {
             double[] one = values.clone();
             one[i] = others[i];
             double[] changed = run(operation, one);
-            // Where all elements are alike, all results are: the place does not matter.
+            // An elementwise operation maps equal elements to equal results, independently of their position.
             Arrays.fill(one, others[i]);
             double[] alike = run(operation, one);
             if (changed == null || alike == null || Arrays.stream(alike).distinct().count() > 1) {
@@ -119,7 +119,7 @@ final class ElementwiseOperations {
         return depends;
     }
 
-    /** Null where the operation takes no inputs like these, or gives a result of another shape. */
+    /** Runs an operation; null if it rejects such inputs, or if its result has another shape. */
     private static double @Nullable [] run(Operation operation, double[] values) {
         Map<String, Tensor> feeds = new LinkedHashMap<>();
         List<String> inputs = inputs(operation);

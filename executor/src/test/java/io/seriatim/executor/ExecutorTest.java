@@ -63,7 +63,7 @@ class ExecutorTest {
             executor.run(network.startup());
             Plan step = executor.compile(network.main(), feeds("x", "y"), fetches(loss));
             for (int i = 0; i < 12; i++) {
-                // The last batch is short.
+                // The last batch is smaller.
                 int rows = i == 11 ? 3 : 8;
                 Tensor x = numbers(i, rows, 20);
                 Tensor y = Tensor.of(new Random(i).longs(rows, 0, 5).toArray(), rows, 1);

@@ -13,9 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/**
- * A program, what it is fed in each run, and what the interpreter makes of it: results, and what is left in variables.
- */
+/** A program, the feeds of each run, and the results and variables that the interpreter computes from them. */
 record Expected(String what, Program startup, Program main, List<String> fetches, List<Map<String, Tensor>> fed,
         List<Map<String, Tensor>> results,
         Map<String, Tensor> left) {
@@ -38,7 +36,7 @@ record Expected(String what, Program startup, Program main, List<String> fetches
         return network.outputs().values().values().stream().map(Value::name).distinct().toList();
     }
 
-    /** A random program, written over here and there, its operations at random places. */
+    /** Returns a random program that overwrites some variables, with operations at random places. */
     static Expected random(long seed, int operations, int overwritten, String... places) {
         Network network = RandomNetworks.of(seed, operations);
         Program main = RandomNetworks.placed(RandomNetworks.overwritten(network.main(), seed, overwritten), seed,
@@ -48,7 +46,7 @@ record Expected(String what, Program startup, Program main, List<String> fetches
                         Map.of("x", Bits.normal(2, 4, 6))));
     }
 
-    /** A random program with branches and loops. */
+    /** Returns a random program with branches and loops. */
     static Expected control(long seed, boolean trains, String... places) {
         Network network = RandomControlFlow.of(seed, trains);
         List<Map<String, Tensor>> fed = new ArrayList<>();
@@ -71,7 +69,7 @@ record Expected(String what, Program startup, Program main, List<String> fetches
         return feeds().stream().map(fed.get(run)::get).toArray(Tensor[]::new);
     }
 
-    /** Runs startup and all runs, and compares everything to the bit. */
+    /** Runs the startup program and all runs, and compares all results and variables bit for bit. */
     void check(Executor executor, String where) {
         String at = what + ", " + where;
         try {

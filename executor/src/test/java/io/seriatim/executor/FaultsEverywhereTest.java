@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A training step in which something fails before each of its operations in turn. */
+/** Injects a failure before each operation of a training step in turn. */
 class FaultsEverywhereTest {
     private static final String PLACE = "  File \"/home/me/train.py\", line 41, in step";
     private static final Network NETWORK = Network.define(3, g -> {
@@ -70,7 +70,7 @@ class FaultsEverywhereTest {
         return values;
     }
 
-    /** One step of the interpreter from given values: the loss, and the values after it. */
+    /** Interprets one step from given values; returns the loss and stores the values after the step. */
     private static Tensor step(Map<String, Tensor> from, Map<String, Tensor> after) {
         Interpreter interpreter = Interpreter.of(Kernels.system());
         from.forEach((name, value) -> interpreter.set(name, Bits.copy(value)));
@@ -83,7 +83,7 @@ class FaultsEverywhereTest {
     @ParameterizedTest
     @CsvSource({"1,true,test_kernel", "1,false,test_probe", "3,false,test_probe", "3,false,test_kernel"})
     void leaveWholeValuesAndNothingElse(int threads, boolean sequential, String type) {
-        // What a process keeps once for all is there after the first time.
+        // The first run allocates the resources that the process keeps.
         failAt(0, threads, sequential, type);
         Resources before = Resources.now();
         int operations = NETWORK.main().global().ops().size();
@@ -160,7 +160,7 @@ class FaultsEverywhereTest {
     }
 
     /**
-     * Each optimizer's operation has been done wholly or not at all; in the program's order, if there is one thread.
+     * Asserts that each optimizer operation was executed completely or not at all; with one thread, in program order.
      */
     private static void assertWhole(int position, boolean sequential, Map<String, Tensor> old,
             Map<String, Tensor> complete,

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What fails, how it is told, and that the next run works. */
+/** Tests failures of runs: how they are reported, and that the next run works. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class FaultsTest {
     @AfterEach
@@ -48,7 +48,7 @@ class FaultsTest {
         return String.valueOf(thrown.getMessage());
     }
 
-    /** {@code branches} probes beside one another, keys p0, p1, …; their sum. */
+    /** Returns a program of {@code branches} independent probes with the keys p0, p1, …, and their sum. */
     private static Program branches(int branches, String type) {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
@@ -206,7 +206,7 @@ class FaultsTest {
         }
     }
 
-    /** A loop that would never end. */
+    /** Runs a loop that would never end. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void anEndlessLoopEndsWhenItsThreadIsInterrupted(int threads) throws InterruptedException {
@@ -251,7 +251,7 @@ class FaultsTest {
         }
     }
 
-    /** Whether it refuses to begin or ends well: it is told, and nothing is lost. */
+    /** The run may be refused or complete; in both cases the thread stays interrupted. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aThreadThatIsInterruptedBeforeStaysSo(int threads) {

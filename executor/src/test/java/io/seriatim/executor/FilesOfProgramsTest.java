@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program reads and writes the files that its caller allows, and no others. */
+/** A program reads and writes only the files that its caller allows. */
 class FilesOfProgramsTest {
     @TempDir
     private Path folder = Path.of("");
@@ -39,8 +39,8 @@ class FilesOfProgramsTest {
     }
 
     /**
-     * Adds 1 to the persistable count, then saves it, twice: in the first block and in a branch that is always
-     * taken. Then loads it. As a file has it.
+     * Returns a program, read from a file, that twice adds 1 to the persistable count and saves it: in the global block
+     * and in a branch that is always taken. Then it loads the count.
      */
     private static Program program(String file) throws IOException {
         Program program = new Program();
@@ -122,7 +122,7 @@ class FilesOfProgramsTest {
         assertFalse(Files.exists(outside.resolve("x")));
     }
 
-    /** What was in order when the plan was made is looked at again. */
+    /** A path that was valid when the plan was compiled is checked again at each run. */
     @Test
     void linksThatComeLaterAreNotFollowed() throws IOException {
         try (Executor executor = Executor.builder().files(allowed).build()) {

@@ -11,8 +11,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Programs of PaddlePaddle whose shapes only the data determine: loops, branches, lists, selections, and shapes given
- * by tensors.
+ * PaddlePaddle programs whose shapes depend on data: loops, branches, lists, selections, and shapes given by tensors.
  */
 class GoldenDynamicTest {
     private static final double TOLERANCE = 1e-5;
@@ -44,7 +43,7 @@ class GoldenDynamicTest {
         }
     }
 
-    /** All runs, one after the other, in a scope of their own. */
+    /** Executes all runs one after the other in a separate scope. */
     private static List<Results> runs(String name, Program main, Plan plan, List<String> feeds) {
         try (Executor starter = Executor.on(Place.CPU)) {
             starter.run(MODELS.program(name + "/startup"));

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.zip.CRC32;
 
 /**
- * Weights and batches that are computed and not stored, as tools/golden/executor/formula.py says and computes them for
- * Paddle.
+ * Computes weights and batches by the formula of tools/golden/executor/formula.py, which computes the same values for
+ * Paddle, so that no file needs to store them.
  */
 final class GoldenFormula {
     private static final Set<String> NORMALISATIONS = Set.of("batch_norm", "layer_norm");
@@ -18,7 +18,7 @@ final class GoldenFormula {
     private GoldenFormula() {
     }
 
-    /** The generator splitmix64. */
+    /** Returns a number of the generator splitmix64. */
     private static long bits(long seed, long index) {
         long mixed = seed + (index + 1) * 0x9E3779B97F4A7C15L;
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
@@ -49,7 +49,7 @@ final class GoldenFormula {
         return Math.toIntExact(size);
     }
 
-    /** Numbers where the bound is 0, else whole ones below it. */
+    /** Returns a batch of real numbers if the bound is 0, otherwise of integers below it. */
     static Tensor batch(String name, long bound, long... dims) {
         if (bound == 0) {
             return reals(name, 0, 2, dims);
@@ -62,7 +62,7 @@ final class GoldenFormula {
         return Tensor.of(values, dims);
     }
 
-    /** The parameters of a program, each by its role in it. */
+    /** Computes the parameters of a program, each according to its role. */
     static final class Parameters {
         private final Set<String> scales = new HashSet<>();
         private final Set<String> variances = new HashSet<>();

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Models that PaddlePaddle has exported compute here what they compute there. */
+/** Models exported by PaddlePaddle compute the same results as in PaddlePaddle. */
 class GoldenInferenceTest {
     private static final double TOLERANCE = 1e-5;
     private static final GoldenModels MODELS = GoldenModels.read("inference.npz");

@@ -28,8 +28,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A file of programs that PaddlePaddle has built, and what it has computed with them: made by the scripts in
- * tools/golden/executor, whose docstrings name the entries.
+ * A file of programs that PaddlePaddle has built, with the results that it has computed. The scripts in
+ * tools/golden/executor write it; their docstrings describe the entries.
  */
 final class GoldenModels {
     private final Map<String, Tensor> entries;
@@ -78,7 +78,7 @@ final class GoldenModels {
         }
     }
 
-    /** The entries under a prefix, by the rest of their names. */
+    /** Returns the entries with a prefix, by the rest of their names. */
     Map<String, Tensor> under(String prefix) {
         Map<String, Tensor> part = new LinkedHashMap<>();
         entries.forEach((key, tensor) -> {
@@ -89,7 +89,7 @@ final class GoldenModels {
         return part;
     }
 
-    /** How many numbered groups of entries a model has. */
+    /** Returns the number of numbered groups of entries of a model. */
     int groups(String name) {
         int count = 0;
         while (!under(name + "/" + count + "/").isEmpty()) {
@@ -99,15 +99,15 @@ final class GoldenModels {
         return count;
     }
 
-    /** A batch by the formula. */
+    /** Returns a batch that {@link GoldenFormula} computes. */
     Tensor batch(String model, String feed, String name, long... dims) {
         String bound = model + "/bound/" + feed;
         return GoldenFormula.batch(name, has(bound) ? get(bound).getLong() : 0, dims);
     }
 
     /**
-     * Sets what the program declares as parameters, or, where inference has removed these marks, all that outlives
-     * runs.
+     * Sets the parameters of a program. In an inference program, which no longer marks parameters, sets all persistable
+     * variables.
      */
     static void setParameters(Program program, Scope scope) {
         GoldenFormula.Parameters formula = new GoldenFormula.Parameters(program);
@@ -120,7 +120,7 @@ final class GoldenModels {
         }
     }
 
-    /** The variables of operations feed, or of operations fetch, by their columns. */
+    /** Returns the variables of the feed or fetch operations, by column. */
     static List<String> columns(Program program, String type) {
         return program.global().ops().stream().filter(op -> op.type().equals(type))
                 .sorted(Comparator.comparingInt(GoldenModels::column))
@@ -132,8 +132,8 @@ final class GoldenModels {
     }
 
     /**
-     * Requires equal shapes, equal whole numbers, and for others a largest difference below the tolerance times the
-     * largest expected magnitude.
+     * Asserts that shapes are equal, that integers are equal, and that other numbers differ by at most the tolerance
+     * times the largest expected magnitude.
      */
     static void assertClose(Tensor expected, Tensor found, double tolerance, String what) {
         assertEquals(expected.shape(), found.shape(), what);
@@ -147,7 +147,7 @@ final class GoldenModels {
         double difference = 0;
         double largest = Float.MIN_NORMAL;
         for (int i = 0; i < a.length; i++) {
-            // Math.max gives NaN if either is NaN.
+            // Math.max returns NaN if either argument is NaN.
             difference = Math.max(difference, Math.abs(a[i] - b[i]));
             largest = Math.max(largest, Math.abs(a[i]));
         }
@@ -156,7 +156,7 @@ final class GoldenModels {
                 () -> what + " differs from Paddle's by " + relative + " of its largest element");
     }
 
-    /** Requires equal bits. */
+    /** Asserts that tensors are equal bit for bit. */
     static void assertSame(Map<String, Tensor> expected, Map<String, Tensor> found, String what) {
         assertEquals(expected.keySet(), found.keySet(), what);
         expected.forEach((name, tensor) -> assertEquals(-1,

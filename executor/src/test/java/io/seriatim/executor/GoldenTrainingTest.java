@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whole training programs of PaddlePaddle train here as they do there. */
+/** PaddlePaddle training programs compute the same losses and parameters as in PaddlePaddle. */
 class GoldenTrainingTest {
     private static final int STEPS = 10;
     private static final int SEED = 7;

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Threads of a run that have nothing to do use no processor, and come back when there is something. */
+/** Idle threads of a run use no processor time, and return when a task becomes ready. */
 @Timeout(60)
 class IdleThreadsTest {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long SETTLE_NANOS = 30_000_000;
     private static final long LOOK_NANOS = 300_000_000;
-    /** Threads that look every 20 µs use ten times as much. */
+    /** The maximum share of a processor. Threads that poll every 20 µs use ten times as much. */
     private static final double MOST = 0.02;
     private static final int BRANCHES = 3;
 
@@ -38,7 +38,7 @@ class IdleThreadsTest {
         Probes.allOff();
     }
 
-    /** A probe {@code first}, and behind it probes p0, p1, … beside one another; their sum. */
+    /** Returns a program of a probe {@code first}, followed by independent probes p0, p1, … and their sum. */
     private static Program fan() {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
@@ -71,7 +71,7 @@ class IdleThreadsTest {
         }
     }
 
-    /** How much of a processor a run's threads use when it has been under way for a while. */
+    /** Returns the share of a processor that the threads of a run use after some time. */
     private static double share(Thread caller) {
         rest(SETTLE_NANOS);
         List<Thread> threads = new ArrayList<>(helpers());
@@ -131,7 +131,7 @@ class IdleThreadsTest {
         }
     }
 
-    /** Helpers that have gone come back for tasks that become ready: all are needed at once. */
+    /** Helpers that have left return for tasks that become ready, all of which must run at once. */
     @Test
     void threadsThatHaveGoneComeBack() throws Exception {
         Probes.on("first", _ -> {

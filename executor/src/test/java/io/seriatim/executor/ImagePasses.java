@@ -16,11 +16,11 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Compares inference with and without a pass. */
+/** Compares inference with a pass to inference without it. */
 public final class ImagePasses {
     /**
-     * Of the largest result: two normalisations or convolutions that add in another order, a dozen of them one after
-     * the other.
+     * The bound of differences relative to the largest result. A dozen consecutive normalisations or convolutions sum
+     * in another order.
      */
     private static final float BOUND = 1e-4f;
 
@@ -41,7 +41,7 @@ public final class ImagePasses {
         return network.outputs().values().values().stream().map(Value::name).toList();
     }
 
-    /** How many stages of a plan have some property. */
+    /** Returns the number of stages of a plan that satisfy a predicate. */
     public static long count(Network network, Program main, Predicate<Stage> property, Tensor x, Pass... without) {
         Executor.Builder builder = Executor.builder().threads(1);
         for (Pass pass : without) {
@@ -71,7 +71,7 @@ public final class ImagePasses {
         return found;
     }
 
-    /** All executors with a pass and without it. */
+    /** Asserts that all kinds of executors compute the same with a pass as without it. */
     public static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where) {
         List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST),
                 network, main,

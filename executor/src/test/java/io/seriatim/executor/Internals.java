@@ -9,12 +9,12 @@ import io.seriatim.executor.run.StreamPool;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.Tensor;
 
-/** What tests of the packages behind the API ask of its classes. */
+/** Gives tests of the internal packages access to package-private members of the API classes. */
 public final class Internals {
     private Internals() {
     }
 
-    /** The plan for some values, compiled. */
+    /** Returns the plan compiled for some values. */
     public static CompiledPlan compiled(Plan plan, Scope root, Tensor... values) {
         return plan.specialisation(root, values);
     }
@@ -51,7 +51,7 @@ public final class Internals {
         return pass.key();
     }
 
-    /** Takes batches from the readers of a scope. */
+    /** Returns a source of batches that uses the readers of a scope. */
     public static RunContext.Batches batches() {
         return ReadInstruction::next;
     }

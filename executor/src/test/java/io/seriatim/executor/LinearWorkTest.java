@@ -25,11 +25,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The work that goes into a plan grows with the program and no faster, by counting. Were a step quadratic, the largest
- * of these would take hours.
+ * The work of compiling a plan, which is counted, grows linearly with the program. If a step were quadratic, the
+ * largest programs would take hours.
  */
 class LinearWorkTest {
-    /** How much is looked at for an edge: the words of a window of ancestors, and itself. */
+    /** The work for an edge: the words of the window of ancestors, and the edge itself. */
     private static final int LOOKS = Ancestors.WINDOW / Long.SIZE + 1;
 
     private static OpDesc unary(String type, String from, String to) {
@@ -44,7 +44,7 @@ class LinearWorkTest {
         Random random = new Random(count);
         List<OpDesc> ops = new ArrayList<>();
         switch (kind) {
-            // Three kinds of operations, of what was computed shortly before and long ago.
+            // Three kinds of operations, with recent and old operands.
             case "random" -> {
                 ops.add(unary("tanh", "x", "v0"));
                 for (int i = 1; i < count; i++) {
@@ -55,27 +55,27 @@ class LinearWorkTest {
                             : i % 3 == 1 ? add(near, any, "v" + i) : unary("tanh", any, "v" + i));
                 }
             }
-            // All read one value, which is written again before all read it once more.
+            // All operations read one value; it is overwritten, and all read it again.
             case "fan" -> {
                 ops.add(unary("tanh", "x", "v0"));
                 for (int i = 1; i < count; i++) {
                     ops.add(i == count / 2 ? unary("tanh", "v1", "v0") : unary("relu", "v0", "v" + i));
                 }
             }
-            // One value is changed over and over.
+            // One value is updated repeatedly.
             case "in place" -> {
                 ops.add(unary("tanh", "x", "v0"));
                 for (int i = 1; i < count; i++) {
                     ops.add(OpDesc.of("increment").in("X", "v0").out("Out", "v0").attr("step", 1f).build());
                 }
             }
-            // A variable of the scope is read and written over and over.
+            // A variable of the scope is read and written repeatedly.
             case "outliving" -> {
                 for (int i = 0; i < count; i++) {
                     ops.add(i % 2 == 0 ? unary("tanh", "w", "v" + i) : add("w", "v" + (i - 1), "w"));
                 }
             }
-            // All are copied, and one operation reads all copies.
+            // All values are copied, and one operation reads all copies.
             default -> {
                 ops.add(unary("tanh", "x", "v0"));
                 List<String> all = new ArrayList<>();
@@ -132,7 +132,7 @@ class LinearWorkTest {
     private static void assertLinear(CompiledPlan plan, int count) {
         int tasks = plan.tasks().size();
         Dependencies dependencies = plan.dependencies();
-        // An operation has two operands, each of which may have to be brought here by way of the host.
+        // An operation has two operands, each of which may need a transfer through the host.
         assertTrue(tasks <= 5 * count, tasks + " tasks");
         assertTrue(dependencies.found() <= 4L * count + 2L * tasks, dependencies.found() + " dependencies");
         assertTrue(dependencies.examined() <= LOOKS * dependencies.found(),

@@ -15,8 +15,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Runs a plan with batches of a thousand sizes. Ends with 1 if the process grows by more than 5 % after the first runs,
- * or by more than 120 MiB after the very first.
+ * Runs a plan with batches of a thousand sizes. The exit status is 1 if the process grows by more than 5 % after the
+ * first runs, or by more than 120 MiB after the very first run.
  */
 final class ManyShapes {
     private static final int SHAPES = 1_000;
@@ -28,10 +28,10 @@ final class ManyShapes {
     }
 
     /**
-     * Runs.
+     * Runs the plan.
      *
      * @param args
-     *            how many runs
+     *            the number of runs
      */
     public static void main(String[] args) throws IOException {
         int runs = Integer.parseInt(args[0]);
@@ -63,7 +63,7 @@ final class ManyShapes {
         System.exit(grows ? 1 : 0);
     }
 
-    /** In MiB. */
+    /** Returns the resident memory of the process in MiB. */
     private static double resident() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow() / 1024.0;

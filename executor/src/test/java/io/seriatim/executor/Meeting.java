@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where threads wait for one another; that they all come proves that they are under way at the same time. */
+/** A barrier. If all threads arrive, they run at the same time. */
 final class Meeting {
     private static final int PATIENCE_SECONDS = 20;
 

@@ -20,8 +20,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Compares all that lies in arenas with all: where two overlap, one must be done with before the other begins. Memory
- * that is let go must not be used any more.
+ * Compares all pairs of allocations in arenas. If two overlap, all uses of one must end before the other begins.
+ * Released memory must not be used any more.
  */
 final class MemoryCheck {
     private final CompiledPlan plan;
@@ -29,7 +29,7 @@ final class MemoryCheck {
     private final Map<Integer, BitSet> users = new HashMap<>();
     private final List<String> violations = new ArrayList<>();
 
-    /** Part of an arena for some tasks; value is −1 for the temporary memory of a task. */
+    /** An allocation in an arena and its users; {@code value} is −1 for the temporary memory of a task. */
     private record Part(String name, Place place, long offset, long bytes, BitSet users, int value) {
         boolean overlaps(Part other) {
             return place.equals(other.place) && offset < other.offset + other.bytes && other.offset < offset + bytes;
@@ -103,8 +103,8 @@ final class MemoryCheck {
     }
 
     /**
-     * All users of one come before all of the other; or one of both is an operation that changes the first into the
-     * other, or two touch other bytes.
+     * Returns whether all users of one allocation come before all users of the other, except for a task that computes
+     * one from the other in place, and tasks that access different bytes.
      */
     private boolean isOrdered(Part first, Part second) {
         return first.users().stream()
@@ -188,7 +188,7 @@ final class MemoryCheck {
         }
     }
 
-    /** The values that share memory. */
+    /** Returns the values that share some memory. */
     private int[] memory(int memory) {
         return java.util.stream.IntStream.range(0, plan.values().size())
                 .filter(value -> plan.values().memory(value) == memory).toArray();

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A device that has not enough memory. */
+/** Tests runs on a device with too little memory. */
 class MemoryFaultsTest {
     private static final long LIMIT = 1 << 20;
 
@@ -94,7 +94,7 @@ class MemoryFaultsTest {
         }
     }
 
-    /** What only the run knows outgrows the memory in the middle of a loop. */
+    /** A value whose size is known only at run time exceeds the memory within a loop. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void aLoopThatGrowsTooFar(int threads) {

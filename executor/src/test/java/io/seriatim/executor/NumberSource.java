@@ -7,7 +7,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Batches of one number each: 100 times the passage through the data, plus the place in it. Some may be failures. */
+/**
+ * Supplies batches of one number: 100 times the number of the pass through the data, plus the index in it. Some batches
+ * may be failures.
+ */
 class NumberSource implements BatchSource {
     final AtomicInteger asked = new AtomicInteger();
     final AtomicInteger resets = new AtomicInteger();

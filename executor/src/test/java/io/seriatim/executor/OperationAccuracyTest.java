@@ -35,9 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * How far elementwise operations and their gradients, as programs run them, are from what they should be: by the fast
- * kernels, by the portable ones, and by two threads. All registered ones, which are found by running them, must have a
- * reference here. The table in docs/operations.md is written with {@code -Dseriatim.write-accuracy-table=true}.
+ * Measures the error of elementwise operations and their gradients, executed by the fast kernels, by the portable
+ * kernels and by two threads. All registered elementwise operations, which are found by running them, must have a
+ * reference in {@link OperationReferences}. The table in docs/operations.md is written with
+ * {@code -Dseriatim.write-accuracy-table=true}.
  */
 class OperationAccuracyTest {
     private static final long SEED = 20261122;
@@ -48,7 +49,7 @@ class OperationAccuracyTest {
     private static final int IN_BINADE = 6;
     private static final int AROUND = 24;
     private static final int RANDOM = 2_500;
-    /** Their products, quotients and squares are normal numbers. */
+    /** The range of exponents of pairs, whose products, quotients and squares are normal numbers. */
     private static final int BINADES_OF_PAIRS = 20;
     private static final String BEGIN = "## Accuracy of operations\n";
     private static final String END = "## Accuracy\n";
@@ -71,7 +72,7 @@ class OperationAccuracyTest {
             |---|---|---|---|---|
             """;
 
-    /** Elementwise, but not functions whose rounding is measured here. */
+    /** Elementwise operations whose rounding is not measured, with the reasons. */
     private static final Map<String, String> OTHERS = new TreeMap<>();
 
     static {
@@ -138,7 +139,7 @@ class OperationAccuracyTest {
         }
     }
 
-    /** The arguments of all inputs. */
+    /** Returns the arguments of all inputs. */
     private static List<double[][]> samples(int inputs) {
         Random random = new Random(SEED);
         return inputs == 1
@@ -177,7 +178,9 @@ class OperationAccuracyTest {
         return new double[][]{values.stream().mapToDouble(Double::doubleValue).toArray()};
     }
 
-    /** Of all sizes and signs; one in eight is of equal ones, one in eight of whole numbers. */
+    /**
+     * Returns arguments of all magnitudes and signs. One pair in eight has equal numbers, one in eight has integers.
+     */
     private static double[][] pairs(Random random, int inputs) {
         double[][] all = new double[inputs][3 * RANDOM];
         for (int i = 0; i < all[0].length; i++) {
@@ -203,7 +206,7 @@ class OperationAccuracyTest {
         return wide;
     }
 
-    /** Runs a program: the fast or the portable kernels, or two threads. */
+    /** A way to run a program: with the fast kernels, the portable kernels, or two threads. */
     private enum Way {
         FAST, PORTABLE, TWO_THREADS;
 
@@ -228,7 +231,7 @@ class OperationAccuracyTest {
     private record Measured(Errors forward, Errors gradient) {
     }
 
-    /** A program of one operation and its gradients, and what should come of it, for each element of each fetch. */
+    /** A program of one operation and its gradients, and the exact value of each element of each fetch. */
     private record Case(Program program, Map<String, Tensor> feeds, List<String> fetches, List<double[]> exact) {
     }
 
@@ -280,7 +283,7 @@ class OperationAccuracyTest {
         List<String> fetches = new ArrayList<>(List.of("result"));
         List<OperationReferences.Function> functions = new ArrayList<>(List.of(entry.function()));
         GradientRule rule = operation.gradient();
-        // Gradients at infinity and at what is no number are left open.
+        // Gradients at infinity and NaN are not specified.
         if (rule != null && size != SPECIAL.length) {
             double[] ones = new double[size];
             Arrays.fill(ones, 1);
@@ -301,7 +304,9 @@ class OperationAccuracyTest {
         return OperationReferences.all().keySet().stream();
     }
 
-    /** A new elementwise operation needs a reference, or a reason why it needs none; and none stands here in vain. */
+    /**
+     * Each elementwise operation has a reference or a reason why it has none, and each entry belongs to an operation.
+     */
     @Test
     void allElementwiseOperationsAreMeasured() {
         Set<String> known = new TreeSet<>(OTHERS.keySet());

@@ -16,13 +16,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The executor knows no operation by its type: what it must know of one is declared in the schema, so that an operation
- * of a provider is treated as those are that come with the graph module.
+ * The executor does not refer to any operation type by name. Schemas declare all properties that the executor needs, so
+ * that it treats operations of a provider like those of the graph module.
  */
 class OperationNamesTest {
     private static final Pattern LITERAL = Pattern.compile("\"([^\"\\\\]+)\"");
 
-    /** Literals that only look like operation types, and what they are. */
+    /** Literals that are equal to an operation type by coincidence, with their meaning. */
     private static final Map<String, String> ALLOWED = Map.of(
             "Plan.java feed", "a word of a message",
             "Plan.java fetch", "a word of a message",

@@ -9,28 +9,34 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * What elementwise operations and their gradients are, in double, written apart from the operations; and how far
- * float32 results may be from that. Functions that the operations compute in double too are computed otherwise here
- * where Java has none.
+ * Reference implementations of elementwise operations and their gradients in double precision, independent of the
+ * operations, and the bounds of the error of float32 results. Functions that Java does not provide, and that operations
+ * also compute in double precision, are computed here by different methods.
  */
 final class OperationReferences {
-    /** A function of the elements of all inputs at one place. */
+    /** A function of the corresponding elements of all inputs. */
     @FunctionalInterface
     interface Function {
         double of(double[] in);
     }
 
-    /** Of the exact result, or of the largest of the terms that are added, where there are such. */
+    /** A bound relative to the exact result, or to the largest term if the result is a sum. */
     record Bound(double ulps, double absolute, String reason) {
     }
 
     /**
-     * An operation.
+     * The reference of an operation.
      *
+     * @param function
+     *            the operation
      * @param gradients
-     *            by each input of a floating-point type; empty if there are none
+     *            the gradient by each input of a floating-point type; empty if there are none
+     * @param bound
+     *            the bound for the result
+     * @param gradientBound
+     *            the bound for gradients
      * @param terms
-     *            the largest term of the result; 0 where the result counts
+     *            the largest term of the result; 0 if the bound is relative to the result
      */
     record Entry(Function function, List<Function> gradients, Bound bound, Bound gradientBound, Function terms) {
         Entry within(double ulps, double absolute, String reason) {
@@ -55,7 +61,7 @@ final class OperationReferences {
     private static final String CANCEL = "large arguments: terms of float64 that are nearly equal are subtracted";
     private static final String ROOTS = "near the roots: terms of about 1 are added";
 
-    /** Riemann's zeta function of whole numbers from 2. */
+    /** Riemann's zeta function of integers from 2. */
     private static final double[] ZETA = IntStream.rangeClosed(0, 60).mapToDouble(k -> k < 2 ? 0 : hurwitz(k, 1))
             .toArray();
     private static final Map<String, Entry> ALL = new TreeMap<>();
@@ -266,7 +272,7 @@ final class OperationReferences {
                         "of the larger of its terms"));
     }
 
-    /** Where rounding decides on which side of a step of the gradient an argument is. */
+    /** Returns whether rounding decides on which side of a step of the gradient an argument is. */
     static boolean isAtStep(String type, double x) {
         double step = type.equals("hard_swish") ? 3 : type.equals("hard_sigmoid") ? 2.5 : Double.NaN;
         return Math.abs(Math.abs(x) - step) < 1e-6 * step;
@@ -306,7 +312,7 @@ final class OperationReferences {
         return e * (e + 2) / divisor + x * sigmoid(x) * 4 * (1 + e) * (1 + e) / divisor / divisor;
     }
 
-    /** A series of terms of one sign. */
+    /** Computes erf by a series whose terms have the same sign. */
     private static double erf(double x) {
         if (Math.abs(x) > 2.5) {
             return Math.signum(x) * (1 - erfc(Math.abs(x)));
@@ -320,7 +326,7 @@ final class OperationReferences {
         return sum;
     }
 
-    /** The continued fraction, from its far end. */
+    /** Computes erfc by its continued fraction, evaluated backwards. */
     private static double erfc(double x) {
         if (x < 2.5) {
             return x < -2.5 ? 2 - erfc(-x) : 1 - erf(x);
@@ -332,7 +338,7 @@ final class OperationReferences {
         return Math.exp(-x * x) / Math.sqrt(Math.PI) / fraction;
     }
 
-    /** By bisection, of erf to a half and of erfc beyond. */
+    /** Computes the inverse of erf by bisection: of erf up to 0.5, of erfc above. */
     private static double erfInverse(double x) {
         double size = Math.abs(x);
         if (!(size < 1)) {
@@ -354,7 +360,8 @@ final class OperationReferences {
     }
 
     /**
-     * By Taylor's series near its roots 1 and 2, by recurrence and Stirling's series elsewhere, by reflection below 0.
+     * Computes the logarithm of the gamma function: by the Taylor series near its roots 1 and 2, by recurrence and
+     * Stirling's series elsewhere, and by reflection below 0.
      */
     private static double logGamma(double x) {
         if (x == Math.floor(x) && x <= 0) {
@@ -391,7 +398,7 @@ final class OperationReferences {
         return sum - EULER * z;
     }
 
-    /** Of the distance to the nearest whole number, which is exact. */
+    /** Computes sin(π x) from the distance to the nearest integer, which is exact. */
     private static double sinOfPi(double x) {
         double fraction = x - Math.rint(x);
         return (Math.rint(x) % 2 == 0 ? 1 : -1) * Math.sin(Math.PI * fraction);
@@ -415,7 +422,10 @@ final class OperationReferences {
                 - inverse * (1 / 12.0 - inverse * (1 / 120.0 - inverse * (1 / 252.0 - inverse / 240)));
     }
 
-    /** The sum of (x + k)^−s for all k from 0; below 0 by adding the terms there of s = 2 and 3 in closed form. */
+    /**
+     * Computes the Hurwitz zeta function, the sum of (x + k)^−s for all k from 0; for x below 0, the terms of s = 2 and
+     * 3 below 0 are added in closed form.
+     */
     private static double hurwitz(int s, double x) {
         if (x == Math.floor(x) && x <= 0) {
             return Double.POSITIVE_INFINITY;
@@ -440,7 +450,10 @@ final class OperationReferences {
         return sum + series * Math.pow(at, -s);
     }
 
-    /** Times e to the power of −shift: an integral over half a period, of which the trapezoidal rule makes no error. */
+    /**
+     * Computes a modified Bessel function times e^−shift by an integral over half a period, for which the trapezoidal
+     * rule converges exponentially.
+     */
     private static double bessel(int order, double x, double shift) {
         double size = Math.abs(x);
         if (Double.isInfinite(x)) {

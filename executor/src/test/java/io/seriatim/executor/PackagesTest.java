@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The packages of this module: none imports one that imports it, none is too large, and only the API knows the API. */
+/** The packages of this module have no import cycle, none is too large, and only the API package refers to the API. */
 class PackagesTest {
     private static final String API = "io.seriatim.executor";
     private static final int MOST_FILES = 50;
@@ -46,7 +46,7 @@ class PackagesTest {
         return imports;
     }
 
-    /** A cycle through a package, or none. */
+    /** Returns a cycle through a package, or an empty list. */
     private static List<String> cycle(String at, Map<String, Set<String>> imports, Set<String> path) {
         if (path.contains(at)) {
             return new ArrayList<>(path);

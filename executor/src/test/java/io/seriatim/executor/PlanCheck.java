@@ -27,8 +27,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for mistakes in a plan by brute force: which task surely comes before which is found out exactly, from the
- * final edges, and everything else by comparing all with all. Shares no code with the steps that make plans.
+ * Verifies a plan by brute force. It computes the exact ancestors of each task from the final edges, and compares all
+ * pairs of tasks and values. It shares no code with the compiler of plans.
  */
 public final class PlanCheck {
     private final CompiledPlan plan;
@@ -54,7 +54,7 @@ public final class PlanCheck {
         }
     }
 
-    /** In order: one thread runs the tasks one after the other. */
+    /** Returns the violations in a plan. With {@code inOrder}, one thread runs the tasks in program order. */
     static List<String> violations(CompiledPlan plan, boolean inOrder) {
         PlanCheck check = new PlanCheck(plan, inOrder);
         check.edges();
@@ -80,7 +80,7 @@ public final class PlanCheck {
         violations.add(what);
     }
 
-    /** Both directions say the same. */
+    /** Checks that {@code before} and {@code after} contain the same edges. */
     private void edges() {
         for (int i = 0; i < ancestors.length; i++) {
             for (int other : plan.before()[i]) {
@@ -103,7 +103,7 @@ public final class PlanCheck {
         }
     }
 
-    /** Each reads after the writes that it needs, and writes after all that needed the old content. */
+    /** Checks that each task reads a value after its writers, and writes it after all readers of the old content. */
     private void data() {
         Map<Integer, List<Integer>> writers = new HashMap<>();
         Map<Integer, List<Integer>> users = new HashMap<>();
@@ -134,7 +134,7 @@ public final class PlanCheck {
         }
     }
 
-    /** What changes parts of one value that outlives the run begins when all of it may. */
+    /** Checks that all tiles that change parts of a persistable value may start at the same time. */
     private void together() {
         for (int i = 1; i < ancestors.length; i++) {
             for (int written : plan.tasks().get(i).writes()) {
@@ -178,7 +178,7 @@ public final class PlanCheck {
                         .forEach(inner -> collect(inner, effects))));
     }
 
-    /** Of what the data demands nothing follows from the rest. */
+    /** Checks that no data dependency is implied by others. */
     private void reduction() {
         int[][] kept = plan.dependencies().before();
         BitSet[] known = new BitSet[kept.length];
@@ -198,7 +198,7 @@ public final class PlanCheck {
         }
     }
 
-    /** The state of a normalisation that only tests. */
+    /** Returns whether a value is the state of a normalisation in inference mode, which does not change it. */
     private boolean isLeft(Access access, int value) {
         return access.op().attribute("is_test") instanceof Attribute.Bool(boolean set) && set && !access.runsBlocks()
                 && plan.values().isPersistable(value)
@@ -206,8 +206,8 @@ public final class PlanCheck {
     }
 
     /**
-     * Each variable's content has a name, by how often the variable was written. Everything finds the content that the
-     * program's order means, wherever it lies.
+     * Checks that each task reads the content that program order implies, wherever it is stored. The content of a
+     * variable is identified by the number of preceding writes to it.
      */
     private void contents() {
         ValueTable values = plan.values();
@@ -244,7 +244,7 @@ public final class PlanCheck {
             written.values().forEach(each -> sources.put(each, read));
         }
         for (Task task : plan.tasks()) {
-            // What a cast was made of does for its readers, too.
+            // A reader of a cast may also read the operand of the cast.
             task.operations().stream().filter(access -> !access.op().type().equals("cast")).forEach(
                     access -> Arrays.stream(task.writes())
                             .forEach(value -> sources
@@ -269,7 +269,9 @@ public final class PlanCheck {
         }
     }
 
-    /** What no task writes was a copy: its readers read what it would have been copied from. */
+    /**
+     * Adds the sources of eliminated copies: a value that no task writes was a copy, and its readers read the source.
+     */
     private static void addSources(Set<String> contents, Map<String, Set<String>> sources) {
         ArrayDeque<String> more = new ArrayDeque<>(contents);
         while (!more.isEmpty()) {
@@ -319,7 +321,7 @@ public final class PlanCheck {
         }
     }
 
-    /** Whether the task before has changed another part of a value, as this one will. */
+    /** Returns whether the previous task is a tile that changes another part of the same value. */
     private boolean isSibling(int index, int value) {
         return index > 0 && plan.tasks().get(index - 1).operations().equals(plan.tasks().get(index).operations())
                 && Arrays.equals(plan.tasks().get(index - 1).writes(), plan.tasks().get(index).writes())
@@ -336,7 +338,7 @@ public final class PlanCheck {
     }
 
     private void requireContent(@org.jspecify.annotations.Nullable String content, Set<String> expected, String what) {
-        // What nothing has written, such as a list before its first element, holds nothing to be confused with.
+        // A value that no task has written, such as an empty list, has no content to check.
         if (content != null && !expected.contains(content)) {
             violated(what + " holds " + content + ", not " + expected);
         }

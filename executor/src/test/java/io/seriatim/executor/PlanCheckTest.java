@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Brute force finds no mistake in the plans of random programs and of PaddlePaddle's. */
+/** {@link PlanCheck} finds no violation in the plans of random programs and of PaddlePaddle programs. */
 class PlanCheckTest {
     private static final GoldenModels TRAINING = GoldenModels.read("training.npz");
     private static final GoldenModels INFERENCE = GoldenModels.read("inference.npz");

@@ -59,7 +59,7 @@ class PlanProbeTest {
     void memoryIsBetweenTheLargestLiveSetAndTheSum() {
         Network network = Network.define(g -> {
             Value x = g.data("x", DType.FLOAT32, 4, 6);
-            // Three values of 96 bytes that cannot be computed in place, and a result with memory of its own.
+            // Three values of 96 bytes that cannot be computed in place, and a result with separate memory.
             return Outputs.of("loss", x.flip(0).flip(1).flip(0).flip(1));
         });
         try (Executor executor = Executor.on(Place.CPU); PlanProbe probe = PlanProbe.of(plan(executor, network), X)) {

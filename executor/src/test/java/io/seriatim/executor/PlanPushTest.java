@@ -39,13 +39,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs of plans as operations of an engine, among operations on arrays. */
+/** Pushes runs of plans on an engine, between operations on arrays. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class PlanPushTest {
     private static final long SEED = 7;
     private static final String WEIGHTS = "linear_0.w_0";
 
-    /** The engines. */
+    /** The kinds of engines. */
     enum Kind {
         CREATE, NAIVE, POOLED_1, POOLED_3, PER_DEVICE, SHUFFLED_1, SHUFFLED_2;
 
@@ -62,7 +62,7 @@ class PlanPushTest {
         }
     }
 
-    /** One training step: its loss before, and the weights after. */
+    /** Returns a network for one training step, with the loss before the step and the weights after it. */
     private static Network training() {
         return Network.define(3, g -> {
             Value x = g.data("x", FLOAT32, -1, 3);
@@ -73,7 +73,7 @@ class PlanPushTest {
         });
     }
 
-    /** Fetches what depends on the weights, and looks rows up, which can fail. */
+    /** Returns a network that depends on the weights and looks up rows, which can fail. */
     private static Network looking() {
         return Network.define(g -> {
             Value table = g.data("table", FLOAT32, -1, 2);
@@ -120,7 +120,7 @@ class PlanPushTest {
                 for (int i = 0; i < 6; i++) {
                     float[] values = numbers(SEED + i, 12);
                     float[] wanted = numbers(SEED + 100 + i, 8);
-                    // The feed is computed before the run and overwritten after it; so is where the results go.
+                    // The feed and the outputs are computed before the run and overwritten after it.
                     x.copyFrom(values).multiplyAssign(0.5);
                     NDArray y = nd.of(wanted, 4, 2);
                     plan.push(engine, pushed, Map.of("x", x, "y", y), Map.of(loss, lossArray, WEIGHTS, weights));
@@ -179,7 +179,7 @@ class PlanPushTest {
         }
     }
 
-    /** n becomes factor · n + summand. */
+    /** Returns a program that replaces n by factor · n + summand. */
     private static Program changing(double factor, double summand) {
         Program program = new Program();
         program.global().put(VarDesc.of("n", VarType.dense(FLOAT32, 1)).persistent());

@@ -47,7 +47,7 @@ class PlanViewTest {
         });
     }
 
-    /** The cells of a row, by its first cells. Columns are two spaces or more apart. */
+    /** Returns the cells of the row with the given first cell. Columns are separated by at least two spaces. */
     private static List<String> row(String text, String section, String first) {
         String from = text.substring(text.indexOf("\n" + section));
         return from.lines().map(line -> Arrays.asList(line.strip().split(" {2,}", -1)))
@@ -55,7 +55,7 @@ class PlanViewTest {
                 .orElseThrow(() -> new AssertionError(first + " is not in " + from));
     }
 
-    /** Whether each element ends, inside of the one that it begins in, and nothing else has angle brackets. */
+    /** Asserts that all elements are closed and properly nested, and that text contains no angle brackets. */
     private static void assertWellFormed(String svg) {
         Deque<String> open = new ArrayDeque<>();
         Matcher tags = TAG.matcher(svg);
@@ -82,7 +82,7 @@ class PlanViewTest {
         assertEquals(List.of("fed", "no", "float32 [4, 6]"), row(text, "1", "x").subList(2, 5));
         assertEquals(List.of("outside", "yes", "float32 [6, 8]"), row(text, "1", "linear_0.w_0").subList(2, 5));
         assertTrue(row(text, "2", "matmul_v2+elementwise_add+tanh").getLast().startsWith("matmul ("), text);
-        // What the products give, 4 * 8 and 4 * 3 floats, of which the second needs place at the first's end.
+        // The results of the products are 4 * 8 and 4 * 3 floats; the second is placed after the first.
         assertTrue(
                 text.contains("\n6 memory: 192 bytes in all, 176 without sharing, largest live set 176, in place 0\n"),
                 text);
@@ -112,7 +112,7 @@ class PlanViewTest {
                 "elementwise_sub", "mean_0.tmp_0", "memcpy_d2h");
         last.forEach((name, operation) -> assertEquals(operation, row(text, "5", name).get(4), name));
         assertTrue(text.contains("\n  transfers: 3\n"), text);
-        // The kernels wait for both copies, the copy back for the kernels, and the host for nothing: it has no task.
+        // The kernels wait for both copies, and the copy back waits for the kernels. The host has no task that waits.
         assertTrue(text.contains("\n4 streams and events: 3 streams, 3 events\n"), text);
         assertEquals(List.of("7", "memcpy_d2h", "2", "6", "no"), row(text, "4", "memcpy_d2h"));
         String svg = view.svg();
@@ -122,7 +122,7 @@ class PlanViewTest {
 
     @Test
     void edgesForTheSakeOfMemoryAreMarked() {
-        // Independent chains in parallel would need far more than in order, so that some are made to wait.
+        // Independent chains in parallel would need much more memory than in program order, so some tasks must wait.
         Network network = Network.define(1, g -> {
             Value x = g.data("x", DType.FLOAT32, 512, 1024);
             Value sum = x.flip(0).flip(1).mean();

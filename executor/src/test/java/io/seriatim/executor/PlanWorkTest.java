@@ -20,16 +20,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Plans of large programs: the work of finding what waits for what grows with the program and no faster. It is counted,
- * not timed.
+ * The work of deriving dependencies for large programs grows linearly with the program. The work is counted, not timed.
  */
 class PlanWorkTest {
     private static final int SMALL = 1_000;
     private static final int FACTOR = 8;
 
-    /** Programs that are fed x and compute y by n operations and a few. */
+    /** Programs that are fed x and compute y by n operations and a constant number of others. */
     enum Kind {
-        /** Each operation reads what the one before has written. */
+        /** Each operation reads the result of the previous one. */
         CHAIN {
             @Override
             void add(Program program, int n) {
@@ -40,7 +39,7 @@ class PlanWorkTest {
                 scaled(program, last, "y");
             }
         },
-        /** All read one variable, and their sum is wanted. */
+        /** All operations read one variable, and their sum is fetched. */
         FAN {
             @Override
             void add(Program program, int n) {
@@ -52,7 +51,7 @@ class PlanWorkTest {
                 program.global().add(OpDesc.of("sum").in("X", parts).out("Out", "y").build());
             }
         },
-        /** One operand is recent, the other is anywhere. */
+        /** One operand is recent, the other is any earlier value. */
         RANDOM {
             @Override
             void add(Program program, int n) {
@@ -69,7 +68,7 @@ class PlanWorkTest {
                 scaled(program, known.getLast(), "y");
             }
         },
-        /** A variable that outlives runs is read by many, then overwritten, and so on. */
+        /** A persistable variable is alternately read by many operations and overwritten. */
         UPDATES {
             @Override
             void add(Program program, int n) {
@@ -80,7 +79,7 @@ class PlanWorkTest {
                 scaled(program, "w", "y");
             }
         },
-        /** One variable is overwritten by every other operation. */
+        /** Every second operation overwrites the same variable. */
         REWRITES {
             @Override
             void add(Program program, int n) {
@@ -92,7 +91,7 @@ class PlanWorkTest {
                 scaled(program, last, "y");
             }
         },
-        /** Ten layers wide, forward and back, with an update of each layer at the end: as training does. */
+        /** Ten layers wide, with forward and backward pass and an update of each layer at the end, as in training. */
         TRAINING {
             @Override
             void add(Program program, int n) {
@@ -167,7 +166,7 @@ class PlanWorkTest {
         assertTrue(large.kept() <= 4L * FACTOR * SMALL, () -> "kept " + large.kept());
     }
 
-    /** The dependencies that are left say as much as those that were found. */
+    /** The dependencies after the transitive reduction imply all that were found. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void nothingIsLost(Kind kind) {

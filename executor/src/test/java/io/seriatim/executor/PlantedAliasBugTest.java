@@ -25,13 +25,13 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /**
- * Plans that order operations wrongly which touch the same memory by different names are found by a model of the
- * memory, and many by what random programs compute.
+ * Injects bugs into plans: wrong orders of operations that access the same memory under different names. The memory
+ * model must detect all of them, and the results of random programs many of them.
  */
 class PlantedAliasBugTest {
     private static final long SEEDS = 40;
 
-    /** A random program on variables that share memory, and its plan. */
+    /** A random program whose variables share memory, and its plan. */
     private static final class Subject implements AutoCloseable {
         private final long seed;
         private final AliasPrograms programs;
@@ -66,12 +66,12 @@ class PlantedAliasBugTest {
             return plan.specialisation(scope(), fed("rate"), fed("yes"));
         }
 
-        /** As if no variable shared memory with another one before the run. */
+        /** Returns a plan that was compiled as if no variables shared memory before the run. */
         CompiledPlan blind() {
             return plan.specialisation(scope(), Sharing.NONE, fed("rate"), fed("yes"));
         }
 
-        /** The pairs of operations that the model says must be in order, and that are not. */
+        /** Returns the conflicting pairs of operations, according to the model, that a plan does not order. */
         List<String> violations(CompiledPlan with) {
             BitSet[] ancestors = new BitSet[with.tasks().size()];
             List<String> violations = new ArrayList<>();
@@ -97,7 +97,7 @@ class PlantedAliasBugTest {
                             .anyMatch(two -> programs.conflict(one.index(), two.index())));
         }
 
-        /** Whether the results are wrong, or something fails. */
+        /** Returns whether a run with a plan gives wrong results or fails. */
         boolean isCaught(CompiledPlan with, RunLoop loop) {
             Scope scope = scope();
             Map<String, Tensor> fed = AliasPrograms.fed();

@@ -32,13 +32,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Plans with a mistake are found by brute force, and most by what random programs compute or what the race detector
- * says: the other tests would notice.
+ * Injects bugs into plans. {@link PlanCheck} must detect all of them. The results of random programs or the race
+ * detector must detect most of them, which shows that the other tests would notice such bugs.
  */
 class PlantedPlanBugTest {
     private static final String[] HOST = {"cpu"};
 
-    /** A random program, its plan, and how to run it with another plan of the same. */
+    /** A random program and its plan, which can be run with a modified plan. */
     private static final class Subject implements AutoCloseable {
         private final Expected program;
         private final Devices devices = Devices.builder().build();
@@ -66,7 +66,7 @@ class PlantedPlanBugTest {
             return scope;
         }
 
-        /** Whether the results are wrong, or something fails. */
+        /** Returns whether a run with a plan gives wrong results or fails. */
         boolean isCaught(CompiledPlan with, RunLoop loop) {
             Scope scope = scope();
             Map<String, Tensor> fed = program.fed().getFirst();
@@ -116,7 +116,7 @@ class PlantedPlanBugTest {
         }
     }
 
-    /** How many mistakes were made, and how many of them were seen where. */
+    /** Counts the injected bugs, and how many each check has detected. */
     private static final class Score {
         private int planted;
         private int found;
@@ -128,7 +128,10 @@ class PlantedPlanBugTest {
             caught += isCaught ? 1 : 0;
         }
 
-        /** Some changes do no harm: a gap is too small for what comes next, or order comes from something else. */
+        /**
+         * Counts a change only if a check detects it: some changes are harmless, because a gap is too small for the
+         * next value, or because another dependency implies the order.
+         */
         void countIfWrong(boolean isFound, boolean isCaught) {
             assertTrue(isFound || !isCaught, "the results are wrong, but brute force has found nothing");
             if (isFound) {
@@ -237,7 +240,7 @@ class PlantedPlanBugTest {
             try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(),
                     RandomPlacementTest.PLACES)) {
                 CompiledPlan plan = subject.specialisation();
-                // As if all ran one after the other.
+                // As if all tasks ran in program order.
                 MemoryPlan memory = MemoryPlan.of(plan.tasks(), plan.values(),
                         Lifetimes.of(plan.tasks(), plan.values()), plan.before(),
                         true, true);
@@ -277,7 +280,7 @@ class PlantedPlanBugTest {
                 }
             }
         }
-        // By chance a thread may hear of the same work elsewhere.
+        // Another wait may happen to order the same work.
         score.assertAllFound(0.9);
     }
 
@@ -339,7 +342,7 @@ class PlantedPlanBugTest {
         return plan.values().name(transfer.to()).replaceFirst("_device_.*", "");
     }
 
-    /** The plan with an older copy in place of what a transfer brings. */
+    /** Returns the plan with an older copy in place of the target of a transfer. */
     private static CompiledPlan reading(CompiledPlan plan, Task.Transfer transfer, int stale) {
         List<Task> tasks = new ArrayList<>();
         for (Task task : plan.tasks()) {

@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The checks of readers must catch planted bugs. */
+/** The checks of {@link ReaderContract} must detect injected bugs. */
 class PlantedReaderBugTest {
-    /** What is wrong with a reader. */
+    /** A bug in a reader. */
     enum Bug {
         NONE, KEEPS_WHAT_IT_READ_AHEAD, DOES_NOT_RESET_AT_THE_END, THROWS_EARLY, READS_TOO_FAR, DOES_NOT_READ_AHEAD, LAST_FIRST, SWALLOWS_FAILURES, CLOSES_TWICE, BEGINS_AT_ONCE
     }

@@ -25,29 +25,29 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations that tests look into runs with. Both pass X on to Out and call the hook of their attribute {@code key}, if
- * there is one: {@code test_probe} from a Java function, {@code test_kernel} from a kernel.
+ * Operations by which tests observe runs. Both copy X to Out and call the hook registered for their attribute
+ * {@code key}, if any: {@code test_probe} from a Java function, {@code test_kernel} from a kernel.
  */
 public final class Probes implements Operations.Provider {
     public static final String CALL = "test_probe";
     static final String KERNEL = "test_kernel";
 
-    /** Made by the service loader. */
+    /** Called by the service loader. */
     public Probes() {
-        // All is static.
+        // All state is static.
     }
 
     private static final Map<String, Hook> HOOKS = new ConcurrentHashMap<>();
     private static final Map<String, Runnable> INFERENCE_HOOKS = new ConcurrentHashMap<>();
     private static final Map<String, AtomicInteger> INFERRED = new ConcurrentHashMap<>();
 
-    /** What happens where a probe runs. */
+    /** An action that runs when a probe runs. */
     @FunctionalInterface
     public interface Hook {
         void run(Tensor value) throws Exception;
     }
 
-    /** What {@link #KERNEL} comes down to. */
+    /** The computation of {@link #KERNEL}. */
     record Watched(String key) implements Computation {
         @Override
         public String operation() {
@@ -110,12 +110,12 @@ public final class Probes implements Operations.Provider {
         }
     }
 
-    /** From now on this happens where a probe of that key runs. */
+    /** Registers the hook of probes with a key. */
     public static void on(String key, Hook hook) {
         HOOKS.put(key, hook);
     }
 
-    /** From now on this happens where the shapes of a probe of that key are inferred for a run. */
+    /** Registers a hook that runs when the shapes of a probe with a key are inferred for a run. */
     static void onInference(String key, Runnable hook) {
         INFERENCE_HOOKS.put(key, hook);
     }
@@ -130,19 +130,23 @@ public final class Probes implements Operations.Provider {
         INFERRED.clear();
     }
 
-    /** How many times the shapes of a probe were inferred for a run: plans do it once for the shapes that are fed. */
+    /**
+     * Returns how many times the shapes of a probe were inferred for a run. A plan infers them once for each set of fed
+     * shapes.
+     */
     static int inferred(String key) {
         AtomicInteger count = INFERRED.get(key);
         return count == null ? 0 : count.get();
     }
 
-    /** A probe of a variable in place. */
+    /** Returns a probe that updates a variable in place. */
     public static OpDesc of(String type, String variable, String key) {
         return OpDesc.of(type).in("X", variable).out("Out", variable).attr("key", key).build();
     }
 
     /**
-     * A copy of a program with a probe before one of its operations, in place on something that the operation reads.
+     * Returns a copy of a program with a probe before one of its operations. The probe updates an input of that
+     * operation in place.
      */
     public static Program before(Program program, int index, String type, String key, String... callstack) {
         Program copy = program.copy();
@@ -158,7 +162,8 @@ public final class Probes implements Operations.Provider {
     }
 
     /**
-     * What follows from nothing that is fed or in a scope: plans compute it beforehand, and a probe of it is not run.
+     * Returns the variables that depend on neither feeds nor the scope. Plans compute them at compile time, so a probe
+     * of them would not run.
      */
     private static Set<String> constants(List<OpDesc> ops) {
         Set<String> constants = new HashSet<>();

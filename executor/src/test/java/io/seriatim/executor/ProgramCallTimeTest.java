@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Running a program costs little more than running its plan: measured in turns, so that what else the machine does
- * falls on both.
+ * Running a program takes little longer than running its plan. Both are measured alternately, so that other load on the
+ * machine affects both.
  */
 @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
 class ProgramCallTimeTest {
@@ -76,7 +76,7 @@ class ProgramCallTimeTest {
                 }
             }
         }
-        // On a machine that does other work, too, the quick ones tell what a call costs by itself.
+        // The fastest calls are least affected by other load on the machine.
         double ratio = quantile(whole, QUICK) / quantile(plain, QUICK);
         System.out.println(String.format(Locale.ROOT,
                 "%,d operations: Executor.run %.1f µs, Plan.run %.1f µs (medians; ratio of the quick ones %.3f)",

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Makes programs with branches, loops, lists and shapes that only the data determine, from a seed. They are fed x:
- * float32[-1, 6] and n: int64[1], a small number.
+ * Generates random programs with branches, loops, lists and data-dependent shapes. Their feeds are x: float32[-1, 6]
+ * and n: int64[1], a small number.
  */
 final class RandomControlFlow {
     static final int WIDTH = 6;
@@ -32,7 +32,7 @@ final class RandomControlFlow {
         this.trains = trains;
     }
 
-    /** A program whose outputs are a scalar, matrices, and something of a shape that the data determine. */
+    /** Returns a program whose outputs are a scalar, matrices, and a value with a data-dependent shape. */
     static Network of(long seed, boolean trains) {
         return Network.define(seed + 1, g -> {
             Random random = new Random(seed);
@@ -83,7 +83,7 @@ final class RandomControlFlow {
         };
     }
 
-    /** Block by block what is known inside, of which only the last is handed out. */
+    /** Builds the operations of a block and returns the last value. Values of the block are not visible outside. */
     private Value body(List<Value> outside, int depth, Value... own) {
         List<Value> known = new ArrayList<>(outside);
         known.addAll(List.of(own));
@@ -91,12 +91,12 @@ final class RandomControlFlow {
         return known.getLast();
     }
 
-    /** How many elements are positive is known at run time only. */
+    /** Selects the positive elements, whose number is known only at run time. */
     private Value chosen(Value a) {
         return a.plus(a.maskedSelect(a.greaterThan(0.1)).sum().times(0.01));
     }
 
-    /** A shape that is computed. */
+    /** Reshapes a value to a computed shape. */
     private Value turned(Value a, Value b) {
         Value rows = b.shapeTensor().slice(0, 0, 1);
         Value shape = g.concat(0, g.full(INT32, WIDTH, 1), rows);
@@ -105,7 +105,7 @@ final class RandomControlFlow {
         return turned.transpose(1, 0);
     }
 
-    /** A variable that is written a second time; where gradients need the first value, another is. */
+    /** Overwrites a variable. If gradients need its first value, a copy is overwritten instead. */
     private Value overwritten(List<Value> known, Value a, Value b) {
         Value target = trains ? a.assign() : any(known);
         g.op("assign").in("X", a.plus(b).tanh()).to("Out", target).append();
@@ -147,7 +147,7 @@ final class RandomControlFlow {
         return two ? end.get(1).plus(end.get(2)) : end.get(1);
     }
 
-    /** A list that a loop fills, read in the middle and joined as a whole. */
+    /** Builds a list that a loop fills; reads one element and concatenates all. */
     private Value list(List<Value> known, Value a, int depth) {
         Value last = count();
         Value list = g.op("write_to_array").in("X", a).in("I", g.full(INT64, 0, 1)).one("Out");
@@ -165,7 +165,7 @@ final class RandomControlFlow {
         return first.plus(joined.mean(0));
     }
 
-    /** Rows that a loop adds. */
+    /** Appends rows to a value in a loop. */
     private Value growing(List<Value> known, Value a, int depth) {
         Value last = count();
         Value rows = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),

@@ -16,12 +16,9 @@ import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Random programs with branches, loops, lists, and shapes that only the data determine give what the interpreter gives,
- * to the bit.
- */
+/** Random programs with branches, loops, lists and data-dependent shapes compute the same bits as the interpreter. */
 class RandomControlFlowTest {
-    /** Rows of x, and n: the same again, and others. */
+    /** The number of rows of x, and n, for each run; some repeat. */
     private static final int[][] FEEDS = {{3, 2}, {3, 0}, {5, 3}, {3, 2}, {1, 1}};
 
     @ParameterizedTest

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Makes networks of images from a seed, and parameters as a training would leave them. They are fed x: float32[n, 3, 9,
+ * Generates random image networks, and parameters like those of a trained network. Their feed is x: float32[n, 3, 9,
  * 11].
  */
 public final class RandomImages {
@@ -24,8 +24,8 @@ public final class RandomImages {
     }
 
     /**
-     * Convolutions, normalisations, poolings, activations, residuals and concatenations; what is fetched are the last
-     * value, its mean, and another.
+     * Returns a network of convolutions, normalisations, poolings, activations, residuals and concatenations. Its
+     * outputs are the last value, the mean of that value, and another value.
      */
     public static Network of(long seed, int operations) {
         Random random = new Random(seed);
@@ -62,7 +62,7 @@ public final class RandomImages {
         return new long[]{x.dim(1), x.dim(2), x.dim(3)};
     }
 
-    /** Of the same size if it has as many filters as channels. */
+    /** Adds a convolution. It preserves the shape if it has as many filters as channels. */
     private static Value convolution(Graph g, Random random, Value x, int filters) {
         int kernel = random.nextBoolean() ? 3 : 1;
         int stride = filters == x.dim(1) || x.dim(2) < 4 ? 1 : 1 + random.nextInt(2);
@@ -73,8 +73,8 @@ public final class RandomImages {
     }
 
     /**
-     * Weights of about the size that keeps values as large as they are; scales, biases, means and variances between a
-     * half and one and a half.
+     * Fills the parameters: weights that approximately preserve the magnitude of values; scales, biases, means and
+     * variances between 0.5 and 1.5.
      */
     public static void fill(Scope scope, Program program, long seed) {
         Random random = new Random(seed);

@@ -16,12 +16,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** Makes programs from a seed, and changes them so that order and place matter. They are fed x: float32[4, 6]. */
+/** Generates random programs, and changes them so that order and places matter. Their feed is x: float32[4, 6]. */
 public final class RandomNetworks {
     private RandomNetworks() {
     }
 
-    /** Elementwise operations, products, layers, dropout and views; half of them train. */
+    /** Returns a network of elementwise operations, products, layers, dropout and views. Half of the networks train. */
     public static Network of(long seed, int operations) {
         Random random = new Random(seed);
         return Network.define(seed + 1, g -> {
@@ -57,8 +57,8 @@ public final class RandomNetworks {
     }
 
     /**
-     * A copy of a program with operations in its first block that write variables again: in place, from another, or
-     * from themselves.
+     * Returns a copy of a program with additional operations in its global block that overwrite variables: in place,
+     * from another variable, or from themselves.
      */
     public static Program overwritten(Program program, long seed, int count) {
         Random random = new Random(seed);
@@ -79,7 +79,7 @@ public final class RandomNetworks {
         List<String> alike = known.stream().filter(name -> Arrays.equals(dims(block, name), dims(block, to))).toList();
         String from = alike.get(random.nextInt(alike.size()));
         int kind = random.nextInt(6);
-        // In place, or a copy of another with another row.
+        // In place, or a copy of another variable with a changed row.
         String other = kind == 4 ? to : from;
         return switch (kind) {
             case 4, 5 -> OpDesc.of("set_value").in("Input", other).out("Out", to).attr("axes", new long[]{0})
@@ -98,7 +98,7 @@ public final class RandomNetworks {
         };
     }
 
-    /** The dense float32 variables that operations before one have touched. */
+    /** Returns the dense float32 variables that earlier operations access. */
     private static List<String> known(Block block, int before) {
         return block.ops().subList(0, before).stream()
                 .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream()))
@@ -115,7 +115,7 @@ public final class RandomNetworks {
         return block.get(name).tensor().shape();
     }
 
-    /** A copy of a program whose operations, those of inner blocks included, are at random places. */
+    /** Returns a copy of a program whose operations, including those of nested blocks, are at random places. */
     public static Program placed(Program program, long seed, String... places) {
         Random random = new Random(seed);
         Program copy = program.copy();

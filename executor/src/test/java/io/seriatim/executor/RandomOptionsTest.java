@@ -16,7 +16,7 @@ import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whatever an executor is asked to leave out, its results are the interpreter's, to the bit. */
+/** With any combination of disabled options, an executor computes the same bits as the interpreter. */
 class RandomOptionsTest {
     @ParameterizedTest
     @EnumSource(Collector.class)

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random programs whose operations are on the host and two simulated devices at random give what the interpreter gives,
- * to the bit, under the race detector.
+ * Random programs whose operations are distributed over the host and two simulated devices compute the same bits as the
+ * interpreter, under the race detector.
  */
 class RandomPlacementTest {
     static final String[] PLACES = {"cpu", "sim:0", "sim:1"};

@@ -18,7 +18,7 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Random programs, with several workers and without, give what the interpreter gives, to the bit. */
+/** Random programs compute the same bits as the interpreter, with one thread and with several. */
 class RandomProgramsTest {
     private static Network network(long seed) {
         Random random = new Random(seed);

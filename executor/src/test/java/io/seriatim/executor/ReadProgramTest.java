@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs that read from readers. */
+/** Tests programs that take batches from readers. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReadProgramTest {
     private static List<Value> reader(Graph g, String name, String variable) {
@@ -62,7 +62,7 @@ class ReadProgramTest {
         });
     }
 
-    /** Batches of different sizes: the last one is short. */
+    /** Returns batches of which the last is smaller. */
     private static List<List<Tensor>> examples(int batches) {
         return IntStream.range(0, batches).mapToObj(i -> {
             int rows = i == batches - 1 ? 2 : 5;
@@ -120,7 +120,7 @@ class ReadProgramTest {
 
     @Test
     void nothingRunsBeforeTheEndIsKnown() {
-        // The counter needs nothing of the batch.
+        // The counter does not depend on the batch.
         Network network = Network.define(g -> {
             Value counter = g.full(INT64, 0, 1);
             Value more = counter.plus(1);
@@ -376,7 +376,7 @@ class ReadProgramTest {
                     g.full(INT64, 0, 1), g.full(FLOAT32, 0, 1));
             return Outputs.of("sum", loop.get(1));
         });
-        // Into the loop.
+        // Moves the read operation into the loop.
         Block global = network.main().global();
         OpDesc read = global.ops().stream().filter(op -> op.type().equals("read")).findFirst().orElseThrow();
         global.setOps(global.ops().stream().filter(op -> !op.type().equals("read")).toList());
@@ -400,7 +400,7 @@ class ReadProgramTest {
         String y = network.outputs().get("y").name();
         Block global = network.main().global();
         global.put(new VarDesc("inner", new VarType.Reader(List.of()), true, null, null, null));
-        // Paddle says what a batch is of its variables only.
+        // Paddle declares the types of a batch only for its variables.
         global.put(global.get("data").with(new VarType.Reader(List.of())));
         global.add(0, OpDesc.of("create_py_reader").in("blocking_queue", "queue").out("Out", "inner").build());
         global.add(1,

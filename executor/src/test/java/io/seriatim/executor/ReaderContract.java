@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What holds of every reader, for one thread. */
+/** The guarantees of every reader, for one thread. */
 enum ReaderContract {
     ORDER {
         @Override
@@ -71,7 +71,7 @@ enum ReaderContract {
             try (UnderTest reader = maker.make(new NumberSource(2), 3)) {
                 assertEquals(0, reader.next());
                 assertEquals(1, reader.next());
-                // The end has been read ahead by now.
+                // By now, the reader has read ahead to the end of the data.
                 reader.settle();
                 reader.reset();
                 assertEquals(numbers(100, 2), rest(reader));
@@ -104,22 +104,22 @@ enum ReaderContract {
         }
     };
 
-    /** A reader that hands out numbers. */
+    /** A reader of batches of one number. */
     interface UnderTest extends AutoCloseable {
-        /** Null at the end. */
+        /** Returns the next number; null at the end of the data. */
         @Nullable
         Integer next() throws Exception;
 
         void reset();
 
-        /** Waits until nothing is being read ahead. */
+        /** Waits until no batch is being read ahead. */
         void settle() throws Exception;
 
         @Override
         void close();
     }
 
-    /** Makes the readers. */
+    /** Creates readers. */
     interface Maker {
         UnderTest make(NumberSource source, int ahead);
     }
@@ -138,7 +138,7 @@ enum ReaderContract {
         List<Integer> numbers = new ArrayList<>();
         for (Integer next = reader.next(); next != null; next = reader.next()) {
             numbers.add(next);
-            // Without an end there would be no end.
+            // The loop would not terminate if the end of the data were never reported.
             assertTrue(numbers.size() < 1000, "the data have an end");
         }
         return numbers;

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReaderTest {
-    /** The engines that a reader may be on. */
+    /** The kinds of engines that a reader may use. */
     enum Kind {
         NAIVE, POOLED_1, PER_DEVICE, SHUFFLED, CHECKED;
 
@@ -47,7 +47,7 @@ class ReaderTest {
         }
     }
 
-    /** A reader on an engine that is closed with it. */
+    /** A reader, and its engine, which is closed together with it. */
     private record OnEngine(Reader reader, Engine engine) implements ReaderContract.UnderTest {
         @Override
         public @Nullable Integer next() throws Exception {
@@ -131,7 +131,7 @@ class ReaderTest {
     @ParameterizedTest
     @EnumSource
     void severalReadersStayInStep(Kind kind) throws Exception {
-        // One is shorter: its end is the end of both.
+        // The end of the shorter reader ends both.
         try (Engine engine = kind.open();
                 Reader shorter = Reader.builder(new NumberSource(5)).engine(engine).build();
                 Reader longer = Reader.builder(new NumberSource(9)).ahead(4).engine(engine).build()) {
@@ -419,7 +419,7 @@ class ReaderTest {
         Thread waiting = started(
                 () -> messages.add(assertThrows(IllegalStateException.class, reader::next).getMessage()));
         entered.await();
-        // Only a thread that waits already is told that the reader was closed meanwhile.
+        // Only a thread that is already waiting gets the message that the reader was closed meanwhile.
         while (waiting.getState() != Thread.State.WAITING && waiting.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();
         }
@@ -434,12 +434,12 @@ class ReaderTest {
         return (int) batch.getFirst().getDouble(0);
     }
 
-    /** What a thread does. */
+    /** The work of a thread. */
     private interface Work {
         void run() throws Exception;
     }
 
-    /** What several threads do. */
+    /** The work of several threads, with the index of the thread. */
     private interface NumberedWork {
         void run(int thread) throws Exception;
     }

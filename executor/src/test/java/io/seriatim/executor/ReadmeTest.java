@@ -27,16 +27,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The programs of the README and of docs/networks.md that run plans: their lines are compiled here as they stand there,
- * and run.
+ * Compiles and runs the programs of the README and of docs/networks.md that run plans, line by line as they are
+ * printed.
  */
 class ReadmeTest {
     private static final int DIGITS = 10;
     private static final Random RANDOM = new Random(1);
 
-    /** What the README leaves to its reader. */
+    /** The class that the examples in the README assume. */
     record Batch(Tensor images, Tensor labels) {
-        /** Images that are bright in the rows of their digit. */
+        /** Returns images that are bright in the rows of their digit. */
         static Batch draw() {
             double[] pixels = new double[32 * 784];
             double[] labels = new double[32];
@@ -102,7 +102,7 @@ class ReadmeTest {
         assertTrue(losses.getFirst() < 0.1, "the loss is " + losses);
     }
 
-    /** The lines that this class repeats are those of the documents. */
+    /** The lines in this class are equal to those in the documents. */
     @Test
     void theDocumentsSayTheSame() throws IOException {
         saysTheSame(Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Run and train programs\\s+",

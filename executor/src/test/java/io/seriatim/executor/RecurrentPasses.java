@@ -14,9 +14,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.IntFunction;
 
-/** Compares trainings of recurrent networks, which are fed x and have an output loss, with and without a pass. */
+/** Compares the training of recurrent networks, with feed x and output loss, with a pass to training without it. */
 public final class RecurrentPasses {
-    /** Of the largest element, after some steps of training: sums are added in another order. */
+    /**
+     * The bound of differences relative to the largest element, after some training steps with another order of
+     * summation.
+     */
     private static final double BOUND = 2e-5;
 
     private RecurrentPasses() {
@@ -31,10 +34,10 @@ public final class RecurrentPasses {
     }
 
     /**
-     * Trains with both, and compares what is fetched and what is learned.
+     * Trains with both executors, and compares fetches and parameters.
      *
      * @param x
-     *            what each run is fed
+     *            the feed of each run
      */
     public static void train(Executor.Builder one, Executor.Builder other, Program program, Network network,
             List<String> fetched, int runs,
@@ -71,7 +74,7 @@ public final class RecurrentPasses {
         }
     }
 
-    /** Tasks wait for those whose results they need, and memory is not given away before. */
+    /** Asserts that dependencies and memory plan are correct. */
     public static void assertRight(Network network, Tensor x, String where) {
         try (Executor serial = Executor.builder().build();
                 Executor parallel = Executor.builder().threads(2).eager().build()) {

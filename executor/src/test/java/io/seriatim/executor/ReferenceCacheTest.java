@@ -29,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The plans that an executor keeps: the same results as without, the oldest go first, and no two questions are mistaken
- * for one.
+ * Tests the plan cache of an executor: results do not change, the least recently used plan is evicted, and different
+ * keys have different plans.
  */
 class ReferenceCacheTest {
     @AfterEach
@@ -38,7 +38,7 @@ class ReferenceCacheTest {
         Probes.allOff();
     }
 
-    /** y = x · by, with a probe by whose key plans are counted. */
+    /** Returns a program that computes y = x · by, with a probe whose key serves to count plans. */
     private static Program times(float by, String key) {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
@@ -111,7 +111,7 @@ class ReferenceCacheTest {
         }
     }
 
-    /** The seed is no part of a program's file, and so not of its hash. */
+    /** The seed is not part of a program's file, and therefore not of its hash. */
     @Test
     void aProgramWithAnotherSeedHasAnotherPlan() {
         Program program = new Program();
@@ -188,7 +188,7 @@ class ReferenceCacheTest {
         }
     }
 
-    /** Runs a program of its own, and gives something that only this program and its plans hold. */
+    /** Runs a new program, and returns a reference to an object that only this program and its plans keep reachable. */
     private static WeakReference<OpDesc> ran(Executor executor, float by, boolean once) {
         Program program = new Program();
         program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 1)).persistent())
@@ -223,7 +223,7 @@ class ReferenceCacheTest {
         }
     }
 
-    /** Names that a join of strings would mix up. */
+    /** Uses names that would collide if they were joined into one string. */
     @Test
     void feedsAndFetchesAreNotMixedUp() {
         Program program = new Program();

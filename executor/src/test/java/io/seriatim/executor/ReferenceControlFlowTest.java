@@ -35,14 +35,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the reference system's tests ask of branches and loops, and what its users complained about. */
+/** Tests branches and loops, derived from the reference system's tests and issues. */
 class ReferenceControlFlowTest {
     @AfterEach
     void noHooks() {
         Probes.allOff();
     }
 
-    /** A branch's block: two constants, and the operation that runs it. */
+    /** Adds the block of a branch, which has two constants, and the operation that runs it. */
     private static void branch(Program program, String condition, String name, DType dtype, long[] dims, DType other,
             long[] otherDims) {
         Block block = program.addBlock(0, null);
@@ -199,8 +199,8 @@ class ReferenceControlFlowTest {
     }
 
     /**
-     * The reference system's gradient of a loop fails if the loop's first value has another reader, and names of
-     * gradients inside and outside clash.
+     * In the reference system, the gradient of a loop fails if the loop's initial value has another reader, because the
+     * names of gradients inside and outside of the loop collide.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})

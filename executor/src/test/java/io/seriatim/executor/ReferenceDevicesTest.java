@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the reference system's tests ask of programs on several devices. They are simulated, and find unordered
- * accesses.
+ * Tests programs on several devices, derived from the reference system's tests. The devices are simulated and detect
+ * unordered accesses.
  */
 class ReferenceDevicesTest {
     private Devices devices = Devices.builder().build();
@@ -101,7 +101,7 @@ class ReferenceDevicesTest {
             program.global().put(passing(name));
         }
         program.global().put(passing("w").persistent())
-                // Two readers elsewhere share one transfer; after w is rewritten they need another.
+                // Two readers at another place share one transfer; after w is overwritten, they need another.
                 .add(scale("sim:0", "w", "a", 1)).add(scale("sim:0", "w", "b", 10)).add(scale("cpu", "x", "w", 1))
                 .add(scale("sim:0", "w", "c", 1)).add(scale("sim:1", "w", "d", 1)).add(scale("sim:1", "x", "w", 100))
                 .add(scale("sim:0", "w", "e", 1));
@@ -153,7 +153,7 @@ class ReferenceDevicesTest {
         }
     }
 
-    /** Random programs whose operations are scattered over the host and two accelerators. */
+    /** Random programs whose operations are distributed over the host and two accelerators. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void scatteredProgramsEqualTheInterpreter(int threads) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the reference system's tests ask of feeds and fetches, and what its users complained about. */
+/** Tests feeds and fetches, derived from the reference system's tests and issues. */
 class ReferenceFeedsTest {
     private static final Program DOUBLED = doubled();
 
@@ -188,7 +188,7 @@ class ReferenceFeedsTest {
         }
     }
 
-    /** What the program has and does not need may be fed. */
+    /** A variable that no operation reads may be fed. */
     @Test
     void aFeedThatNothingReadsIsIgnored() {
         Program program = DOUBLED.copy();

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the reference system's tests ask of the order of operations. */
+/** Tests the order of operations, derived from the reference system's tests. */
 class ReferenceOrderTest {
     @AfterEach
     void noHooks() {
@@ -80,8 +80,8 @@ class ReferenceOrderTest {
     }
 
     /**
-     * All reductions of a step are over before its last operation changes what they read, and those of the next step
-     * see the change.
+     * All reductions of a step end before its last operation changes the variables that they read. The reductions of
+     * the next step read the changed values.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
@@ -139,8 +139,8 @@ class ReferenceOrderTest {
     }
 
     /**
-     * With as many threads as branches, all of which wait for one another, the run ends only if the branches run at
-     * once.
+     * There are as many threads as branches, and the branches wait for each other, so the run ends only if all branches
+     * run at the same time.
      */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the reference system's tests ask of variables that outlive runs, and of those that do not. */
+/** Tests persistable and temporary variables, derived from the reference system's tests. */
 class ReferenceScopesTest {
     private static VarDesc kept(String name, long... dims) {
         return VarDesc.of(name, VarType.dense(FLOAT32, dims)).persistent();
@@ -168,7 +168,7 @@ class ReferenceScopesTest {
         }
     }
 
-    /** A chain x → t0 → t1 → … → t9, each twice the one before, so that memory is used again. */
+    /** Returns a chain x → t0 → t1 → … → t9, each twice the previous value, so that memory is reused. */
     private static Program chain() {
         Program program = new Program();
         program.global().put(passing("x", -1));

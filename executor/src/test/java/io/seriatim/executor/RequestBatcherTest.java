@@ -39,13 +39,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that are joined get what they would get alone. */
+/** Requests that are batched get the same results as without batching. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RequestBatcherTest {
     private static final long SEED = 20261122;
 
     private final Executor executor = Executor.builder().build();
-    /** Of the runs, in order. */
+    /** The number of rows of each run, in order. */
     private final List<Long> rows = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch go = new CountDownLatch(1);
 
@@ -67,13 +67,13 @@ class RequestBatcherTest {
 
     @AfterEach
     void close() {
-        // A test that has failed may have left runs behind, for which closing waits.
+        // A failed test may have left blocked runs, for which closing would wait.
         go.countDown();
         executor.close();
         Probes.allOff();
     }
 
-    /** y = x · w, with a probe of x before. */
+    /** Returns a plan that computes y = x · w, with a probe of x before. */
     private Plan plan(long... dims) {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, dims)))
@@ -87,7 +87,7 @@ class RequestBatcherTest {
         return Tensor.of(FLOAT32, new Random(seed).doubles(2L * rows).toArray(), rows, 2);
     }
 
-    /** A thread that makes a request, and what it got. */
+    /** A thread that makes a request, and its result. */
     private static final class Caller {
         private final AtomicReference<Object> got = new AtomicReference<>();
         private final Thread thread;
@@ -104,7 +104,7 @@ class RequestBatcherTest {
             });
         }
 
-        /** Until it waits for others. */
+        /** Waits until the caller waits for other requests. */
         Caller awaitTurn(RequestBatcher batcher) {
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             while (!batcher.equals(LockSupport.getBlocker(thread))) {
@@ -131,7 +131,7 @@ class RequestBatcherTest {
         }
     }
 
-    /** One that runs, until {@link #go}, and others that wait. */
+    /** Starts one caller, which runs until {@link #go}, and others, which wait. */
     private List<Caller> callers(RequestBatcher batcher, Tensor... requests) {
         List<Caller> callers = new ArrayList<>();
         for (Tensor request : requests) {
@@ -233,7 +233,7 @@ class RequestBatcherTest {
         assertEquals(new RequestBatcher.Counts(5, 6, 1), batcher.counts());
     }
 
-    /** There may be one run at a time, also of those that are run again. */
+    /** The limit of one run at a time also applies to requests that are run again alone. */
     @Test
     void membersOfABatchThatFailedTakeTurns() throws InterruptedException {
         AtomicInteger inside = new AtomicInteger();
@@ -265,7 +265,7 @@ class RequestBatcherTest {
         joined.await();
         first.await();
         try {
-            // One of them runs; the others wait, or run beside it.
+            // One of them runs; the others wait or run concurrently.
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             while (callers.stream().filter(caller -> batcher.equals(LockSupport.getBlocker(caller.thread)))
                     .count() < 7) {
@@ -284,8 +284,8 @@ class RequestBatcherTest {
     }
 
     /**
-     * An error on the thread that has a turn, in a batch of one and of several, before anything of the run: the next
-     * that waits has the turn.
+     * The thread that executes a batch of one or several requests fails with an error before the run starts. The next
+     * waiting thread must then execute a batch.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
@@ -335,7 +335,7 @@ class RequestBatcherTest {
         assertEquals(List.of(1L, 2L), rows);
     }
 
-    /** Others do not have to suffer for it. */
+    /** The interrupt does not affect other requests of the batch. */
     @Test
     void whoRunsABatchCanBeInterrupted() throws InterruptedException {
         RequestBatcher batcher = RequestBatcher.of(plan(-1, 2), 4, 1);
@@ -403,7 +403,7 @@ class RequestBatcherTest {
         assertTrue(message.startsWith(beginning), message);
     }
 
-    /** Of a program that says that it has rows. */
+    /** A program declares rows, but its result has none. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void refusesResultsWithoutRows(boolean joined) throws InterruptedException {
@@ -417,7 +417,7 @@ class RequestBatcherTest {
                 message);
     }
 
-    /** Several threads with requests of several sizes, each of which gets its own rows. */
+    /** Asserts that each of several threads with requests of different sizes gets its own rows. */
     private static void assertOwnRows(Function<Tensor, Tensor> service, boolean isVirtual) throws InterruptedException {
         List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();
@@ -460,7 +460,7 @@ class RequestBatcherTest {
         assertEquals(rows.size(), counts.runs());
     }
 
-    /** Each gets what the one before it should have got. */
+    /** Injects a bug: each request gets the rows of the previous one. */
     @Test
     void aPlantedMixUpIsFound() {
         go.countDown();

@@ -13,8 +13,8 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What a process holds: buffers of a device, and threads. Taken before a test, it says afterwards what was not given
- * back.
+ * A snapshot of the resources of the process: the buffers of a device, and threads. It is taken before a test, to
+ * detect leaks after it.
  */
 final class Resources {
     private static final int COLLECTIONS = 20;
@@ -39,13 +39,14 @@ final class Resources {
         return new Resources(device);
     }
 
-    /** Buffers that no one can reach are given back, as far as the collector has noticed. */
+    /** Runs the garbage collector, which frees unreachable buffers. */
     private static void collect(Device device) {
         ReferenceQueue<Object> queue = new ReferenceQueue<>();
         PhantomReference<Object> unreachable = new PhantomReference<>(new Object(), queue);
         System.gc();
         try {
-            // When this has come, what became unreachable before has come, too, or is about to.
+            // When this reference is enqueued, objects that became unreachable earlier have been enqueued or are about
+            // to be.
             queue.remove(PATIENCE_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -54,7 +55,7 @@ final class Resources {
         device.allocate(0).close();
     }
 
-    /** The names of threads that are there by themselves, without those that come and go with the process. */
+    /** Returns the names of threads, without the service threads of the JVM. */
     private static Set<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.isDaemon() || thread.getName().contains("executor"))
@@ -62,7 +63,7 @@ final class Resources {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** As much memory is in use as before, and no more threads are there. */
+    /** Asserts that the memory in use is the same as before, and that there are no additional threads. */
     void assertGivenBack(String when) {
         assertMemoryGivenBack(when);
         Set<String> more = threads();

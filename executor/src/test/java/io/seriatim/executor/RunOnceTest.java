@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class RunOnceTest {
     @Test
     void aProgramThatRunsOnceKeepsItsOrderWithSeveralThreads() {
-        // The startup program of a recurrent layer fills parameters and then joins them.
+        // The startup program of a recurrent layer fills parameters and then concatenates them.
         Network network = Network.define(5,
                 g -> Outputs.of("y", g.layers().lstm(8, 6).apply(g.data("x", DType.FLOAT32, 2, 5, 8))));
         try (Executor one = Executor.on(Place.CPU)) {

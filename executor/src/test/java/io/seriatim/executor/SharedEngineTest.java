@@ -31,14 +31,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Runs that are called beside runs that are pushed, on one engine that all of them need: nobody waits in a way that
- * keeps the others from going on.
+ * Runs that are called and runs that are pushed share one engine: no thread waits in a way that deadlocks the others.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SharedEngineTest {
     private static final long LIMIT_SECONDS = 20;
 
-    /** Engines on which there is little room. */
+    /** Engines with little capacity. */
     enum Kind {
         ONE_WORKER, POOL_OF_ONE, LITTLE_ROOM, SHUFFLED, NAIVE;
 
@@ -58,7 +57,7 @@ class SharedEngineTest {
         Probes.allOff();
     }
 
-    /** count += x, with a probe before. */
+    /** Returns a program that computes count += x after a probe. */
     private static Program counting() {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 1)))
@@ -83,8 +82,8 @@ class SharedEngineTest {
     }
 
     /**
-     * The first is called and stands in the middle, until others are pushed, which fill the engine if there is little
-     * room.
+     * The first run is called and blocks in the middle until others have been pushed, which fill an engine of small
+     * capacity.
      */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"SHUFFLED", "NAIVE"})
@@ -140,8 +139,8 @@ class SharedEngineTest {
     }
 
     /**
-     * From several threads at once, on every engine. Each run sees the count whole: no run happens in the middle of
-     * another.
+     * Several threads call and push runs on every kind of engine. No run observes the count in the middle of another
+     * run.
      */
     @ParameterizedTest
     @EnumSource
@@ -174,7 +173,10 @@ class SharedEngineTest {
         }
     }
 
-    /** The worker of an engine waits for the scope, whose holder needs that worker, though the executor is on none. */
+    /**
+     * The worker of an engine waits for the scope, whose holder needs that worker. The executor itself uses no engine
+     * of the caller.
+     */
     @Test
     void aWorkerThatWaitsForTheScopeIsReplaced() throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
@@ -198,7 +200,7 @@ class SharedEngineTest {
         }
     }
 
-    /** Outside of operations and inside of one, which has the engine's only worker. */
+    /** Reads outside of operations, and within an operation that occupies the engine's only worker. */
     @Test
     void aReaderReadsAheadOnAFullEngine() throws Exception {
         Network network = Network
@@ -228,7 +230,7 @@ class SharedEngineTest {
         }
     }
 
-    /** count += the reader's batch. */
+    /** Returns a program that adds the reader's batch to count. */
     private static Program countingWhatIsRead() {
         Program program = Network.define(
                 g -> Outputs.of("x", g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, 1))).getFirst()))
@@ -241,8 +243,8 @@ class SharedEngineTest {
     }
 
     /**
-     * An engine is full of operations that wait for the scope, whose holder is outside of the engine and reads ahead on
-     * it: no push under the scope's lock may wait for room.
+     * An engine is full of operations that wait for the scope. The holder of the scope is a thread outside of the
+     * engine that reads ahead on it. No push under the scope's lock may wait for capacity.
      */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"SHUFFLED", "NAIVE"})
@@ -259,8 +261,8 @@ class SharedEngineTest {
                 inside.countDown();
                 full.await();
             });
-            // Holds the lock until the engine is full, so that the run that reads and the operations all wait for it,
-            // in this order.
+            // Holds the lock until the engine is full, so that first the run that reads and then the operations wait
+            // for it.
             CompletableFuture<Results> first = started(() -> counts.run(scope, Bits.floats(100)));
             inside.await();
             CompletableFuture<Results> reading = new CompletableFuture<>();
@@ -295,8 +297,8 @@ class SharedEngineTest {
     }
 
     /**
-     * A run that is interrupted while another is on the scope has done nothing, and the engine's worker is not
-     * interrupted after it.
+     * A run that is interrupted while it waits for the scope has changed nothing, and the engine's worker is not
+     * interrupted afterwards.
      */
     @Test
     void aRunThatWaitsCanBeInterrupted() throws Exception {

@@ -23,7 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A training step makes no objects but its results and a few small ones for each task, however large its tensors are.
+ * A training step allocates only its results and a few small objects for each task, independently of the size of
+ * tensors.
  */
 class StepAllocationTest {
     private static final int WARM_UP = 30;

@@ -8,9 +8,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Finds out from streams and events alone what has ended when a task begins on its device, or on the host: what is
- * before it on its stream, what its stream or the host waits for, and what tasks of the host that come before it have
- * waited for.
+ * Computes from streams and events alone which tasks have ended when a task begins on its device or on the host: the
+ * earlier tasks of its stream, the tasks for which its stream or the host waits, and the tasks for which preceding
+ * tasks of the host have waited.
  */
 final class StreamCheck {
     private final CompiledPlan plan;
@@ -29,7 +29,7 @@ final class StreamCheck {
         boolean[] used = new boolean[ended.length];
         for (int i = 0; i < ended.length; i++) {
             for (int other : plan.before()[i]) {
-                // Without devices whoever runs the tasks waits for those of the host.
+                // Without devices, the run loop enforces the dependencies between tasks of the host.
                 if (!ended[i].get(other) && !streams.isHostOnly()) {
                     violations.add("task " + i + " may begin before task " + other + " has ended, on which it depends");
                 }
@@ -58,7 +58,7 @@ final class StreamCheck {
         return streams.stream()[task] < 0 ? streams.hostWaits()[task] : streams.waits()[task];
     }
 
-    /** What has ended when each task begins, if one of the waits is left out. */
+    /** Returns the tasks that have ended when each task begins, if one of the waits is removed. */
     private BitSet[] ended(int without, int leftOut) {
         int[] stream = streams.stream();
         int[] last = new int[streams.streams().size()];
@@ -83,7 +83,7 @@ final class StreamCheck {
         return ended;
     }
 
-    /** What has ended since tasks of the host, which come before, have. */
+    /** Returns the tasks that have ended because preceding tasks of the host have ended. */
     private BitSet host(int task, BitSet[] ended) {
         BitSet known = new BitSet();
         for (int other : plan.before()[task]) {
@@ -95,7 +95,7 @@ final class StreamCheck {
         return known;
     }
 
-    /** What tasks of the host have waited for is what a thread is told. */
+    /** Checks that {@code passed} names the tasks for which preceding tasks of the host have waited. */
     private void passed(int task, BitSet[] ended) {
         BitSet known = host(task, ended);
         BitSet told = new BitSet();

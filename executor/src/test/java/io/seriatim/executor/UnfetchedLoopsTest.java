@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Loops and branches whose results nobody wants are not in the plan, unless they do more than compute. */
+/** Loops and branches whose results are unused are eliminated from the plan, unless they have side effects. */
 @Timeout(60)
 class UnfetchedLoopsTest {
     @AfterEach
@@ -39,7 +39,7 @@ class UnfetchedLoopsTest {
                 .map(access -> access.op().type()).toList();
     }
 
-    /** Would not end: its counter goes the wrong way. */
+    /** Returns a network with a loop that would not end, because its counter changes in the wrong direction. */
     private static Network endless() {
         return Network.define(g -> {
             Value x = g.data("x", FLOAT32, -1);
@@ -76,7 +76,7 @@ class UnfetchedLoopsTest {
         }
     }
 
-    /** In a program that is run without a plan that is kept, beside a result that outlives the run. */
+    /** The program runs once, without a cached plan, and also computes a persistable result. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aLoopThatWouldNotEndIsNotRunOnceEither(int threads) {
@@ -95,7 +95,7 @@ class UnfetchedLoopsTest {
         }
     }
 
-    /** What a program that runs once does besides: it fills the scope, prints, and leaves what is kept. */
+    /** A program that runs once fills the scope, prints, and stores the variables that the scope keeps. */
     @Test
     void aLoopThatIsWantedOnceStays() {
         AtomicInteger calls = new AtomicInteger();
@@ -119,7 +119,7 @@ class UnfetchedLoopsTest {
         }
     }
 
-    /** The same loop, when its result is fetched, kept, or read by what is. */
+    /** The loop stays if its result is fetched, kept by the scope, or read by another used operation. */
     @Test
     void aLoopThatIsWantedStays() {
         Network network = Network.define(g -> {
@@ -145,7 +145,7 @@ class UnfetchedLoopsTest {
         }
     }
 
-    /** Prints, changes what outlives the run, or is of a type that says nothing of what it does. */
+    /** The loop prints, changes a persistable variable, or contains an operation whose effects are unknown. */
     @ParameterizedTest
     @ValueSource(strings = {"print", "persistable", "probe"})
     void aLoopThatDoesMoreStays(String what) {

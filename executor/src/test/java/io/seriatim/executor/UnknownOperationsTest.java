@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Operation types that are not known are all named, in one message, before anything is computed. */
+/** One message names all unknown operation types before any operation runs. */
 class UnknownOperationsTest {
     private final AtomicInteger computed = new AtomicInteger();
 
@@ -44,7 +44,10 @@ class UnknownOperationsTest {
         assertEquals(0, computed.get());
     }
 
-    /** A probe, then three types that nobody knows, one of them twice and one in a block that may never run. */
+    /**
+     * Returns a program of a probe and three unknown types, one of them used twice and one in a block that may never
+     * run.
+     */
     private static Program program() {
         Program program = new Program();
         Block global = program.global();
@@ -88,7 +91,7 @@ class UnknownOperationsTest {
                 .add(OpDesc.of("fetch").in("X", "y").out("Out", "fetch").attr("col", 0).build());
         Path file = folder.resolve("model.pdmodel");
         ProgramFiles.write(file, model);
-        // Its parameters are missing, too, but that is not worth a look.
+        // Its parameters are missing too, but the unknown types are reported first.
         assertAll(() -> {
             try {
                 InferenceModels.load(file).close();
@@ -99,8 +102,8 @@ class UnknownOperationsTest {
     }
 
     /**
-     * A probe, then operations that their attributes forbid, one twice and one in a block that may never run; and two
-     * types that are not known.
+     * Returns a program of a probe, operations whose attributes are not supported, one of them used twice and one in a
+     * block that may never run, and two unknown types.
      */
     private static Program refusedProgram() {
         Program program = new Program();
@@ -167,7 +170,7 @@ class UnknownOperationsTest {
         });
     }
 
-    /** A program for several ranks can be looked at. */
+    /** The plan of a program for several ranks can be displayed. */
     @Test
     void thePlanOfARefusedOperationIsShown() {
         Program program = new Program();

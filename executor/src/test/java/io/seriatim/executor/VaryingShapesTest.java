@@ -32,14 +32,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * What batches of ever other sizes leave behind. The short form counts what kernels hold off the heap, which does not
- * depend on the machine; with {@code -Pfull} the resident memory of the process is measured over many runs.
+ * Tests the memory that batches of ever-changing sizes leave allocated. The short form counts the off-heap memory of
+ * kernels, which does not depend on the machine. With {@code -Pfull}, the resident memory of the process is measured
+ * over many runs.
  */
 class VaryingShapesTest {
     private static final int SHAPES = 25;
     private static final int SPECIALISATIONS = 2;
     private static final long MIB = 1L << 20;
-    /** What is kept of kernels that no plan holds. */
+    /** The maximum memory of cached kernels that no plan uses. */
     private static final long KEPT = 2 * MIB;
     static final int WIDTH = 24;
 
@@ -67,7 +68,9 @@ class VaryingShapesTest {
         return Executor.builder().specialisations(SPECIALISATIONS).threads(threads).kernels(kernels).build();
     }
 
-    /** What kernels hold is within bounds after each shape, and what the plan held is let go with it. */
+    /**
+     * Asserts that the memory of kernels is bounded after each shape, and that closing the plan releases its kernels.
+     */
     private void requireBounded(Executor executor, IntConsumer run) {
         run.accept(SHAPES + 1);
         long one = kernels.bytes();
@@ -115,7 +118,7 @@ class VaryingShapesTest {
         }
     }
 
-    /** A plan that is dropped while it is run keeps its kernels until the run ends. */
+    /** A plan that is evicted during a run keeps its kernels until the run ends. */
     @Test
     void whatIsStillRunIsNotReleased() {
         Network network = network(false);
@@ -146,7 +149,7 @@ class VaryingShapesTest {
         }
     }
 
-    /** In a process whose heap does not grow: what grows is native. */
+    /** Measures a process with a fixed heap size, so that any growth is native memory. */
     @Test
     @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
     void residentMemoryStaysAsItIs() throws IOException, InterruptedException {
@@ -170,7 +173,7 @@ class VaryingShapesTest {
         System.out.println(output);
     }
 
-    /** The folder or jar of a file. */
+    /** Returns the folder or jar that contains a file. */
     private static String placeOf(String file) {
         String url = String.valueOf(VaryingShapesTest.class.getResource('/' + file));
         String place = url.substring(0, url.length() - file.length());

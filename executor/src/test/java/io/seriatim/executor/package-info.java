@@ -1,4 +1,4 @@
-/** Tests of plans. */
+/** Tests of the executor through its API. */
 @NullMarked
 package io.seriatim.executor;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 class IdleFramesTest {
-    /** What has one owner at a time, and is freed once. */
+    /** An object that must have one owner at a time and be freed once. */
     private static final class Thing {
         private final AtomicInteger owners = new AtomicInteger();
         private final AtomicInteger freed = new AtomicInteger();

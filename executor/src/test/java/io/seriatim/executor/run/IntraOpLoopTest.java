@@ -22,7 +22,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
-/** A chain of large kernels for one call at a time: several threads work in each kernel. */
+/** Tests a chain of large kernels: if one run is in progress, several threads cooperate in each kernel. */
 class IntraOpLoopTest {
     private static Network layers(boolean trains) {
         return Network.define(7, g -> {

@@ -34,9 +34,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What is thrown beside the tasks of a run, such as a lack of memory when a task is made ready, ends the run: the
- * others leave, and only then is the frame free. Here a table that is too short throws, where the last successor of a
- * task is put in.
+ * An error outside of tasks, such as an OutOfMemoryError while a task is queued, ends the run: the other threads leave,
+ * and only then is the frame released. To provoke an error, the test uses a table that is too short for the last
+ * successor of a task.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ParallelRunLoopTest {
@@ -64,7 +64,7 @@ class ParallelRunLoopTest {
         engine.close();
     }
 
-    /** Task 0 is by itself; four wait for task 1. */
+    /** Returns a plan in which task 0 is independent and four tasks wait for task 1. */
     private CompiledPlan specialisation() {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))

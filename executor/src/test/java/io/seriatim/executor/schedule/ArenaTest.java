@@ -58,10 +58,10 @@ class ArenaTest {
 
     @Test
     void parallelTasksShareMemoryOnlyInOrder() {
-        // 0 and 1 are independent, 2 waits for 0, 3 for 0 and 1.
+        // Tasks 0 and 1 are independent, 2 waits for 0, and 3 waits for 0 and 1.
         Ancestors ancestors = Ancestors.of(new int[][]{{}, {}, {0}, {0, 1}});
         Arena arena = new Arena(ancestors, Long.MAX_VALUE);
-        // What lies between is held, so that the gaps do not become one.
+        // The memory between the gaps is in use, so that they are not merged.
         arena.take(64, 0, _ -> {
         });
         arena.take(64, 0, _ -> {

@@ -22,9 +22,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Of the operations that are ready, the one with the lowest scheduling_priority begins first. */
+/** Of all ready operations, the one with the lowest {@code scheduling_priority} starts first. */
 class PrioritiesTest {
-    /** Of operations that wait for nothing; the last one has a successor, whose priority is {@link #AFTER}. */
+    /**
+     * The priorities of operations without dependencies. The last one has a successor, whose priority is
+     * {@link #AFTER}.
+     */
     private static final @Nullable Object[] PRIORITIES = {null, 3, -1, 2L, 0, -2};
     private static final int AFTER = 9;
     private static final List<String> ORDER = List.of("5", "2", "0", "4", "3", "1", "after");
@@ -71,7 +74,7 @@ class PrioritiesTest {
         assertEquals(ORDER, ran);
     }
 
-    /** One of two threads is held up by the most urgent operation; the other one runs all that are ready. */
+    /** The most urgent operation blocks one of two threads; the other thread runs all ready operations. */
     @Test
     void twoThreads() {
         Program program = program();
@@ -100,7 +103,7 @@ class PrioritiesTest {
         assertEquals(ORDER, ran);
     }
 
-    /** A dependency counts before any priority. */
+    /** Dependencies take precedence over priorities. */
     @Test
     void dependenciesStay() {
         Program program = new Program();

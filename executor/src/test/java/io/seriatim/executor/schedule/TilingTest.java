@@ -38,13 +38,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Plans of split tasks give to the bit what plans of whole ones give, and leave nothing half done. Which weights are
- * packed depends on what is split, and packed ones are added up in another order.
+ * Tiled plans compute the same bits as plans without tiles, and never leave a variable partly updated. Packing of
+ * weights is disabled, since it depends on the tiling and changes the order of summation.
  */
 class TilingTest {
     private static final int BATCH = 12;
 
-    /** What is trained. */
+    /** The networks to train. */
     enum Subject {
         LAYERS {
             @Override
@@ -133,7 +133,7 @@ class TilingTest {
         }
     }
 
-    /** Rows of one layer wait for the same rows of the layer before, and for nothing else of it. */
+    /** The rows of a layer wait only for the same rows of the previous layer. */
     @ParameterizedTest
     @EnumSource(Subject.class)
     void rowsGoOnAlone(Subject subject) {
@@ -157,8 +157,8 @@ class TilingTest {
     }
 
     /**
-     * What is too small to be split for its own sake goes on where the parts of a product have ended; the same without
-     * a product before it stays whole.
+     * A task that is too small for tiling is tiled if it follows a tiled product. Without a preceding product, it stays
+     * whole.
      */
     @Test
     void whatIsSmallFollowsParts() {
@@ -189,7 +189,7 @@ class TilingTest {
                 && Arrays.equals(plan.tasks().get(task).writes(), plan.tasks().get(task - 1).writes());
     }
 
-    /** Wherever a run fails, each parameter is that of before or of after the step. */
+    /** If a run fails at any task, each parameter has its value from before or from after the step. */
     @ParameterizedTest
     @CsvSource({"LAYERS,2", "LAYERS,3", "IMAGES,2"})
     void nothingIsHalfChanged(Subject subject, int threads) {

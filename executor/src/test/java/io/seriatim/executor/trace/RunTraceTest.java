@@ -14,12 +14,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Recordings whose times are given, so that everything that is said of them is known. */
+/** Tests recordings with given times, for which all figures of the report are known. */
 class RunTraceTest {
     @TempDir
     private Path folder = Path.of("");
 
-    /** a, then b and c beside one another, then d, which waits for both. */
+    /** Returns a plan of a, then b and c in parallel, then d, which waits for both. */
     private static TracedPlan diamond(String name) {
         return new TracedPlan(name,
                 List.of(instruction("a"), instruction("b", 0), instruction("c", 0), instruction("d", 1, 2)),
@@ -35,8 +35,7 @@ class RunTraceTest {
     private static RunLog run(RunRecorder recorder, TracedPlan plan) {
         RunLog log = recorder.begin(plan);
         int lane = log.thread("cpu");
-        // The one thread works at a from 1,000 to 1,100, at b to 1,300, does nothing to 1,350 though c is ready, and so
-        // on.
+        // The first thread runs a from 1,000 to 1,100 and b to 1,300, and is idle to 1,350 although c is ready.
         log.started(0, lane, 1_000_000_000_000L);
         log.ended(0, 1_000_000_000_100L);
         log.started(1, lane, 1_000_000_000_100L);
@@ -66,7 +65,7 @@ class RunTraceTest {
         assertEquals(50, idleness.queue().length() - queueBeforeTheFirst(run), "between b and c, and before a");
     }
 
-    /** From the beginning a is ready. */
+    /** Returns the queue time before a, which is ready from the beginning. */
     private static long queueBeforeTheFirst(RunTrace.Run run) {
         return run.spans().getFirst().started() - run.begun();
     }
