@@ -63,7 +63,7 @@ final class ControlFlow {
         return graph.value(name);
     }
 
-    /** Dimensions in which branches differ are not known. */
+    /** Dimensions in which the branches differ are unknown. */
     private static VarType.TensorType merged(VarType.TensorType a, VarType.TensorType b) {
         if (a.dims().size() != b.dims().size()) {
             throw new IllegalArgumentException(
@@ -93,7 +93,8 @@ final class ControlFlow {
         String scope = graph.names().next("_generated_var");
         outer.put(new VarDesc(scope, new VarType.Other(VarType.STEP_SCOPES), null, null, null, null));
         Set<String> inputs = new LinkedHashSet<>(readFromOutside(block));
-        // What a branch writes outside of it keeps its value, and its gradient, where the branch is not taken.
+        // A variable of an outer block that only one branch writes keeps its value, and its gradient, when the other
+        // branch runs.
         Set<String> written = writtenOutside(block);
         outs.forEach(written::remove);
         inputs.addAll(written);
@@ -116,7 +117,7 @@ final class ControlFlow {
         return values;
     }
 
-    /** Variables of outer blocks that a block reads, in the order in which it does so first. */
+    /** The variables of outer blocks that a block reads, in the order of their first reads. */
     private static List<String> readFromOutside(Block block) {
         Set<String> names = new LinkedHashSet<>();
         collect(block, block, names);
@@ -158,7 +159,7 @@ final class ControlFlow {
         return names;
     }
 
-    /** A loop overwrites its variables. One whose first value is wanted beyond the loop starts with a copy. */
+    /** A loop overwrites its variables. A variable whose first value is needed after the loop is copied first. */
     private static List<Value> variables(Graph graph, List<Value> initial) {
         List<Value> variables = new ArrayList<>();
         for (Value each : initial) {
@@ -170,7 +171,7 @@ final class ControlFlow {
     private static boolean isWantedElsewhere(Graph graph, Value value) {
         Block block = graph.block();
         VarDesc desc = block.var(value.name());
-        // One that is stopped starts a variable that need not be: its body decides.
+        // A stopped variable is copied, since the loop's variable may need a gradient: the body decides.
         if (desc == null || desc.isTrained() || graph.flow().isStopped(value.name())) {
             return true;
         }
@@ -198,7 +199,7 @@ final class ControlFlow {
                         "The body of a loop gives as many variables as it takes, but it takes " + initial.size()
                                 + " and gives " + next.size());
             }
-            // A variable that becomes another's value is copied before it is overwritten itself.
+            // A variable is copied before it is overwritten if its old value becomes that of another variable.
             for (int i = 0; i < next.size(); i++) {
                 Value each = next.get(i);
                 next.set(i, initial.contains(each) && !each.equals(initial.get(i)) ? each.assign() : each);
@@ -244,7 +245,7 @@ final class ControlFlow {
         }
         block.add(Appender.complete(OpDesc.of("assign").in("X", from.name()).out("Out", to.name()).build(),
                 graph.role()));
-        // Where steps give other dimensions than they were given, no one knows how many there are after the last one.
+        // A dimension that changes from step to step is unknown after the last step.
         VarType.TensorType type = merged(to.type(), from.type());
         Block owner = block.owner(to.name());
         if (owner != null && !to.type().equals(type)) {

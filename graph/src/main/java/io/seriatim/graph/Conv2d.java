@@ -39,7 +39,7 @@ public final class Conv2d implements Layer {
     }
 
     /**
-     * How far the window moves.
+     * The stride of the window.
      *
      * @param value
      *            in both dimensions, 1 unless set
@@ -61,7 +61,7 @@ public final class Conv2d implements Layer {
     }
 
     /**
-     * The distance of neighbours in the kernel.
+     * The dilation of the kernel.
      *
      * @param value
      *            in both dimensions, 1 unless set
@@ -72,7 +72,8 @@ public final class Conv2d implements Layer {
     }
 
     /**
-     * Groups of channels that are convolved on their own; as many as channels make it depthwise.
+     * The number of groups of channels that are convolved separately. With as many groups as channels the convolution
+     * is depthwise.
      *
      * @param value
      *            a divisor of channels and filters, 1 unless set

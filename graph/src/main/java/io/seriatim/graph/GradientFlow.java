@@ -11,14 +11,14 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Through which variables gradients flow. A variable is marked when it is made: none flows through what depends on
- * nothing that is trained. Later writes can change that: a loop's variable starts as a constant, and the body makes it
- * depend on a parameter. Marks are therefore renewed after each write to a variable that is there already, and for the
- * body of a loop until nothing changes.
+ * Decides through which variables gradients flow. A variable gets its mark when it is made: no gradient flows through a
+ * variable that depends on no parameter. Later writes can change that: a loop's variable starts as a constant, and the
+ * body makes it depend on a parameter. Marks are therefore updated after each write to an existing variable, and for
+ * the body of a loop until no mark changes.
  */
 final class GradientFlow {
     private final Graph graph;
-    /** What the network's author has stopped, and statistics of operations: these stay stopped. */
+    /** Variables that the user has stopped, and statistics of operations. They stay stopped. */
     private final Set<String> stopped = new HashSet<>();
 
     GradientFlow(Graph graph) {
@@ -38,7 +38,7 @@ final class GradientFlow {
         return stopped.contains(name);
     }
 
-    /** Renews the marks of what an operation writes. Returns whether one has changed. */
+    /** Updates the marks of the variables that an operation writes. Returns whether a mark has changed. */
     boolean through(Block block, OpDesc op) {
         if (!GradientPruning.carries(op) || op.inputNames().stream().noneMatch(name -> flowsThrough(block, name))) {
             return false;
@@ -47,7 +47,7 @@ final class GradientFlow {
         for (String name : op.outputNames()) {
             Block owner = block.owner(name);
             VarDesc desc = owner == null ? null : owner.var(name);
-            // What outlives runs is marked by whoever declares it.
+            // Persistable variables are marked when they are declared.
             if (owner != null && desc != null && desc.stopsGradient() && !desc.isPersistable()
                     && !stopped.contains(name) && isReal(desc)) {
                 owner.put(desc.stopping(false));
@@ -68,8 +68,8 @@ final class GradientFlow {
     }
 
     /**
-     * Renews the marks of all that the body of a loop writes: what one step writes the next one reads. Each round but
-     * the last changes at least one mark, and no mark changes back.
+     * Updates the marks of all variables that the body of a loop writes, since the next step reads them. The iteration
+     * ends: each round but the last changes at least one mark, and no mark changes back.
      */
     void ofLoop(Block body) {
         boolean changed = true;

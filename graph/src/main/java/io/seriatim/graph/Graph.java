@@ -24,12 +24,12 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * Where a network is described: variables, layers, losses, control flow, backward and optimizer go into a main and a
- * startup program. Of one thread.
+ * The builder of a network: it adds variables, layers, losses, control flow, backward and optimizers to a main and a
+ * startup program. Not thread-safe.
  *
  * <p>
- * Operations on single variables are methods of {@link Value}; layers that are used more than once are made first (see
- * {@link Layers}); any operation there is can be added with {@link #op}.
+ * Operations on single variables are methods of {@link Value}; a layer that is used more than once is made with
+ * {@link Layers}; {@link #op} adds an operation of any type.
  */
 public final class Graph extends GraphTraining {
     private final Program main = new Program();
@@ -44,7 +44,7 @@ public final class Graph extends GraphTraining {
     private boolean finished;
 
     Graph(long seed) {
-        // Loaded while the network is described: it will be run.
+        // Kernels are loaded in the background while the network is described.
         Kernels.loadAhead();
         this.seed = (int) seed;
         main.randomSeed(seed);
@@ -111,7 +111,7 @@ public final class Graph extends GraphTraining {
         return specs.getOrDefault(parameter, ParameterSpec.DEFAULT);
     }
 
-    /** A network is described once: what is added later would be missing in what was made of it. */
+    /** Refuses additions after the network was finished, since they would be missing in plans made of it. */
     @Override
     void checkOpen() {
         if (finished) {
@@ -146,7 +146,7 @@ public final class Graph extends GraphTraining {
         return new Value(this, name);
     }
 
-    /** A variable of a block that is not being built: what a branch returned is asked for outside. */
+    /** A variable of any block: a result of a branch may be looked up outside of the branch. */
     VarDesc anywhere(String name) {
         for (Block each : main.blocks()) {
             VarDesc desc = each.var(name);
@@ -284,15 +284,15 @@ public final class Graph extends GraphTraining {
     }
 
     /**
-     * One of two, by a condition at run time.
+     * Runs one of two branches, chosen by a condition at run time.
      *
      * @param condition
      *            bool, one element
      * @param then
-     *            adds the operations of the one
+     *            adds the operations of the branch that runs if the condition holds
      * @param otherwise
-     *            adds the operations of the other
-     * @return what the branch that is taken computes
+     *            adds the operations of the other branch
+     * @return the results of the branch that ran
      */
     public Value ifElse(Value condition, Supplier<Value> then, Supplier<Value> otherwise) {
         return ifElseAll(condition, () -> Collections.singletonList(then.get()),
@@ -301,15 +301,15 @@ public final class Graph extends GraphTraining {
     }
 
     /**
-     * One of two, by a condition at run time.
+     * Runs one of two branches, chosen by a condition at run time.
      *
      * @param condition
      *            bool, one element
      * @param then
-     *            adds the operations of the one
+     *            adds the operations of the branch that runs if the condition holds
      * @param otherwise
-     *            adds the operations of the other, with as many results of the same types
-     * @return what the branch that is taken computes
+     *            adds the operations of the other branch, with as many results of the same types
+     * @return the results of the branch that ran
      */
     public List<Value> ifElseAll(Value condition, Supplier<List<Value>> then, Supplier<List<Value>> otherwise) {
         return ControlFlow.ifElse(this, condition, then, otherwise);
@@ -329,7 +329,7 @@ public final class Graph extends GraphTraining {
     }
 
     /**
-     * A loop that goes on while a condition holds.
+     * A loop that runs while a condition holds.
      *
      * @param condition
      *            computes whether there is another step

@@ -210,7 +210,7 @@ public final class GraphOp {
         return append(names);
     }
 
-    /** The outputs of rnn: the sequence, the states, and what only its gradient reads. */
+    /** The outputs of rnn: the sequence, the states, and the values that only its gradient reads. */
     List<Value> recurrent(String layer, int states) {
         List<String> named = new ArrayList<>();
         for (int i = 0; i < states + 2; i++) {
@@ -220,7 +220,7 @@ public final class GraphOp {
         desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast())
                 .out("DropoutState",
                         dropout);
-        // The operation itself decides what these hold.
+        // The operation sets the types of these outputs.
         graph.block().put(VarDesc.of(named.getLast(), VarType.dense(DType.UINT8)))
                 .put(VarDesc.of(dropout, VarType.dense(DType.UINT8)));
         return append(named).subList(0, states + 1);

@@ -65,7 +65,7 @@ abstract sealed class GraphTensors permits GraphLayers {
         return dtype.isFloating() ? Initializers.text(value) : Long.toString((long) value);
     }
 
-    /** Only what is fed may have a dimension that is not known. */
+    /** Only variables that are fed may have unknown dimensions. */
     private static void checkDims(String what, long... dims) {
         if (Arrays.stream(dims).anyMatch(dim -> dim < 0)) {
             throw new IllegalArgumentException(what + " has dimensions from 0 on, but they are " + Arrays.toString(dims)
@@ -80,7 +80,7 @@ abstract sealed class GraphTensors permits GraphLayers {
         OpDesc.Builder op = OpDesc.of("fill_constant").out("Out", name).attr("shape", new long[0])
                 .attr("dtype", DataTypes.number(dtype)).attr("value", (float) value);
         if ((float) value != value) {
-            // What float32 cannot hold is said as a text.
+            // A number that float32 cannot hold is given as text.
             op.attr("str_value", text(dtype, value));
         }
         Appender.append(block(), op.build(), role());

@@ -40,7 +40,7 @@ abstract sealed class GraphTraining extends GraphLayers permits Graph {
 
     abstract void checkOpen();
 
-    /** Training is added to the first block: in a branch or loop it would happen to what that has, and no one else. */
+    /** Backward and optimizers go into the first block. In a branch or loop they would see only that block. */
     private void checkOutermost(String what) {
         checkOpen();
         if (block() != main().global()) {
@@ -142,7 +142,7 @@ abstract sealed class GraphTraining extends GraphLayers permits Graph {
         }
     }
 
-    /** A training without parameters would do nothing, and say nothing; one that leaves parameters out says which. */
+    /** Adds backward, refuses a loss that trains no parameter, and logs the parameters that get no gradient. */
     List<ParameterGradient> backwardToSome(Value loss, List<Value> parameters, Set<Value> noGradient) {
         List<ParameterGradient> pairs = backward(loss, parameters, noGradient);
         if (pairs.isEmpty()) {
@@ -167,8 +167,8 @@ abstract sealed class GraphTraining extends GraphLayers permits Graph {
     }
 
     /**
-     * The parameters that the latest {@link #minimize} or {@link #backward} was to find gradients for, and found none.
-     * {@code minimize} also warns of them, with the logger {@code io.seriatim.graph}.
+     * The parameters for which the latest {@link #minimize} or {@link #backward} found no gradient. {@code minimize}
+     * also logs a warning, with the logger {@code io.seriatim.graph}.
      *
      * @return with the reasons, in the order of the parameters
      */
@@ -216,7 +216,7 @@ abstract sealed class GraphTraining extends GraphLayers permits Graph {
         return pairs;
     }
 
-    /** The memory in which other parameters lie is trained with these. */
+    /** Whether a parameter is only the memory that other parameters share. It is trained with them. */
     private boolean isStorage(String parameter) {
         return startup().global().ops().stream()
                 .anyMatch(op -> op.type().equals("coalesce_tensor") && op.output("FusedOutput").contains(parameter));

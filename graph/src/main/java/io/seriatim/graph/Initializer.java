@@ -6,7 +6,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Objects;
 
-/** What a parameter holds before training. */
+/** The initial value of a parameter. */
 public sealed interface Initializer {
     /**
      * The same value everywhere.
@@ -81,8 +81,8 @@ public sealed interface Initializer {
     }
 
     /**
-     * So that the variance stays from layer to layer (Glorot, Bengio, 2010): uniform within √(6/(fan in + fan out)), or
-     * normal with deviation √(2/(fan in + fan out)).
+     * Keeps the variance from layer to layer (Glorot, Bengio, 2010): uniform within √(6/(fan in + fan out)), or normal
+     * with deviation √(2/(fan in + fan out)).
      *
      * @param uniform
      *            which of both

@@ -1,6 +1,6 @@
 package io.seriatim.graph;
 
-/** A layer with its parameters: used as often as it is applied, it has them once. */
+/** A layer with its parameters. It may be applied several times; all calls share the parameters. */
 @FunctionalInterface
 public interface Layer {
     /**

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes layers. A layer's parameters are float32 and get the names that Paddle would give them, in the order in which
- * layers are made. Sizes are at least 1; what a layer is applied to is float32 and has the dimensions that it says, or
- * there is an {@link IllegalArgumentException} that names operation and shapes.
+ * layers are made. Sizes are at least 1. The input of a layer is float32 and has the dimensions that the layer was made
+ * for; otherwise an {@link IllegalArgumentException} names the operation and the shapes.
  */
 public final class Layers {
     private final Graph graph;

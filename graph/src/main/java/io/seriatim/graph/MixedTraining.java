@@ -57,8 +57,8 @@ final class MixedTraining {
     }
 
     /**
-     * Gives each operation its inputs in the type in which it computes. Blocks inside of others compute in float32, and
-     * what they read is computed so.
+     * Gives each operation its inputs in the type in which it computes. Inner blocks compute in float32, and so do the
+     * operations whose results they read.
      */
     private void castOperations() {
         List<OpDesc> ops = List.copyOf(block.ops());
@@ -97,7 +97,7 @@ final class MixedTraining {
         return names;
     }
 
-    /** Operations without floating inputs, and those whose type an attribute says, stay as they are. */
+    /** Operations without floating-point inputs stay as they are, and so do those whose type an attribute gives. */
     private boolean isProcessed(OpDesc op) {
         List<String> names = op.inputNames();
         boolean typed = op.attribute("in_dtype") == null
@@ -122,7 +122,7 @@ final class MixedTraining {
         if (PrecisionLists.FULL.contains(op.type()) || !PrecisionLists.FOLLOW.contains(op.type())) {
             return PrecisionLists.LOW.contains(op.type());
         }
-        // Of several inputs the last one decides.
+        // If there are several inputs, the last one decides.
         boolean result = true;
         for (String name : op.inputNames()) {
             result = low.getOrDefault(name, result);
@@ -181,7 +181,7 @@ final class MixedTraining {
         block.setOps(before);
     }
 
-    /** What the cast was said to finish, the operation that computes its input finishes. */
+    /** The note that the cast completes a gradient moves to the operation that computes the cast's input. */
     private static void finishes(List<OpDesc> ops, OpDesc cast) {
         String gradient = cast.input("X").getFirst();
         if (cast.attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> pair) && !pair.isEmpty()) {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A network: the program that is run many times, the one that is run once before, to set its parameters, and what a
- * user wants to see of it.
+ * A network: the main program, which runs many times, the startup program, which sets the parameters once before, and
+ * the outputs that the user asks for.
  *
  * @param main
  *            what is run many times

@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The variables of a network that a user asks for, under names of his own. */
+/** The variables of a network that the user asks for, by names of the user's choice. */
 public final class Outputs {
     private final Map<String, Value> values;
 

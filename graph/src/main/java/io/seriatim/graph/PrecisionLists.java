@@ -2,14 +2,16 @@ package io.seriatim.graph;
 
 import java.util.Set;
 
-/** Which operations gain from 16 bits, which lose by it, and which follow their inputs: Paddle's lists. */
+/**
+ * Paddle's lists of operations that run faster in 16 bits, that lose accuracy in 16 bits, and that follow their inputs.
+ */
 final class PrecisionLists {
-    /** Gain. */
+    /** Operations that run in 16 bits. */
     static final Set<String> LOW = Set.of("conv2d", "depthwise_conv2d", "einsum", "matmul", "matmul_v2", "mul",
             "max_pool2d_with_index",
             "fused_attention", "fused_feedforward", "fused_gemm_epilogue");
 
-    /** Lose. */
+    /** Operations that stay in float32. */
     static final Set<String> FULL = words(
             """
                     acos asin atanh bicubic_interp_v2 bilinear_interp_v2 c_softmax_with_cross_entropy cosh cross_entropy
@@ -23,7 +25,7 @@ final class PrecisionLists {
                     softmax_with_cross_entropy softmin softplus square tan tanh_shrink trilinear_interp_v2
                     triplet_margin_loss""");
 
-    /** Follow. */
+    /** Operations that follow their inputs. */
     static final Set<String> FOLLOW = words(
             """
                     batch_norm c_allreduce_sum c_concat c_identity cast concat dropout elementwise_add elementwise_div

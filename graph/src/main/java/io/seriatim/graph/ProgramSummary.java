@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program amounts to. Numbers are estimates: they come from the shapes in the program, with unknown dimensions
+ * The size and cost of a program. The numbers are estimates from the shapes in the program, with unknown dimensions
  * replaced by a batch size.
  *
  * @param blocks
@@ -74,7 +74,7 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
                 flops);
     }
 
-    /** Estimates of what is too large for any machine stay the largest number. */
+    /** Estimates that overflow become the largest number. */
     private static long sum(long a, long b) {
         return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
     }

@@ -46,7 +46,7 @@ public final class Recurrent implements Layer {
     }
 
     /**
-     * With several levels.
+     * Stacks several levels.
      *
      * @param value
      *            how many
@@ -61,7 +61,7 @@ public final class Recurrent implements Layer {
     }
 
     /**
-     * Backwards, too; what comes out has both.
+     * Runs in both directions; the output has the results of both.
      *
      * @return a copy
      */
@@ -123,7 +123,8 @@ public final class Recurrent implements Layer {
             }
         }
         weights.addAll(biases);
-        // Paddle keeps all of them in one piece of memory, too; nothing reads it, and its files have it.
+        // Paddle also declares one variable for the memory of all weights. No operation reads it, but Paddle's files
+        // have it.
         long total = weights.stream().mapToLong(each -> each.shape().stream().reduce(1L, Math::multiplyExact)).sum();
         Value flat = graph.parameter(layer + ".w", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32,
                 total);
@@ -139,7 +140,7 @@ public final class Recurrent implements Layer {
     }
 
     /**
-     * What a recurrent layer computes.
+     * The results of a recurrent layer.
      *
      * @param output
      *            of all steps, [n, length, hidden], twice as wide if both ways

@@ -73,7 +73,7 @@ public final class StaticRnn {
     }
 
     /**
-     * A state: what the step before left, and at first an initial value.
+     * A state: the value from the previous step, and an initial value in the first step.
      *
      * @param first
      *            the initial value
@@ -90,7 +90,7 @@ public final class StaticRnn {
     }
 
     /**
-     * What a step leaves to the next one.
+     * Sets the value of a state in the next step.
      *
      * @param state
      *            of {@link #state}
@@ -115,8 +115,8 @@ public final class StaticRnn {
     }
 
     /**
-     * What leaves a step has a variable of its own: gradients that come in from outside must not meet those that the
-     * step itself computes for the same variable.
+     * Each result of a step has a variable of its own, so that its gradient from outside is not added to a gradient
+     * that the step computes for the same variable.
      */
     private Value handedOn(Value value) {
         value.check(graph);
@@ -202,7 +202,7 @@ public final class StaticRnn {
         return outs.stream().map(graph::value).toList();
     }
 
-    /** No gradient would flow through what a step leaves outside by another way. */
+    /** Refuses writes to outer variables that are not persistable: no gradient would flow through them. */
     private void checkWrites() {
         for (OpDesc op : block.ops()) {
             for (String name : op.outputNames()) {

@@ -17,8 +17,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds what an optimizer does to a program: clips all gradients, then regularises all, then updates all parameters,
- * each in the order of their names.
+ * Adds the operations of an optimizer: first those that clip gradients, then those that regularise them, then those
+ * that update parameters, each in the order of the parameters' names.
  */
 final class Training {
     private final Graph graph;

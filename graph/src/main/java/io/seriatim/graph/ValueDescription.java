@@ -104,7 +104,7 @@ abstract sealed class ValueDescription permits ValueArithmetic {
         }
     }
 
-    /** What a branch or a step computes is there as long as it runs. */
+    /** Refuses variables of a branch or step that is complete: they live only while it runs. */
     void checkVisible(Graph other) {
         check(other);
         if (graph.block().find(name) == null) {

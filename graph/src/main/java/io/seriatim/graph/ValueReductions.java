@@ -13,7 +13,7 @@ abstract sealed class ValueReductions extends ValueFunctions permits ValueShapes
         checkDistinct(axes);
         boolean logic = type.equals("reduce_all") || type.equals("reduce_any");
         Object dims = logic ? Arrays.stream(axes).asLongStream().toArray() : axes.clone();
-        // Paddle's sum says false, and means all: it has no axes.
+        // For a sum over all dimensions Paddle sets reduce_all to false and gives no axes.
         boolean everything = axes.length == 0 && !type.equals("reduce_sum");
         return graph().op(type).key(key).in("X", self()).attr("dim", dims).attr("keep_dim", keep)
                 .attr("reduce_all", everything).one("Out");

@@ -12,7 +12,7 @@ abstract sealed class ValueShapes extends ValueReductions permits ValueIndexing 
         super(graph, name);
     }
 
-    /** Where Paddle, and with it what is inferred, counts dimensions from the wrong end. */
+    /** Replaces the inferred dimensions, which Paddle computes wrongly here: it counts them from the left. */
     Value withDims(long[] dims) {
         Block block = graph().block();
         block.put(block.get(name()).with(VarType.dense(dtype(), dims)));

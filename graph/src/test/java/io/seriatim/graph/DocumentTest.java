@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DocumentTest {
     private static final int DIGITS = 10;
 
-    /** What the document leaves to its reader. */
+    /** The parts that the document leaves to its reader. */
     record Batch(Tensor images, Tensor labels) {
         /** Images that are bright in the rows of their digit. */
         static Batch draw(Random random, int size) {

@@ -26,11 +26,11 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The operations that gradients, and gradients of gradients, add, and how they name their variables: against those that
- * the real Paddle adds.
+ * The operations that gradients, and gradients of gradients, add, and the names of their variables, compared with those
+ * of the real Paddle.
  */
 class GoldenGradientsTest {
-    /** What comes in for the second gradients is fed under such names, for the third with a 3. */
+    /** The incoming gradients of second gradients are fed under such names, those of third gradients with a 3. */
     private static final String SECOND = "d2_";
     private static final String THIRD = "d3_";
 
@@ -59,7 +59,7 @@ class GoldenGradientsTest {
                 }));
     }
 
-    /** What one of the two leaves out has its default. */
+    /** An attribute that one of the two leaves out has its default. */
     private static void sameAttributes(OpDesc expected, OpDesc found) {
         for (Attribute.Named each : found.attributes()) {
             Attribute value = expected.attribute(each.name());

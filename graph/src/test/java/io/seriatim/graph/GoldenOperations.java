@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
+/** The results of the real Paddle, operation by operation: made by tools/golden/operations. */
 public record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in,
         Map<String, Tensor> out) {
     private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",

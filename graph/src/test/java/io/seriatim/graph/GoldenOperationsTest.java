@@ -43,7 +43,7 @@ class GoldenOperationsTest {
             "pool2d.avg_valid x@GRAD",
             // Adaptive maxima are taken as if they were not adaptive: pooled to 1, an image gives its first element.
             "pool2d.max_adaptive out", "pool2d.max_adaptive x@GRAD",
-            // What a triangle with a diagonal of ones does not read has gradients other than 0.
+            // Paddle's gradient is not 0 for the diagonal that a unit triangle does not read.
             "triangular_solve.unit_lower_transpose x@GRAD",
             // The sum over the products of weights and gradients is taken over the weights alone.
             "spectral_norm.plain weight@GRAD", "spectral_norm.images weight@GRAD", "spectral_norm.second weight@GRAD",
@@ -112,7 +112,7 @@ class GoldenOperationsTest {
                 () -> name + ": " + wrong + "\n want " + Arrays.toString(want) + "\n have " + Arrays.toString(have));
     }
 
-    /** What Paddle inferred while it built the program is inferred here too, unknown dimensions included. */
+    /** Inference gives the types that Paddle inferred while it built the program, unknown dimensions included. */
     private static void inferred(GoldenOperations golden) {
         Block block = golden.program().global();
         List<String> wrong = new ArrayList<>();
@@ -161,7 +161,7 @@ class GoldenOperationsTest {
         return compatible;
     }
 
-    /** What Paddle infers is at times not what it computes: then the latter counts. */
+    /** Sometimes Paddle infers another type than it computes; then the computed type counts. */
     private static boolean contradicted(GoldenOperations golden, VarDesc desc, VarType.TensorType inferred,
             ArgType type) {
         Tensor value = golden.out().get(desc.name());

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What the builder makes of a network is what Paddle makes of it: the same operations in the same order, with the same
- * slots, attributes, roles and variables. Temporary variables may have other numbers, one for one; parameters and all
- * else that is saved have the same names.
+ * The builder makes the program that Paddle makes: the same operations in the same order, with the same slots,
+ * attributes, roles and variables. Temporary variables may have other numbers, one for one; parameters and all else
+ * that is saved have the same names.
  */
 class GoldenProgramsTest {
-    /** What Paddle's operations carry for its own kernels. */
+    /** Attributes that Paddle's operations carry for its own kernels. */
     private static final Set<String> RUNTIME = Set.of("use_mkldnn", "mkldnn_data_type", "use_quantizer", "Scale_x",
             "Scale_y", "Scale_out",
             "use_cudnn", "is_test", "exhaustive_search", "force_fp32_output", "use_addto", "workspace_size_MB",

@@ -88,7 +88,7 @@ class GoldenTrainingTest {
         }
     }
 
-    /** What is compared with the fed targets. */
+    /** The variable that is compared with the fed targets. */
     private static String output(Program test, Set<String> feeds) {
         OpDesc loss = test.global().ops().stream()
                 .filter(op -> op.inputNames().stream()

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a user does wrong with the builder is refused in the line that is wrong; what looks odd gives what it says. */
+/** Errors in the use of the builder are reported in the line that is wrong; unusual but valid uses work. */
 class GraphUseTest {
     private final Map<String, Case> cases = new LinkedHashMap<>();
 

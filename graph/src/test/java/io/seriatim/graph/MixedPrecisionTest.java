@@ -64,7 +64,7 @@ class MixedPrecisionTest {
                 String.join("\n", BackwardTest.inOrder(actual)));
     }
 
-    /** Names of the program that is there already are not given again. */
+    /** Names that the program has already are not given again. */
     private static void taken(Graph graph, String name) {
         if (name.matches("tmp_\\d+")) {
             graph.names().next("tmp");

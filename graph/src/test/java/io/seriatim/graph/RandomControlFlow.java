@@ -162,7 +162,7 @@ final class RandomControlFlow {
         int begin = at;
         for (int i = 0; i < count; i++) {
             if (random.nextInt(3) == 0 && !visible.isEmpty()) {
-                // A loop writes over its variables: no one looks at the first value afterwards.
+                // A loop overwrites its variables: the first values are not read afterwards.
                 int which = random.nextInt(visible.size());
                 initial.add(visible.get(which));
                 visible.subList(which, which + 1).clear();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class RandomControlFlowTest {
     private static final double TOLERANCE = 1e-9;
 
-    /** What a network computes: its loss, and the gradients of those parameters that have one. */
+    /** The results of a network: its loss, and the gradients of the parameters that have one. */
     private record Result(Map<String, double[]> values, Program program) {
     }
 

@@ -46,7 +46,7 @@ final class RandomPrograms {
         return value;
     }
 
-    /** A scalar that depends on all that was made. */
+    /** A scalar that depends on all variables that were made. */
     Value loss(int operations) {
         for (int i = 0; i < operations; i++) {
             Value made = twice ? twiceDifferentiable() : differentiable();

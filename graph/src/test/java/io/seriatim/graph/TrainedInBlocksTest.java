@@ -133,7 +133,7 @@ class TrainedInBlocksTest {
         });
     }
 
-    /** What is stopped within a step stays stopped. */
+    /** A variable that is stopped within a step stays stopped. */
     @Test
     void stoppedInAStep() {
         ParameterCheck.check("stopped in a step", SEED, 2, List.of(1), p -> {
@@ -393,7 +393,7 @@ class TrainedInBlocksTest {
                 () -> ParameterCheck.check("overwritten", SEED, count, loss)).getMessage());
     }
 
-    /** Rather than a wrong gradient there is an error. */
+    /** An error is thrown instead of a wrong gradient. */
     @Test
     void valueThatAGradientReadsAndAnOperationOverwrites() {
         String output = refused(2, p -> {
@@ -444,8 +444,8 @@ class TrainedInBlocksTest {
     }
 
     /**
-     * What a step reads before it writes it is kept for the gradient; so is what an operation in place has made, if its
-     * gradient takes that.
+     * Variables that a step reads before it writes them are kept for the gradient, and so are results of in-place
+     * operations if their gradient reads them.
      */
     @Test
     void writesThatDoNoHarm() {

@@ -127,12 +127,12 @@ class UntrainedParametersTest {
 
             @Override
             public void flush() {
-                // Nothing is kept back.
+                // Nothing is buffered.
             }
 
             @Override
             public void close() {
-                // Nothing is open.
+                // No file is open.
             }
         };
         LOGGER.addHandler(handler);

@@ -18,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts operations at the end of a block as Paddle does: with all attributes, and with what is inferred of their outputs
+ * Appends operations to a block as Paddle does: with all attributes, and with the inferred types of their outputs
  * written into the variables.
  */
 public final class Appender {
@@ -55,13 +55,13 @@ public final class Appender {
         return complete;
     }
 
-    /** What is inferred of an operation's outputs from what the block says of its inputs. */
+    /** Infers the outputs of an operation from the variables of the block. */
     public static Map<String, List<@Nullable ArgType>> infer(Block block, OpDesc op) {
         Operation schema = Operations.system().find(op.type());
         return schema == null ? Map.of() : schema.infer(op, new BuildTime(block, op));
     }
 
-    /** Writes what was inferred into the variables; those that are not there yet are declared. */
+    /** Writes the inferred types into the variables, and declares variables that do not exist yet. */
     public static void declare(Block block, OpDesc op, Map<String, List<@Nullable ArgType>> types) {
         op.outputs().forEach((slot, names) -> {
             List<@Nullable ArgType> inferred = types.getOrDefault(slot, List.of());
@@ -89,7 +89,7 @@ public final class Appender {
         return old.kind() == type.varType().kind() ? old.with(tensor) : type.varType();
     }
 
-    /** What a block says of an operation's inputs. */
+    /** The types of an operation's inputs, as declared in a block. */
     public record BuildTime(Block block, OpDesc op) implements Inference.Source {
         @Override
         public @Nullable ArgType type(String slot, int index) {

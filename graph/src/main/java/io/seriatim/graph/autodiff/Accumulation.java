@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * Sums gradients that several operations compute: each gets a name of its own, and a sum stands before the first that
- * reads the variable, or at the end.
+ * Sums gradients that several operations compute. Each part gets a name of its own; the sum stands before the first
+ * operation that reads the gradient, or at the end.
  */
 final class Accumulation {
     private final List<OpDesc> ops;
@@ -82,8 +82,8 @@ final class Accumulation {
                 if (!name.contains(GradientRule.SUFFIX)) {
                     continue;
                 }
-                // What an operation changes in place it has summed up itself; what came in from outside of the block is
-                // a part from then on.
+                // An operation that changes a gradient in place has added the parts itself. A gradient from outside of
+                // the block is a part from then on.
                 if (!read.contains(name)) {
                     output(index, slot, j, name);
                 } else if (parts.putIfAbsent(name, new ArrayList<>(List.of(name))) == null) {
@@ -112,7 +112,7 @@ final class Accumulation {
             String renamed = fresh(name);
             known.set(0, renamed);
             for (int i = first.getOrDefault(name, 0); i < index; i++) {
-                // The operation that takes in what comes from outside reads it by its own name.
+                // The operation that takes in the gradient from outside reads it by its own name.
                 ops.set(i, entered.getOrDefault(name, -1) == i
                         ? ops.get(i).renamed(each -> each, each -> each.equals(name) ? renamed : each)
                         : replaced(ops.get(i), name, renamed));
@@ -187,7 +187,7 @@ final class Accumulation {
             }
         }
         parts.put(name, new ArrayList<>(List.of(name)));
-        // Whoever computes it once more renames the sum, too, and all that reads it.
+        // A further part renames the sum too, and all operations that read it.
         first.put(name, before);
     }
 }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The steps: the operations on the way from what may have a gradient to the target ({@link OpPath}); for each,
  * backwards, the operations of its gradient, those of its blocks first; sums where a variable has several
- * ({@link Accumulation}); pruning of what no one wants, and zeros for what no one computes ({@link GradientPruning});
- * at last the variables, with what is inferred of them.
+ * ({@link Accumulation}); pruning of gradients that are not wanted, and zeros for gradients that no operation computes
+ * ({@link GradientPruning}); finally the variables, with their inferred types.
  */
 public final class Backward {
     private final Program program;
@@ -38,7 +38,9 @@ public final class Backward {
     private final Map<String, String> renamed = new HashMap<>();
     private final GradientReads reads;
     private final int call;
-    /** Whether no gradient is there yet; one that is might be taken for one of this call. */
+    /**
+     * Whether the program has no gradients yet. Gradients of an earlier call must not be taken for those of this one.
+     */
     private final boolean firstCall;
 
     private Backward(Program program, int maxChainedAdditions) {
@@ -249,7 +251,7 @@ public final class Backward {
                         .map(GradientRule::gradient)
                         .forEach(left::add));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions, left::contains);
-        // Seeds are what the targets begin with: no one asks whether they are wanted.
+        // Seeds are the gradients with which the targets begin. They are not subject to pruning.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         Predicate<String> fromOutside = name -> isInner && forward.var(forward(name)) == null;
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets,
@@ -259,8 +261,8 @@ public final class Backward {
     }
 
     /**
-     * What had a value before an operation overwrites it, without a look. The first write in a step of a loop is left
-     * to the loop, which hands gradients from step to step.
+     * The variables that had a value before an operation overwrites them without reading it. The first write in a step
+     * of a loop is left to the loop, which passes gradients from step to step.
      */
     private static IdentityHashMap<OpDesc, List<String>> overwritten(Block block) {
         OpDesc runner = runner(block);
@@ -287,8 +289,8 @@ public final class Backward {
     }
 
     /**
-     * What is read behind the last write of a step adds to the gradient that the next step hands on, none of which is
-     * for the value before the write.
+     * Reads after the last write of a step add to the gradient that comes from the next step. None of it belongs to the
+     * value before the write.
      */
     @SuppressWarnings("ReferenceEquality") // The same description may stand in several places.
     private static boolean isReadAfter(Block block, OpDesc write, String name) {
@@ -302,7 +304,7 @@ public final class Backward {
         return false;
     }
 
-    /** From an operation that overwrites a variable no gradient flows to its earlier value. */
+    /** No gradient flows through an overwriting operation to the variable's earlier value. */
     private OpDesc nothing(Block into, String name) {
         String own = GradientRule.gradient(name);
         String gradient = into == program.global() ? renamed.getOrDefault(own, own) : own;
@@ -311,7 +313,7 @@ public final class Backward {
                 .build();
     }
 
-    /** Zeros and sums, too, leave alone what an earlier call has computed. */
+    /** Zeros and sums do not touch gradients of an earlier call either. */
     private List<OpDesc> withoutOverwriting(List<OpDesc> ops, int from, Block block) {
         Map<String, String> moved = new HashMap<>();
         List<OpDesc> result = new ArrayList<>(ops.subList(0, from));
@@ -355,13 +357,14 @@ public final class Backward {
         });
     }
 
-    /** A gradient that only an earlier call has computed is none of this one. */
+    /** A gradient that only an earlier call has computed does not belong to this call. */
     private String unlessEarlier(Block block, String name) {
         return !firstCall && name.endsWith(GradientRule.SUFFIX) && block.find(name) != null ? GradientRule.EMPTY : name;
     }
 
     /**
-     * Declares the variables of the operations from an index on; operations whose gradients do not come are taken out.
+     * Declares the variables of the operations from an index on; operations whose incoming gradients are missing are
+     * removed.
      */
     private void declare(Block block, int from) {
         List<OpDesc> ops = new ArrayList<>(block.ops().subList(0, from));
@@ -378,7 +381,7 @@ public final class Backward {
         block.setOps(ops);
     }
 
-    /** A block that nothing runs is left empty: what it would read may not be there. */
+    /** A block that no operation runs is left empty: the variables that it would read may not exist. */
     private void declareInner(Block block, boolean runs) {
         if (runs) {
             declare(block, 0);

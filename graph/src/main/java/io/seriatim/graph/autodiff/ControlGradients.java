@@ -59,7 +59,7 @@ public final class ControlGradients {
         in.put("StepScopes", op.output("StepScopes"));
         in.put("Out@GRAD", outer);
         List<String> results = new ArrayList<>(gradients(op.input("X"), wanted));
-        // What the steps overwrite without reading it has a gradient too: zeros in place of what came in.
+        // Variables that the steps overwrite without reading get a gradient too: zeros instead of the incoming one.
         made.addAll(outer);
         results.replaceAll(name -> made.contains(name) ? name : GradientRule.EMPTY);
         Map<String, List<String>> out = new TreeMap<>();
@@ -80,8 +80,8 @@ public final class ControlGradients {
     }
 
     /**
-     * The gradients that the block reads before it writes them, and those of what the steps write over: what flows in
-     * from behind the loop does not reach what was there before it.
+     * The gradients that the block reads before it writes them, and those of variables that the steps overwrite: a
+     * gradient from after the loop does not reach their values before it.
      */
     private static List<String> outerGradients(OpDesc op, Block gradient, Program program, Predicate<String> wanted) {
         Block forward = program.block(block(op));

@@ -16,15 +16,17 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Takes out gradients that no one wants, and puts zeros where a wanted gradient needs one that no one computes. */
+/**
+ * Removes gradients that are not wanted, and adds zeros where a wanted gradient needs one that no operation computes.
+ */
 public final class GradientPruning {
     private GradientPruning() {
     }
 
     /**
      * Whether gradients go through an operation. Operations of numbers and choices stop them; an operation that itself
-     * computes a gradient does not, even if no gradient of it is known: leaving that out would give wrong second
-     * gradients without a word.
+     * computes a gradient does not, even if its own gradient is not known: to leave it out would silently give wrong
+     * second gradients.
      */
     public static boolean carries(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
@@ -77,10 +79,7 @@ public final class GradientPruning {
         return withZeros(kept, absent, targets);
     }
 
-    /**
-     * For later calls: without the operations that none of the gradients that come from outside reaches. What they
-     * would write must not count as one more part of a sum.
-     */
+    /** Without the operations that no gradient from outside reaches. Their outputs must not count as parts of a sum. */
     static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
         Set<String> there = new HashSet<>(seeds);
         List<OpDesc> reached = new ArrayList<>();
@@ -90,7 +89,7 @@ public final class GradientPruning {
             List<String> made = op.inputNames().stream()
                     .filter(name -> isGradient(name) && (written.contains(name) || seeds.contains(name)))
                     .toList();
-            // One that reads no gradient takes back what the operation did in place: once is enough.
+            // An operation that reads no gradient undoes a change in place, which is needed only once.
             if (made.stream().anyMatch(there::contains) || op.inputNames().stream().anyMatch(there::contains)) {
                 there.addAll(op.outputNames());
                 reached.add(op);
@@ -124,7 +123,7 @@ public final class GradientPruning {
     static @Nullable OpDesc existing(OpDesc op, Block block, @Nullable OpDesc parent) {
         boolean writes = op.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY));
         List<String> gradients = op.inputNames().stream().filter(GradientPruning::isGradient).toList();
-        // The gradient of what leaves a step of a recurrence comes from outside of the block.
+        // The gradients of a recurrence's outputs come from outside of the block.
         boolean comes = gradients.isEmpty() || op.type().equals("rnn_memory_helper_grad")
                 || gradients.stream().anyMatch(name -> isThere(name, block, parent));
         if (!writes || !comes) {

@@ -17,9 +17,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which variables of the forward program gradients read. A gradient runs after the whole forward program: a variable
- * that has been overwritten by then has another value than the operation saw, and the gradient would be wrong without a
- * word. The steps of a loop are an exception: each finds the loop's variables as they were before it.
+ * Finds the variables of the forward program that gradients read. A gradient runs after the whole forward program. If a
+ * variable has been overwritten by then, the gradient reads another value than the operation did, and would silently be
+ * wrong. The steps of a loop are an exception: each finds the loop's variables as they were before it.
  */
 public final class GradientReads {
     /**
@@ -57,7 +57,7 @@ public final class GradientReads {
         return gradient.inputs().keySet().stream().anyMatch(slot -> readsIn(gradient, slot, name));
     }
 
-    /** Of some inputs only type and shape count. */
+    /** Only type and shape of some inputs count. */
     private static boolean readsIn(OpDesc gradient, String slot, String name) {
         Operation schema = Operations.system().find(gradient.type());
         return gradient.input(slot).contains(name) && !OF_SHAPES.contains(gradient.type())
@@ -109,8 +109,8 @@ public final class GradientReads {
     }
 
     /**
-     * What outlives runs is updated between the gradients of several losses; whole numbers are counted back by the
-     * gradients themselves.
+     * Persistable variables are updated between the gradients of several losses. Counters are set back by the gradients
+     * themselves.
      */
     private static boolean isChecked(@Nullable VarDesc desc) {
         return desc != null && desc.type() instanceof VarType.Dense dense && !desc.isPersistable()

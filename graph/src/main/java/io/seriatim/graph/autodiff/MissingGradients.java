@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out why parameters have no gradient: where the ways from them to the loss end. */
+/** Finds out why parameters have no gradient: where their paths to the loss end. */
 public final class MissingGradients {
     private static final int MOST_REASONS = 3;
 
@@ -110,7 +110,7 @@ public final class MissingGradients {
                 + (reasons.size() > named.size() ? "; " + (reasons.size() - named.size()) + " more" : "");
     }
 
-    /** Goes on from what an operation reads to what it writes, or notes what is in the way. */
+    /** Continues from the inputs of an operation to its outputs, or notes the obstacle. */
     private boolean pass(Place place, Set<String> reached, Set<String> reasons) {
         List<String> read = place.in().stream().filter(reached::contains).distinct().toList();
         List<String> written = place.out().stream().filter(name -> leading.contains(name) && !reached.contains(name))
@@ -137,7 +137,7 @@ public final class MissingGradients {
         return grows;
     }
 
-    /** What is in the way between an operation's output and what it reads; null for nothing. */
+    /** The obstacle between an operation's output and its input; null if there is none. */
     private static @Nullable String blocked(OpDesc op, List<String> read) {
         if (!GradientPruning.carries(op)) {
             return "operation '" + op.type() + "' has no gradient";

@@ -93,8 +93,8 @@ final class OpPath {
         }
         List<OpDesc> path = find(inner, targets, Set.of(), stopped, paths);
         boolean repeated = op.type().equals("while") || op.type().equals("recurrent");
-        // What one step reads an earlier one has written: each walk begins with all that the one before found to be
-        // read, until it finds no more.
+        // A step reads variables that earlier steps have written. The walk is repeated with the reads that it has
+        // found, until it finds no new ones.
         for (boolean grows = repeated && !path.isEmpty(); grows;) {
             int found = path.size();
             path.forEach(
@@ -110,7 +110,7 @@ final class OpPath {
         Set<String> used = new HashSet<>(targets);
         Set<String> unused = new HashSet<>();
         for (OpDesc op : path.reversed()) {
-            // What runs a block takes the gradients that there are.
+            // An operation that runs a block takes the gradients that exist.
             for (String name : ControlGradients.block(op) >= 0 ? List.<String>of() : op.outputNames()) {
                 VarDesc desc = block.find(name);
                 if (!used.contains(name) && !op.inputNames().contains(name) && desc != null && !desc.stopsGradient()

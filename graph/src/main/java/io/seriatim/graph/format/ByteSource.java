@@ -8,10 +8,11 @@ import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 
 /**
- * Little-endian bytes whose number is known before they are read. Whoever takes memory asks {@link #remaining} first.
+ * Little-endian bytes whose number is known before they are read. Callers check {@link #remaining} before they allocate
+ * memory.
  */
 final class ByteSource {
-    /** What one read may ask for: buffers count with int. */
+    /** The most bytes of one read: buffers count with int. */
     private static final long MOST = 1 << 30;
 
     private final String file;
@@ -27,7 +28,7 @@ final class ByteSource {
         this.size = size;
     }
 
-    /** What is read from now on, for messages. */
+    /** Names the data that is read from now on, for messages. */
     void part(String name) {
         part = name.isEmpty() ? "" : " (" + name + ")";
     }

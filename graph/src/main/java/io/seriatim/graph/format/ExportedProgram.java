@@ -108,7 +108,7 @@ final class ExportedProgram {
                 desc.original());
     }
 
-    /** Without the operation that reads a batch from a file's reader, and those before it. */
+    /** Removes the operation that reads a batch from a file's reader, and those before it. */
     private static List<OpDesc> afterReading(Block block) {
         for (int i = 0; block.index() == 0 && i < block.ops().size(); i++) {
             if (block.ops().get(i).type().equals("read")) {

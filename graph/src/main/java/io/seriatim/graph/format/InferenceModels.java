@@ -62,8 +62,8 @@ public final class InferenceModels {
     }
 
     /**
-     * What {@link #save} writes as program: what the fetched variables need, in the form for inference, with Paddle's
-     * operations feed and fetch, and without what only training needs.
+     * The program that {@link #save} writes: the operations that the fetched variables need, in their form for
+     * inference, with Paddle's operations feed and fetch, and without operations of training.
      *
      * @param main
      *            any program; it is not changed
@@ -169,9 +169,7 @@ public final class InferenceModels {
         return new InferenceModel(program, feeds, fetches, parameters.of(program));
     }
 
-    /**
-     * The variables of operations feed or fetch: their order is what the operations say, not that in which they stand.
-     */
+    /** The variables of operations feed or fetch, in the order of their attribute col. */
     private static List<String> columns(Path file, Block global, String type, Function<OpDesc, List<String>> variables)
             throws FileFormatException {
         Map<Integer, String> byColumn = new TreeMap<>();

@@ -41,9 +41,9 @@ final class Originals {
         VARIABLE(new Known(Set.of(1, 3, 4, 5, 6), Map.of(2, TYPE))),
         /** OpDesc. */
         OPERATION(new Known(Set.of(1, 2, 3, 4, 5), Map.of())),
-        /** What follows the operations in BlockDesc. */
+        /** The fields after the operations in BlockDesc. */
         BLOCK(new Known(Set.of(5), Map.of())),
-        /** What follows the blocks in ProgramDesc. */
+        /** The fields after the blocks in ProgramDesc. */
         PROGRAM(new Known(Set.of(4, 5), Map.of()));
 
         private final Known known;
@@ -53,7 +53,7 @@ final class Originals {
         }
     }
 
-    /** What must be kept; null if the message is written as the file has it. */
+    /** The part of a message that must be kept; null if the message is written as the file has it. */
     static @Nullable OriginalMessage of(ByteString read, ByteString written) {
         return read.equals(written) ? null : new OriginalMessage(read.toByteArray(), written.toByteArray());
     }

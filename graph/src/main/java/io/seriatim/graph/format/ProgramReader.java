@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProgramReader {
     /**
-     * Blocks within blocks: a choice among many cases is as deep as they are many, but whoever runs it needs stack for
-     * each.
+     * The deepest nesting of blocks. A choice among many cases has a level for each case, and a run needs stack for
+     * each level.
      */
     private static final int DEEPEST = 500;
     private final WireReader in;
@@ -158,7 +158,7 @@ final class ProgramReader {
     private void checkBlocks(RawBlock block, OpDesc op, int offset, List<RawBlock> blocks) throws IOException {
         for (Attribute.Named attribute : op.attributes()) {
             for (int index : attribute.value().blocks()) {
-                // With any other parent an operation might run its own block, without end.
+                // With any other parent an operation could run its own block, in an endless recursion.
                 if (index < 1 || index >= blocks.size() || blocks.get(index).parent != block.index) {
                     throw in.error(offset,
                             "attribute '" + attribute.name() + "' of operation '" + op.type() + "' names block " + index

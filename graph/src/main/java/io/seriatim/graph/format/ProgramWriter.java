@@ -28,11 +28,11 @@ final class ProgramWriter {
             out.raw(Originals.restored(Originals.Kind.PROGRAM, program.original(), header(program, withOpVersions)));
             return out.toBytes().toByteArray();
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // Memory does not refuse to be written.
+            throw new UncheckedIOException(e); // Writing to memory does not fail.
         }
     }
 
-    /** What follows the blocks, as it is written for what was understood. */
+    /** The known fields after the blocks. */
     static ByteString header(Program program, boolean withOpVersions) throws IOException {
         WireWriter out = new WireWriter();
         Long version = program.version();
@@ -67,7 +67,7 @@ final class ProgramWriter {
         out.raw(Originals.restored(Originals.Kind.BLOCK, block.original(), rest(block.forwardAsWritten())));
     }
 
-    /** What follows the operations of a block, as it is written for what was understood. */
+    /** The known fields after the operations of a block. */
     static ByteString rest(@Nullable Integer forward) throws IOException {
         WireWriter out = new WireWriter();
         if (forward != null) {
@@ -76,7 +76,7 @@ final class ProgramWriter {
         return out.toBytes();
     }
 
-    /** A variable, as it is written for what was understood. */
+    /** The known fields of a variable. */
     static ByteString variable(VarDesc desc) throws IOException {
         WireWriter out = new WireWriter();
         out.text(1, desc.name());
@@ -111,7 +111,7 @@ final class ProgramWriter {
                 }
             });
             case VarType.Other _ -> {
-                // It has no more than its number.
+                // The type has only its number.
             }
         }
     }
@@ -131,7 +131,7 @@ final class ProgramWriter {
         }
     }
 
-    /** An operation, as it is written for what was understood. */
+    /** The known fields of an operation. */
     static ByteString operation(OpDesc op) throws IOException {
         WireWriter out = new WireWriter();
         slots(out, 1, op.inputs());

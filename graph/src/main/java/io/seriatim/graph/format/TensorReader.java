@@ -25,7 +25,7 @@ final class TensorReader {
         this.in = in;
     }
 
-    /** One tensor for each name, which messages give; and then nothing more. */
+    /** Reads one tensor for each name, for messages, and requires that nothing follows. */
     List<TensorStreams.LodTensor> readAll(List<String> names) throws IOException {
         List<TensorStreams.LodTensor> tensors = new ArrayList<>();
         boolean whole = false;
@@ -114,7 +114,7 @@ final class TensorReader {
         return tensor;
     }
 
-    /** Any byte but 0 is true; kernels want 1. */
+    /** Any byte but 0 is true; kernels need 1. */
     private static void normalize(MemorySegment memory) {
         for (long at = 0; at < memory.byteSize(); at++) {
             if (memory.get(ValueLayout.JAVA_BYTE, at) != 0) {
@@ -155,7 +155,7 @@ final class TensorReader {
         }
     }
 
-    /** Selected rows, and then nothing more. */
+    /** Reads selected rows, and requires that nothing follows. */
     SelectedRows rows() throws IOException {
         version("selected rows");
         long at = in.position();

@@ -29,7 +29,7 @@ final class WireReader {
         this(source, bytes, 0);
     }
 
-    /** With the offset of the first byte in the file, for messages. */
+    /** Creates a reader; the offset of the first byte in the file is for messages. */
     WireReader(String source, byte[] bytes, long base) {
         this.source = source;
         this.base = base;
@@ -45,7 +45,7 @@ final class WireReader {
 
         /** Called behind each field, known or not, with the offset of its first byte. */
         default void passed(int field, int from) {
-            // Most messages do not ask.
+            // Most messages do not need the offsets.
         }
     }
 
@@ -96,7 +96,7 @@ final class WireReader {
     }
 
     private void skip(int of) throws IOException {
-        // A group may nest without end; Paddle's files have none.
+        // Groups may nest without limit; Paddle's files have none.
         if (WireFormat.getTagWireType(of) > WireFormat.WIRETYPE_LENGTH_DELIMITED
                 && WireFormat.getTagWireType(of) != WireFormat.WIRETYPE_FIXED32) {
             throw error("a field of the old kind 'group', which programs do not have");

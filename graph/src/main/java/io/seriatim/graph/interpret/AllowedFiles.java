@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which files the operations of programs may read and write: those of one folder, or none. It does not matter where
- * a program comes from; that its file was read, copied or built by hand cannot be seen in it.
+ * Which files the operations of programs may read and write: those of one folder, or none. The origin of a program does
+ * not matter, since a program does not tell whether it was read from a file, copied or built.
  */
 public final class AllowedFiles {
     /** Programs read and write no files. */

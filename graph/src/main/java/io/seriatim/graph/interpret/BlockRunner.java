@@ -58,7 +58,7 @@ final class BlockRunner {
                 : "; built at " + String.join(", called at ", op.builtAt());
     }
 
-    /** What a branch would have computed that was not taken has no gradient either, not even zeros. */
+    /** The outputs of a branch that was not taken have no gradient, not even zeros. */
     private static boolean isGradientOfNothing(OpDesc op, Environment environment) {
         return op.type().equals("fill_any_like")
                 && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
@@ -70,7 +70,7 @@ final class BlockRunner {
         if (!Operations.system().get(op.type()).effects().contains(Effect.RANDOM)) {
             return NO_KEY;
         }
-        // Dropout's seed counts only where it says so.
+        // The seed of dropout is ignored if its attribute fix_seed is false.
         boolean ignored = op.attribute("fix_seed") instanceof Attribute.Bool(boolean fixed) && !fixed;
         long seed = !ignored && op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
         if (seed != 0) {

@@ -17,7 +17,7 @@ public final class BlockSession {
     }
 
     /**
-     * What is run.
+     * The block that is run.
      *
      * @return a block of the program
      */
@@ -38,7 +38,7 @@ public final class BlockSession {
     }
 
     /**
-     * Makes a variable a name of memory that it shares with other variables: who overwrites it overwrites that.
+     * Makes a variable a name of memory that it shares with other variables: a write to one is a write to all.
      *
      * @param name
      *            its name

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Each time that a block runs it has an environment of its own, which stays for the gradient. A loop's variables are
  * the ones outside, which its steps overwrite; so each step keeps what they were before it. The gradient of a loop
- * walks through the steps backwards. What flows back along a loop's variable is handed from step to step; what flows to
- * a variable that the loop only reads is added up over the steps. A step whose block does not write a gradient adds
+ * walks through the steps backwards. The gradient of a loop's variable is passed from step to step; the gradients of a
+ * variable that the loop only reads are added up over the steps. A step whose block does not write a gradient adds
  * nothing, and a branch that was not taken gives zeros.
  */
 final class ControlInstructions {
@@ -87,7 +87,7 @@ final class ControlInstructions {
         for (int i = 0; i < gradients.size(); i++) {
             if (!gradients.get(i).equals(GradientRule.EMPTY)) {
                 String name = GradientRule.gradient(inputs.get(i));
-                // What the branch would have changed, and did not, passes through.
+                // Gradients of variables that a branch not taken would have changed pass through.
                 Object value = inner == null ? incoming.get(name) : inner.here(name);
                 environment.set(gradients.get(i),
                         value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
@@ -96,14 +96,14 @@ final class ControlInstructions {
     }
 
     /**
-     * Runs the block of a gradient where its forward block has run: with what comes in, and so that what it computes
-     * for some names stays there.
+     * Runs the block of a gradient in the environment in which its forward block has run, with the incoming gradients.
+     * The results of some names stay there.
      */
     private void runGradient(Block block, Environment inner, Map<String, Object> incoming, Collection<String> outgoing,
             Map<String, Object> after) {
         inner.claim(incoming.keySet());
         inner.claim(outgoing);
-        // What else it computes on the way may be called as gradients outside.
+        // Other results of the block may have the names of gradients outside.
         inner.claim(written(block).stream().filter(name -> name.contains(GradientRule.SUFFIX)).toList());
         inner.claim(after.keySet());
         outgoing.forEach(inner::removeHere);
@@ -123,7 +123,7 @@ final class ControlInstructions {
     }
 
     /**
-     * The gradients of an operation's outputs by the names that the block knows them by; zeros for those that no one
+     * The gradients of an operation's outputs under their names in the block; zeros for those that no operation
      * computes.
      */
     private static Map<String, Object> incoming(OpDesc op, List<String> names, Environment environment) {
@@ -240,7 +240,10 @@ final class ControlInstructions {
         }
     }
 
-    /** The gradient of a loop's variable before a step. A step that overwrites it without a look has none. */
+    /**
+     * The gradient of a loop's variable before a step. It is zero if the step overwrites the variable without reading
+     * it.
+     */
     private static Object carriedOn(OpDesc op, String name, Object after, Set<String> written, Environment inner) {
         Object before = written.contains(name) || after instanceof Environment.TensorList ? inner.here(name) : null;
         if (before != null) {

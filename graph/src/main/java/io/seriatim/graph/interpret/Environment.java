@@ -31,7 +31,10 @@ final class Environment {
     private final Map<String, Object> values = new HashMap<>();
     private final List<Block> blocks = new ArrayList<>();
     private final Set<String> claimed = new HashSet<>();
-    /** Memory that several variables share, of the whole tree. Weak: it goes with the last of them. */
+    /**
+     * The memory that several variables share, for the whole tree. References are weak, so that it is freed with the
+     * last variable.
+     */
     private final Set<Buffer> shared = Collections.newSetFromMap(new WeakHashMap<>());
 
     Environment(@Nullable Environment parent) {
@@ -74,7 +77,7 @@ final class Environment {
         }
     }
 
-    /** From now on variables of some names live here, whoever declares them. */
+    /** From now on variables of some names live here, whichever block declares them. */
     void claim(Collection<String> names) {
         claimed.addAll(names);
     }
@@ -128,13 +131,13 @@ final class Environment {
         to.values.put(name, root().shared.isEmpty() ? value : written(to.values.get(name), value));
     }
 
-    /** What a variable holds once it was overwritten. */
+    /** The value of a variable after it was overwritten. */
     private Object written(@Nullable Object before, Object value) {
         if (!(value instanceof Tensor tensor)) {
             return value;
         }
         if (!(before instanceof Tensor place) || !isShared(place) || tensor.spec().bytes() > place.spec().bytes()) {
-            // A value that only passes through is no further name.
+            // A value that is only passed on does not become a further name of the memory.
             return isShared(tensor) && !tensor.equals(before) ? VariableValues.copy(tensor) : tensor;
         }
         boolean isThere = tensor.buffer().equals(place.buffer()) && tensor.offset() == place.offset();
@@ -154,8 +157,8 @@ final class Environment {
     }
 
     /**
-     * Has a variable's memory be that of others, too. Before that it was its alone: what is fed, and what other
-     * variables happen to hold, stays as it is.
+     * Makes the memory of a variable that of others, too. The variable first gets memory of its own, so that feeds and
+     * other variables with the same tensor do not change.
      */
     Tensor share(String name) {
         Tensor tensor = tensor(name);
@@ -173,7 +176,7 @@ final class Environment {
         root().shared.add(tensor.buffer());
     }
 
-    /** Gives variables memory of their own, as they have it until a program makes them share. */
+    /** Gives variables whose memory is shared a copy of their own. */
     void separate(Collection<String> names) {
         for (String name : names) {
             if (find(name) instanceof Tensor tensor && isShared(tensor)) {

@@ -9,7 +9,8 @@ import io.seriatim.tensor.Tensor;
 import java.util.List;
 
 /**
- * Runs the operations that are no computations: feed and fetch, control flow, lists of tensors, files, communication.
+ * Runs the operations that are not lowered to computations: feed and fetch, control flow, tensor lists, files,
+ * communication.
  */
 final class Instructions {
     private final RunState state;
@@ -94,7 +95,7 @@ final class Instructions {
         }
     }
 
-    /** Communication among one: a copy. Among more it is refused by its schema. */
+    /** Communication of a single rank is a copy. The schema refuses communication of several ranks. */
     private static void alone(OpDesc op, Environment environment) {
         List<String> out = op.output("Out");
         for (int i = 0; i < out.size(); i++) {

@@ -20,8 +20,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs programs operation by operation on the calling thread, each kernel made when it is met. It is what every other
- * way to run a program is compared with: simple, and slow. Of one thread at a time.
+ * Runs programs operation by operation on the calling thread, each kernel made when it is met. It is the reference for
+ * every other way to run a program: simple and slow. Used by one thread at a time.
  */
 public final class Interpreter {
     private final OpRunner runner;
@@ -35,7 +35,7 @@ public final class Interpreter {
     }
 
     /**
-     * With some kernels.
+     * Creates an interpreter with some kernels.
      *
      * @param kernels
      *            for instance {@link Kernels#system}
@@ -46,7 +46,7 @@ public final class Interpreter {
     }
 
     /**
-     * With kernels that are shared with others.
+     * Creates an interpreter with kernels that are shared.
      *
      * @param kernels
      *            made once each
@@ -170,7 +170,7 @@ public final class Interpreter {
         Environment local = new Environment(root);
         local.enter(program.global());
         Set<String> written = written(program);
-        // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
+        // Feeds and fetched values belong to the caller: programs change copies.
         feeds.forEach(
                 (name, tensor) -> local.set(name,
                         feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
@@ -186,8 +186,8 @@ public final class Interpreter {
     }
 
     /**
-     * A run whose operations someone else chooses. For executors: what depends on values, and what runs blocks, they
-     * leave to the interpreter.
+     * A run whose operations the caller chooses. Executors leave operations that depend on values or run blocks to the
+     * interpreter.
      *
      * @param block
      *            whose operations

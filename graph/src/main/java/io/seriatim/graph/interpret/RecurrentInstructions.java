@@ -121,8 +121,8 @@ final class RecurrentInstructions {
     }
 
     /**
-     * What comes into a step's gradient: that of its part of the outputs, and that of the states from the step after
-     * it.
+     * The gradients that come into a step: those of its part of the outputs, and those of the states from the next
+     * step.
      */
     private static void enter(OpDesc op, Shape shape, Environment environment, Environment inner, int part,
             Map<String, Object> states) {

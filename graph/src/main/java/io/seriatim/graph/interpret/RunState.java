@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one run of a program knows: the program, where its persistable variables are, what was fed, from where random
- * numbers come, which files it may use, and how often each operation has drawn some.
+ * The state of one run of a program: the program, its persistable variables, the feeds, the source of random numbers,
+ * the files that it may use, and the number of draws of each operation.
  */
 record RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
         long run,

@@ -13,10 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Lists of tensors, which Paddle calls arrays.
  *
  * <p>
- * The gradient of a list is a list of the elements' gradients. Writing an element has as its gradient reading it, after
- * which nothing more flows into it: what it was before has been overwritten. So such a read takes the element's
- * gradient out of the list. Reading an element has as its gradient writing it, which adds to what is there: the element
- * may have been read several times.
+ * The gradient of a list is a list of the elements' gradients. The gradient of writing an element reads the element's
+ * gradient and takes it out of the list: the earlier value was overwritten and gets no gradient. The gradient of
+ * reading an element adds to the element's gradient in the list, since the element may have been read several times.
  */
 final class TensorListInstructions {
     private static final Set<String> ALSO_FOR_LISTS = Set.of("assign", "sum", "fill_any_like");
@@ -25,7 +24,7 @@ final class TensorListInstructions {
     private TensorListInstructions() {
     }
 
-    /** Whether an operation on tensors is here one on lists. */
+    /** Whether the operands of an operation on tensors are lists. */
     static boolean isFor(OpDesc op, Environment environment) {
         return ALSO_FOR_LISTS.contains(op.type())
                 && op.input("X").stream().anyMatch(name -> environment.find(name) instanceof Environment.TensorList);

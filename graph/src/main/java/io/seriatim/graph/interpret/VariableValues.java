@@ -19,14 +19,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What control flow does with the values of variables itself: zeros, sums, copies, parts of tensors. Values of the
- * host.
+ * Operations of control flow on the values of variables: zeros, sums, copies, parts of tensors. All values lie in host
+ * memory.
  */
 final class VariableValues {
     private VariableValues() {
     }
 
-    /** The gradient of what has no influence: zeros, no rows, or a list without tensors. */
+    /** The gradient of a value without influence: zeros, no rows, or a list without tensors. */
     static Object zerosLike(Object value) {
         return switch (value) {
             case Tensor tensor -> zeros(tensor.dtype(), tensor.shape().dims());
@@ -99,7 +99,7 @@ final class VariableValues {
         return value instanceof SelectedRows rows ? rows.whole() : (Tensor) value;
     }
 
-    /** What no later change of the value changes. */
+    /** A copy that later changes of the value do not affect. */
     static Object copy(Object value) {
         return switch (value) {
             case Tensor tensor -> copy(tensor);

@@ -6,7 +6,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 
-/** What is known of a variable where an operation reads or writes it. Compared by content. */
+/** The known type of a variable where an operation reads or writes it. Compared by content. */
 public final class ArgType {
     /** What the variable holds. */
     public enum Kind {

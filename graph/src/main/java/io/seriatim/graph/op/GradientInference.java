@@ -1,6 +1,6 @@
 package io.seriatim.graph.op;
 
-/** Gradients have the shape and type of what they are gradients of. */
+/** Infers that a gradient has the shape and type of its variable. */
 final class GradientInference {
     private GradientInference() {
     }
@@ -17,7 +17,7 @@ final class GradientInference {
     }
 
     /**
-     * The forward's variable itself, if the gradient reads it, else XShape's, else the first gradient that comes in.
+     * The forward variable itself if the gradient operation reads it, else XShape, else the first incoming gradient.
      */
     private static String like(GradientSignature signature, Inference inference, GradientSignature.Binding output) {
         for (GradientSignature.Binding input : signature.inputs()) {

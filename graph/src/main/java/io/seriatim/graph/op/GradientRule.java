@@ -5,13 +5,13 @@ import io.seriatim.graph.program.VarDesc;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** Says which operations compute the gradient of one. */
+/** The rule that makes the operations of a gradient. */
 @FunctionalInterface
 public interface GradientRule {
-    /** What follows a variable's name in that of its gradient. */
+    /** The suffix of the name of a gradient. */
     String SUFFIX = VarDesc.GRADIENT_SUFFIX;
 
-    /** Stands in a list for a variable that is not there. */
+    /** The placeholder of a missing variable in a list. */
     String EMPTY = "@EMPTY@";
 
     /**

@@ -78,7 +78,7 @@ public record GradientSignature(String type, List<Binding> inputs, List<Binding>
                 bindings(text.substring(arrow + 2)));
     }
 
-    /** With the slots marked that take several variables. */
+    /** Marks the slots that take several variables. */
     GradientSignature withLists(Predicate<String> isList) {
         return new GradientSignature(type, inputs,
                 outputs.stream().map(binding -> isList.test(binding.forward()) ? binding.inList() : binding).toList());
@@ -117,7 +117,7 @@ public record GradientSignature(String type, List<Binding> inputs, List<Binding>
         return op.outputs().containsKey(slot) ? op.output(slot) : op.input(slot);
     }
 
-    /** A slot of one variable whose gradient is not wanted stays empty; in a list something must hold the place. */
+    /** A slot for one variable stays empty if its gradient is not wanted; a list needs a placeholder. */
     private static List<String> gradients(List<String> names, boolean list, Predicate<String> wanted) {
         if (!list && names.stream().noneMatch(wanted)) {
             return List.of();

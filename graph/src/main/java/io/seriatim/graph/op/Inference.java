@@ -13,9 +13,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operation's inference reads and says: element types and shapes of its variables. It is used twice: while a
- * program is built, when dimensions may be unknown (−1), and before a run, when all are known, and with them the values
- * of those inputs that decide on shapes.
+ * The known types of an operation's inputs, and the types that its inference sets for the outputs. Inference runs
+ * twice: while a program is built, when dimensions may be unknown (−1), and before a run, when all dimensions are
+ * known, and the values of inputs that decide on shapes.
  */
 public final class Inference {
     private final OpDesc op;

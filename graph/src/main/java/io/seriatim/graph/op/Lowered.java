@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an operation comes down to for given shapes.
+ * The steps of an operation for given shapes.
  *
  * @param steps
  *            in order

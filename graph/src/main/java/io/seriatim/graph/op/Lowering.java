@@ -11,12 +11,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the steps of an operation whose shapes are known. Written like the formula:
- * {@code l.out("Out", l.run(Unary.of(EXP), l.in("X")))}. Results of steps are temporary memory, unless they go to an
- * output as they are: then they are computed in it.
+ * Collects the steps of an operation whose shapes are known. It is written like the formula:
+ * {@code l.out("Out", l.run(Unary.of(EXP), l.in("X")))}. The result of a step goes to temporary memory, or directly to
+ * an output if it becomes that output unchanged.
  */
 public final class Lowering extends LoweringSteps {
-    /** The rule by which an operation comes down to steps. */
+    /** The rule that lowers an operation to steps. */
     @FunctionalInterface
     public interface Rule {
         /**

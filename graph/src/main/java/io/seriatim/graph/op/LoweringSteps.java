@@ -69,7 +69,7 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
     }
 
     /**
-     * Memory for the time of the operation; it holds anything.
+     * Uninitialised memory for the time of the operation.
      *
      * @param spec
      *            what it is, row-major
@@ -197,7 +197,8 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
     }
 
     /**
-     * An output that is an input changed in place: the same variable, or else a copy of it.
+     * An output that holds an input changed in place: the same variable if the operation names it twice, otherwise a
+     * copy.
      *
      * @param input
      *            the input slot
@@ -210,7 +211,8 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
     }
 
     /**
-     * An output that is an input changed in place: the same variable, or else a copy of it.
+     * An output that holds an input changed in place: the same variable if the operation names it twice, otherwise a
+     * copy.
      *
      * @param input
      *            the input slot
@@ -236,9 +238,8 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
     }
 
     /**
-     * An output that is a further name of an input or another output, or of a part of it: whatever writes the one
-     * afterwards, also other operations, is seen through the other. The output's slot must be declared with
-     * {@link Operation.Builder#aliases}.
+     * Makes an output a further name of an input or another output, or of a part of it: later writes to one, also by
+     * other operations, change the other. The output's slot must be declared with {@link Operation.Builder#aliases}.
      *
      * @param output
      *            the output slot
@@ -271,7 +272,7 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
         return run(Copy.PLAIN, operand);
     }
 
-    /** What was collected. */
+    /** The collected steps. */
     Lowered lowered() {
         return new Lowered(
                 steps.stream().map(step -> new Step(step.work(), placed(step.inputs()), placed(step.outputs())))

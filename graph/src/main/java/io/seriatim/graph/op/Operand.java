@@ -18,7 +18,7 @@ import java.util.Arrays;
  *            type, shape and layout
  */
 public record Operand(Source source, long offset, TensorSpec spec) {
-    /** What has no elements begins where its source does: there may be nothing behind that. */
+    /** A tensor without elements begins at the start of its source: an offset could lie beyond the source's end. */
     public Operand {
         offset = spec.shape().size() == 0 ? 0 : offset;
     }

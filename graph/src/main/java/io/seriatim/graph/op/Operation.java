@@ -12,8 +12,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation type: its slots and attributes, how it infers, what its gradient is, what else it does, and which
- * computations it comes down to. Immutable.
+ * The schema of an operation type: its slots, attributes, inference, gradient, effects, and the computations to which
+ * it is lowered. Immutable.
  */
 public final class Operation {
     private final String type;
@@ -34,11 +34,11 @@ public final class Operation {
     private final @Nullable UnaryOperator<long[]> ofShape;
     private final @Nullable Function<OpDesc, List<String>> changedInPlace;
 
-    /** Says of an operation that it cannot be run, if its attributes alone decide that. */
+    /** A rule that refuses operations which cannot be run because of their attributes. */
     @FunctionalInterface
     public interface Refusal {
         /**
-         * Looks at an operation.
+         * Examines an operation.
          *
          * @param op
          *            of the type that the rule was given for
@@ -82,7 +82,7 @@ public final class Operation {
         return new Builder(type);
     }
 
-    /** Collects what an operation type is. */
+    /** Collects the properties of an operation type. */
     public static final class Builder extends OperationBuilder {
         Builder(String type) {
             super(type);
@@ -252,7 +252,7 @@ public final class Operation {
     }
 
     /**
-     * Whether it comes down to steps; else it is an instruction of an executor.
+     * Whether it is lowered to steps; otherwise it is an instruction of an executor.
      *
      * @return false for control flow, feed and fetch, files and collectives
      */
@@ -294,7 +294,7 @@ public final class Operation {
             inference.require(slot.list() || inference.count(slot.name()) <= 1, "the slot %s takes one variable",
                     slot.name());
         }
-        // An instruction that is refused here may stand in a program that is built to be run elsewhere.
+        // Only missing attributes of an instruction are an error here: the program may be built to be run elsewhere.
         String refusal = isLowered() ? refusal(op) : missing(op);
         if (refusal != null) {
             throw inference.error(refusal);
@@ -309,7 +309,7 @@ public final class Operation {
      * @return null if nothing in its attributes speaks against it; it may still fail when it is run
      */
     public @Nullable String refusal(OpDesc op) {
-        // Instructions need not look at every attribute.
+        // An instruction may ignore attributes.
         String missing = isLowered() ? missing(op) : null;
         if (missing != null || refusals.isEmpty()) {
             return missing;
@@ -346,7 +346,7 @@ public final class Operation {
      *            of an operation of this type
      * @return the steps
      * @throws IllegalStateException
-     *             if it does not come down to steps
+     *             if it is not lowered to steps
      */
     public Lowered lower(Lowering lowering) {
         Lowering.Rule rule = this.lowering;

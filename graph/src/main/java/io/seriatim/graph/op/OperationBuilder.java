@@ -13,9 +13,7 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The methods of an {@link Operation.Builder}, which has a file of its own for its length.
- */
+/** The methods of {@link Operation.Builder}, in a file of their own since there are many. */
 abstract sealed class OperationBuilder permits Operation.Builder {
     final String type;
     final List<Slot> inputs = new ArrayList<>();
@@ -102,7 +100,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * That it reads or writes a file. It is run only where the caller allows files, see
+     * Declares that it reads or writes a file. It is run only where the caller allows files, see
      * {@link io.seriatim.graph.interpret.AllowedFiles}.
      *
      * @param attribute
@@ -115,8 +113,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * Which operations of the type cannot be run, whatever they are given. Programs with such operations are
-     * refused before anything of them is run.
+     * Adds a rule that refuses operations of the type which cannot be run, whatever their inputs. Programs with such
+     * operations are refused before any operation runs.
      *
      * @param rule
      *            looks at attributes only; several calls add rules, of which the first that refuses is quoted
@@ -128,7 +126,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * How it infers.
+     * Sets the rule that infers the outputs' types and shapes.
      *
      * @param rule
      *            sets the outputs' types and shapes
@@ -140,7 +138,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * What it comes down to. Without, it is an instruction that only an executor can carry out.
+     * Sets the rule that lowers it to steps. A type without the rule is an instruction that only an executor can carry
+     * out.
      *
      * @param rule
      *            makes the steps
@@ -209,9 +208,9 @@ abstract sealed class OperationBuilder permits Operation.Builder {
 
     /**
      * Begins the definition of a gradient operation, for one that has a gradient of its own: with the slots of the
-     * signature, and this operation's attributes. It does not become this operation's gradient by that; say so with
-     * {@link #grad(String)} and the same signature. The builder that is returned still needs what it comes down to,
-     * then its own gradient, and is registered by its own {@link #register}. Where gradients have no gradients,
+     * signature, and this operation's attributes. That does not make it the gradient of this operation: call
+     * {@link #grad(String)} with the same signature too. The returned builder still needs its lowering and its own
+     * gradient, and is registered by its own {@link #register}. Where gradients have no gradients,
      * {@link #grad(String, Lowering.Rule)} does all of this.
      *
      * @param signature
@@ -248,7 +247,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * What it does apart from writing its outputs.
+     * Declares an effect other than writing the outputs.
      *
      * @param effect
      *            one or more calls
@@ -296,8 +295,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * That it stands at the boundary of a program: it brings values into a run or out of it. An executor does that
-     * before and after the run, and leaves the operation out.
+     * Declares that it stands at the boundary of a program and brings values into a run or out of it. An executor does
+     * that before and after the run, and leaves the operation out.
      *
      * @return this
      */
@@ -307,7 +306,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * That programs compute shapes with it, and that it does nothing else: an executor may compute it once for a
+     * Declares that programs compute shapes with it, and that it has no effects: an executor may compute it once for a
      * plan if all its inputs are known by then and it has no more elements than a shape has.
      *
      * @return this
@@ -318,8 +317,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * That its only output follows from the shape of an input: shape arithmetic that is known as soon as that shape
-     * is.
+     * Declares that its only output follows from the shape of an input: shape arithmetic whose result is known as soon
+     * as that shape is.
      *
      * @param slot
      *            the input, of which only the shape is used
@@ -333,8 +332,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * That it changes variables and keeps a part of what they hold, as an operation does that writes one element of
-     * a list: an executor counts them among what it reads and what it writes.
+     * Declares variables that it changes in part, as an operation does that writes one element of a list. An executor
+     * counts them as read and as written.
      *
      * @param variables
      *            the names of the variables that an operation changes
@@ -346,7 +345,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * Puts it into a registry, with the gradients that were defined with it.
+     * Adds it to a registry, with the gradients that were defined with it.
      *
      * @param registry
      *            where it goes

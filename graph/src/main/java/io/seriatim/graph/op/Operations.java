@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The operation types that there are. Those of other modules come from their {@link Provider}s. */
+/** The registry of operation types. Other modules add types by a {@link Provider}. */
 public final class Operations {
     /** Types without a schema that make readers in files of PaddlePaddle; a caller makes the reader instead. */
     private static final Set<String> READER_MAKERS = Set.of("create_py_reader", "create_double_buffer_reader");
@@ -22,7 +22,7 @@ public final class Operations {
     /** Those that do not come from providers. */
     private Set<String> builtIn = Set.of();
 
-    /** Where an operation stands that cannot be run, and how many there are like it. */
+    /** The first place of an operation that cannot be run, and the number of such operations. */
     private record Place(int block, int index, int count) {
         Place again() {
             return new Place(block, index, count + 1);
@@ -225,8 +225,8 @@ public final class Operations {
     }
 
     /**
-     * Whether all that an operation does is to write its outputs, and those of the blocks that it runs: then it may be
-     * left out where no one reads these. Of types that come from elsewhere than the run-time that is not known.
+     * Whether an operation has no effect but to write its outputs and those of the blocks that it runs. Such an
+     * operation may be left out if its outputs are not read. For types of other providers that is not known.
      *
      * @param op
      *            the operation

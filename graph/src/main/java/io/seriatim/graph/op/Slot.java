@@ -13,7 +13,7 @@ import java.util.List;
  * @param optional
  *            whether it may be left out
  * @param intermediate
- *            whether it is there for the gradient only
+ *            whether only the gradient reads it
  */
 public record Slot(String name, boolean list, boolean optional, boolean intermediate) {
     /** Reads slots in the notation of {@link Operation#define}. */

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of what an operation comes down to.
+ * One step of a lowered operation.
  *
  * @param work
  *            what is done
@@ -24,7 +24,7 @@ public record Step(Work work, List<@Nullable Operand> inputs, List<@Nullable Ope
         outputs = Collections.unmodifiableList(new ArrayList<>(outputs));
     }
 
-    /** What a step does. */
+    /** The work of a step. */
     public sealed interface Work {
         /**
          * A kernel's work.

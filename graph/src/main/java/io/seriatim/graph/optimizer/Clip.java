@@ -2,7 +2,7 @@ package io.seriatim.graph.optimizer;
 
 import io.seriatim.graph.util.Ranges;
 
-/** How gradients are kept from being too large. */
+/** The clipping of gradients. */
 public sealed interface Clip {
     /**
      * Each element.

@@ -7,9 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How parameters follow their gradients. Immutable: settings make copies. Names, order and defaults are Paddle's.
- * Learning rates, and numbers added or multiplied, are finite and from 0 on; rates at which means change are from 0 to
- * below 1.
+ * The rule that updates parameters from their gradients. Immutable: settings make copies. Names, order and defaults are
+ * Paddle's. Learning rates, and numbers added or multiplied, are finite and from 0 on; rates at which means change are
+ * from 0 to below 1.
  */
 public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagrad, Adadelta, Adamax, RmsProp, Lamb {
     private final Settings settings;
@@ -101,7 +101,7 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      *            that holds for it, or null
      */
     public void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
-        // The simplest has none.
+        // The simplest optimizer keeps none.
     }
 
     /**

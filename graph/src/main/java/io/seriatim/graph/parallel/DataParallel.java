@@ -90,7 +90,7 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
     }
 
     /**
-     * What is fed, without repeats: that of the first replica, that of the second, and so on.
+     * The names of all feeds, without repeats: those of the first replica, those of the second, and so on.
      *
      * @return in the order of {@link #split}
      */

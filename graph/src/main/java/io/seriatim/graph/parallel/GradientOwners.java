@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which place adds up which gradient. The largest goes first, to where least is: so the sums, and what is sent for
- * them, are spread evenly.
+ * Assigns gradients to the places that add them up. The largest is assigned first, each to the place with the fewest
+ * bytes, so that sums and transfers are spread evenly.
  */
 final class GradientOwners {
     private GradientOwners() {
@@ -35,7 +35,7 @@ final class GradientOwners {
             while (loads[at] != least) {
                 at++;
             }
-            // A small one costs something, too.
+            // A small gradient also has a fixed cost.
             loads[at] += Math.max(1, bytes.getOrDefault(name, 0L));
             owners.put(name, leaders.get(at));
         }

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is reduced, and who owns it: what forward or backward has written and the optimizer reads, gradients above all,
- * behind the last operation that writes it.
+ * The variables that are reduced, and their owners: variables that forward or backward writes and the optimizer reads,
+ * mostly gradients. Each is reduced after the last operation that writes it.
  *
  * @param behind
  *            names, by the number of the operation behind which they are reduced

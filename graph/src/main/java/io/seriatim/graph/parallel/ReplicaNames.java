@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What each variable of a program is called at each replica. */
+/** The names of a program's variables at each replica. */
 final class ReplicaNames {
     private final Replicas replicas;
     private final Map<String, Sharing> sharing = new HashMap<>();
     private final Set<String> updated = new HashSet<>();
 
-    /** Among whom a variable is one. */
+    /** The replicas among which a variable is shared. */
     private enum Sharing {
         ALL, PLACE, NONE
     }
@@ -55,7 +55,7 @@ final class ReplicaNames {
         return isLarge ? Sharing.PLACE : Sharing.ALL;
     }
 
-    /** What is written by both is one thing for forward and backward, and another for the optimizer. */
+    /** A variable that both write has one copy for forward and backward, and another for the optimizer. */
     private void requireNoWayBack(Block block, List<OpDesc> ops, Set<String> computed) {
         Set<String> back = new HashSet<>();
         for (OpDesc op : ops) {

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the replicas of a program are, and what tells their variables apart.
+ * The places of a program's replicas, and the suffixes that tell their variables apart.
  *
  * @param places
  *            one for each replica
@@ -48,7 +48,7 @@ record Replicas(List<Place> places) {
         return all;
     }
 
-    /** What stands behind the names of a replica's variables; nothing for the first. */
+    /** The suffix of the names of a replica's variables; empty for the first. */
     String suffix(int replica) {
         if (replica == 0) {
             return "";
@@ -57,7 +57,7 @@ record Replicas(List<Place> places) {
         return "@" + places.get(replica) + (occurrence > 1 ? "#" + occurrence : "");
     }
 
-    /** A seed of its own for each replica; that of the first stays, and so does none. */
+    /** A seed of its own for each replica. The first replica keeps its seed, and a seed of 0 stays 0. */
     static int seed(int seed, int replica) {
         if (seed == 0 || replica == 0) {
             return seed;

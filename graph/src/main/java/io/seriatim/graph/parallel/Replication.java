@@ -88,7 +88,7 @@ final class Replication {
         }
     }
 
-    /** Where the program wants it; Paddle's name for all places means none. */
+    /** The place that the program asks for; Paddle's name for all places means none. */
     private static String device(OpDesc op) {
         return op.attribute(Roles.DEVICE) instanceof Attribute.Text(String text) && !text.isBlank()
                 && !text.endsWith(":all") ? text : "";
@@ -229,7 +229,7 @@ final class Replication {
         return out;
     }
 
-    /** What stands for a variable of one place. */
+    /** The replacement of a variable of one place. */
     private String together(String name) {
         VarDesc desc = from.get(name);
         String mean = means.get(name);

@@ -10,10 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Puts updates that follow one another in the order in which their gradients come: the last layer's first. Otherwise a
- * stream would have all of them wait for the first one's, which comes last and is on its way just then. An operation is
- * <em>due</em> when the last that it must follow is; in that order, with equals as they were, it still follows all of
- * them.
+ * Sorts consecutive updates by the order in which their gradients are computed: the last layer's first. Otherwise all
+ * updates on a stream would wait for the first layer's gradient, which comes last. An operation is <em>due</em> with
+ * the last operation that it must follow. A stable sort by that keeps it after all of them.
  */
 final class UpdateOrder {
     /** When what an operation reads or overwrites was last written, and when it was last read. */
@@ -54,13 +53,13 @@ final class UpdateOrder {
         return acts ? updates : all.stream().sorted(Comparator.comparingInt(Due::at)).map(Due::op).toList();
     }
 
-    /** What does more than write its outputs stays where it is. */
+    /** Operations with other effects stay where they are. */
     private static boolean acts(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
         return schema == null || !schema.effects().isEmpty();
     }
 
-    /** After all whose results it reads or overwrites, and all that have read what it overwrites. */
+    /** After the operations whose results it reads or overwrites, and those that have read what it overwrites. */
     private int due(OpDesc op, int earliest) {
         int due = earliest;
         for (String name : op.inputNames()) {

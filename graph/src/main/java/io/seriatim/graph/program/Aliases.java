@@ -38,8 +38,8 @@ public final class Aliases {
     }
 
     /**
-     * The variables that a block has share memory, and overwrites before it reads them: each run makes them anew, as if
-     * none had been before.
+     * The variables that a block makes share memory and overwrites before it reads them: no run sees the values of an
+     * earlier one.
      *
      * @param block
      *            a program's first block
@@ -85,8 +85,7 @@ public final class Aliases {
     }
 
     /**
-     * Refuses what cannot be known in time: a block within others that makes variables around it share memory, since it
-     * may run or not.
+     * Refuses inner blocks that make variables of outer blocks share memory: whether they run is not known in time.
      *
      * @param program
      *            what is to be run

@@ -78,7 +78,7 @@ public final class Block {
     }
 
     /**
-     * What the file that it was read from has besides variables and operations.
+     * The parts of its message in the file other than variables and operations.
      *
      * @return null if it has no more, or if it was not read from a file
      */

@@ -8,17 +8,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where an operation was built: the innermost frames of the stack that belong neither to this module nor to the JDK.
- * Frames are written as text only when someone asks; until then they are what the stack walk has found anyway, which
- * costs a microsecond or two.
+ * Frames become text only on demand; until then the frames of the stack walk are kept, which costs a microsecond or
+ * two.
  */
 final class CallSite {
     private static final int MOST_FRAMES = 3;
     /**
-     * How far out is looked for user code: what adds operations by itself, as a reader of files does, is not followed
-     * to the end of a deep stack.
+     * How many frames are searched for user code, so that a deep stack without any, as under a reader of files, is not
+     * walked to its end.
      */
     private static final int DEEPEST = 64;
-    /** The packages of this module that append operations; tests and users may have others beneath the same name. */
+    /**
+     * The packages of this module that append operations. Tests and users may have packages of their own below
+     * io.seriatim.graph.
+     */
     static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.append",
             "io.seriatim.graph.autodiff", "io.seriatim.graph.format", "io.seriatim.graph.interpret",
             "io.seriatim.graph.op", "io.seriatim.graph.optimizer", "io.seriatim.graph.parallel",

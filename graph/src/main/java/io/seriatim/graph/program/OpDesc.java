@@ -23,7 +23,7 @@ public final class OpDesc {
     private final List<Attribute.Named> attributes;
     private final @Nullable Boolean target;
     private final @Nullable OriginalMessage original;
-    /** No part of what the operation is: neither files nor comparisons have it. */
+    /** Not part of the operation's value: files and comparisons ignore it. */
     private final @Nullable CallSite site;
 
     /**
@@ -216,7 +216,7 @@ public final class OpDesc {
     }
 
     /**
-     * What the file that it was read from has beyond this.
+     * The unknown parts of its message in the file.
      *
      * @return null if it has no more, or if it was not read from a file
      */
@@ -225,7 +225,7 @@ public final class OpDesc {
     }
 
     /**
-     * A copy that is written with what a file has beyond it.
+     * A copy with the unknown parts of its message in a file.
      *
      * @param message
      *            the message in the file, or null for nothing

@@ -2,7 +2,10 @@ package io.seriatim.graph.program;
 
 import java.util.List;
 
-/** What descriptions of programs ask of the operation types, which are defined above them: found as a service. */
+/**
+ * The questions that descriptions of programs ask about operation types. Schemas are defined in packages above; they
+ * answer as a service.
+ */
 public interface OperationTypes {
     /**
      * Whether there is a type.

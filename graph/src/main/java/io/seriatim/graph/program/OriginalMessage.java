@@ -3,9 +3,9 @@ package io.seriatim.graph.program;
 import java.util.Arrays;
 
 /**
- * The bytes that a file had for a description, kept where they are not those that would be written for it: the file has
- * fields that are not known here, or other orders or encodings. A description that is not changed is written with these
- * bytes; one that is changed keeps the fields that are not known.
+ * The bytes of a description in a file, kept if they differ from those that would be written for it: because of unknown
+ * fields, another order or another encoding. A description that is not changed is written with these bytes; one that is
+ * changed keeps the fields that are not known.
  */
 public final class OriginalMessage {
     private final byte[] read;

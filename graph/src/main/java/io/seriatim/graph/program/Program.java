@@ -113,7 +113,7 @@ public final class Program {
     }
 
     /**
-     * What the file that it was read from has besides blocks.
+     * The parts of its message in the file other than blocks.
      *
      * @return null if it has no more, or if it was not read from a file
      */
@@ -176,7 +176,8 @@ public final class Program {
     }
 
     /**
-     * How many times gradients were added, this time included: names of later ones give way to those of earlier ones.
+     * How many times gradients were added, this time included. Later gradients choose names that earlier ones do not
+     * have.
      *
      * @return 1 at the first call
      */

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Programs for readers: a line for each variable and operation. What every operation has, and where in Python it was
- * made, is left out unless it says something.
+ * Programs for readers: a line for each variable and operation. Attributes that every operation has, and the place in
+ * Python where it was made, are left out unless they carry information.
  */
 final class ProgramText {
     private static final Map<String, Attribute> USUAL = Map.of(Roles.DEVICE, Attribute.of(""), Roles.SCOPE,

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Keeps what some variables need, as Paddle does. Backwards over a block, an operation stays if it is a target's last
- * writer or writes something that is needed, and then its inputs are needed too. A block in it is pruned to what the
- * operation says that it reads and writes; what nobody runs any more goes, and the other blocks are numbered anew,
- * depth first.
+ * Keeps the operations that some variables need, as Paddle does. Going backwards over a block, an operation stays if it
+ * is the last writer of a target or writes a variable that is needed; then its inputs are needed too. The block that an
+ * operation runs is pruned to the variables that the operation declares. Blocks that no operation runs any more are
+ * dropped, and the others are numbered anew, depth first.
  */
 final class TargetPruning {
     private final Program from;
@@ -56,8 +56,8 @@ final class TargetPruning {
                     writer = i;
                 }
             }
-            // A feed may be changed in place; if it is only written from what is not fed, its feed takes the place of
-            // that.
+            // A feed may be changed in place. Its writer is left out if it needs variables that are not fed: the feed
+            // takes its place.
             boolean given = feeds.contains(target) && !runnable.contains(target);
             if (writer < 0 && !given && !feeds.contains(target) && !desc.isPersistable()) {
                 throw new IllegalArgumentException(
@@ -76,7 +76,7 @@ final class TargetPruning {
         return writers;
     }
 
-    /** What operations of the first block write that need no more than the feeds and persistable variables. */
+    /** The variables that operations of the first block compute from feeds and persistable variables only. */
     private Set<String> runnable() {
         Block global = from.global();
         Set<String> written = new HashSet<>();
@@ -93,7 +93,7 @@ final class TargetPruning {
         return written;
     }
 
-    /** An optimizer's operation writes parameters that everything reads, but nothing needs it for that. */
+    /** Optimizer operations write parameters, but the reads of a parameter do not need the update. */
     private static boolean isUpdate(OpDesc op) {
         return (Roles.of(op) & Roles.OPTIMIZE) != 0;
     }
@@ -127,7 +127,7 @@ final class TargetPruning {
                 needed.addAll(op.inputNames());
                 blocksOf(op).forEach(index -> needed.addAll(fromOutside(index)));
                 if (!sharing.isEmpty()) {
-                    // What writes one name of shared memory writes what the others read.
+                    // A write to one of several variables that share memory is a write to all of them.
                     op.outputNames().forEach(name -> needed.addAll(sharing.getOrDefault(name, Set.of())));
                     List.copyOf(needed).forEach(name -> needed.addAll(sharing.getOrDefault(name, Set.of())));
                 }
@@ -145,7 +145,7 @@ final class TargetPruning {
                     needed.addAll(each.inputNames());
                     needed.addAll(each.outputNames());
                     if (each.attribute("states") instanceof Attribute.Texts(List<String> states)) {
-                        // What a recurrence hands from step to step is none of its variables.
+                        // The inner names of a recurrence's states are not variables of its inputs or outputs.
                         needed.addAll(states);
                     }
                 });
@@ -187,8 +187,8 @@ final class TargetPruning {
     }
 
     /**
-     * What a block reads or writes of the blocks around it. A loop's variable that it only writes counts too: its first
-     * value may be read after no step at all.
+     * The variables of outer blocks that a block reads or writes. A loop's variable that is only written counts as
+     * read: without any step its first value is the result.
      */
     private Set<String> fromOutside(int index) {
         Set<String> known = outside.get(index);

@@ -3,8 +3,8 @@ package io.seriatim.graph.program;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The description of a variable. What is null is not said in a file, which is kept, since files are to come out as they
- * went in.
+ * The description of a variable. Components that a file does not give are null, so that the file is written as it was
+ * read.
  *
  * @param name
  *            its name, unique in its block
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record VarDesc(String name, VarType type, @Nullable Boolean persistable, @Nullable Boolean needCheckFeed,
         @Nullable Boolean isParameter, @Nullable Boolean stopGradient, @Nullable OriginalMessage original) {
-    /** What the name of a gradient has behind the name of its variable. */
+    /** The suffix of the name of a gradient. */
     public static final String GRADIENT_SUFFIX = "@GRAD";
 
     /**
@@ -100,7 +100,7 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
     }
 
     /**
-     * One that is written with what a file has beyond it.
+     * A copy with the unknown parts of its message in a file.
      *
      * @param message
      *            the message in the file, or null for nothing

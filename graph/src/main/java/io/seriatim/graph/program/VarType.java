@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What a variable of a program holds. */
+/** The type of a variable of a program. */
 public sealed interface VarType {
     /** The number of Paddle's LOD_TENSOR. */
     int DENSE = 7;
@@ -117,7 +117,7 @@ public sealed interface VarType {
      */
     record Rows(TensorType tensor, @Nullable Dense before) implements VarType {
         /**
-         * Rows that never were anything else.
+         * Creates the type of a variable that was declared as rows.
          *
          * @param tensor
          *            type and dimensions of the whole
@@ -152,7 +152,7 @@ public sealed interface VarType {
     }
 
     /**
-     * What has neither element type nor dimensions.
+     * A type without element type and dimensions.
      *
      * @param number
      *            Paddle's number of it

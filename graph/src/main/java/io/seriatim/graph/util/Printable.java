@@ -1,9 +1,9 @@
 package io.seriatim.graph.util;
 
 /**
- * Text out of files for people: names, operation types and messages may hold anything, such as sequences that a
- * terminal obeys, ends of lines, or marks that turn the direction of what follows. Characters that do
- * not show as themselves become their number, as {@code \}{@code u001b}.
+ * Makes text from files safe to print. Names, operation types and messages may hold control sequences, ends of lines,
+ * or marks that change the direction of text. Characters that are not printable are replaced by their number, as
+ * {@code \}{@code u001b}.
  */
 public final class Printable {
     private Printable() {

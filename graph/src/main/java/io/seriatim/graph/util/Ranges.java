@@ -1,6 +1,6 @@
 package io.seriatim.graph.util;
 
-/** The ranges of numbers that a user gives, with what is said when they are not kept. */
+/** Checks of the ranges of numbers that a user gives, and their messages. */
 public final class Ranges {
     private Ranges() {
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 public final class UniqueNames {
     private final Map<String, Integer> counts = new HashMap<>();
 
-    /** Without names so far. */
+    /** Creates an empty set of names. */
     public UniqueNames() {
     }
 

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What is appended to small programs is what Paddle appends: operations in the same order with the same names,
- * variables, blocks and roles, and the same answers.
+ * Backward appends to small programs what Paddle appends: operations in the same order with the same names, variables,
+ * blocks and roles, and the same results.
  */
 public class BackwardTest {
     @TestFactory

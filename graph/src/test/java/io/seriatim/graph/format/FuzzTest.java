@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Files that someone damaged, by accident or on purpose: 120,000 of them. */
+/** 120,000 damaged files. */
 class FuzzTest {
     private static final long SEED = 20261121;
     private static final int PROGRAMS = 60_000;
@@ -49,7 +49,8 @@ class FuzzTest {
     }
 
     /**
-     * What is read of damaged bytes is a program all the same: it can be written, and then gives the same bytes again.
+     * A program that is read from damaged bytes is valid: it can be written and read, and then gives the same bytes
+     * again.
      */
     @Test
     void programsAreReadOrRefused() {

@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Damages good bytes and looks at what a reader does with them: it must return, or refuse them with an error that gives
- * a byte of theirs; and take no more memory than they are worth.
+ * Damages valid bytes and gives them to a reader. The reader must return, or refuse them with an error that names a
+ * byte offset, and must not take more memory than their size justifies.
  */
 final class Fuzzing {
     /**
-     * Good bytes are few, and so is the memory that they are worth; it is kept for the next, so that this bounds all of
-     * them together.
+     * Valid inputs are small, and so is the memory that they justify. Memory is kept for the next input, so that the
+     * bound holds for all inputs together.
      */
     private static final long WORTH = 4 << 20;
     private static final Pattern OFFSET = Pattern.compile(".*, byte (\\d+): .+", Pattern.DOTALL);
@@ -38,7 +38,7 @@ final class Fuzzing {
     }
 
     /**
-     * What became of the damaged bytes.
+     * The results of reading damaged bytes.
      *
      * @param refused
      *            how many were refused as they should be

@@ -40,7 +40,7 @@ class InferenceModelsTest {
         assertArrayEquals(expected, actual, name);
     }
 
-    /** What Paddle exports of its program is exported of it here, byte for byte. */
+    /** The export of a program of Paddle equals Paddle's own export, byte for byte. */
     @TestFactory
     Stream<DynamicTest> exportsAsPaddleDoes() {
         return GoldenFiles.names(EXPORTS, "inference").stream().map(name -> DynamicTest.dynamicTest(name, () -> {

@@ -30,7 +30,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a file has beyond what is understood of it comes out as it went in. */
+/** Unknown parts of a file are written as they were read. */
 class OriginalMessagesTest {
     /** The nested messages of each message, by field. */
     private static final Map<String, Map<Integer, String>> NESTED = Map.ofEntries(
@@ -318,7 +318,7 @@ class OriginalMessagesTest {
         return names;
     }
 
-    /** What was read survives every way in which a program is changed or copied. */
+    /** Unknown parts survive every way in which a program is changed or copied. */
     @Test
     void changedProgramsKeepWhatTheyDoNotKnow() throws IOException {
         Map<String, Program> changed = Map.of("copy", small().copy(), "copy for test", small().copyForTest(),
@@ -359,7 +359,7 @@ class OriginalMessagesTest {
         assertArrayEquals(ProgramFiles.toBytes(program), ProgramFiles.toBytes(back));
     }
 
-    /** Two programs that differ in nothing else have different hashes, and so different plans. */
+    /** Two programs that differ only in this have different hashes, and so different plans. */
     @Test
     void theHashCoversAttributesOfVariables() throws IOException {
         Program program = small();

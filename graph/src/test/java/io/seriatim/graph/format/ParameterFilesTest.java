@@ -60,7 +60,7 @@ class ParameterFilesTest {
     }
 
     /**
-     * What Paddle wrote is read by name and written with the same bytes; the names are in the order of their bytes,
+     * Files of Paddle are read by name and written with the same bytes; the names are in the order of their bytes,
      * capitals first.
      */
     @Test
@@ -162,7 +162,7 @@ class ParameterFilesTest {
         assertFalse(Files.exists(folder.resolve("x")));
     }
 
-    /** Names come from programs, and programs from anywhere. */
+    /** Names come from programs, which are not trusted. */
     @Test
     void staysInTheFolder() throws IOException {
         Path inner = Files.createDirectory(folder.resolve("inner"));

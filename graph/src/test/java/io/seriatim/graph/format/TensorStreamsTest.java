@@ -70,7 +70,7 @@ class TensorStreamsTest {
         }
     }
 
-    /** What Paddle writes is read, and written with the same bytes. */
+    /** Files that Paddle writes are read, and written with the same bytes. */
     @Test
     void readsAndWritesWhatPaddleWrites() throws IOException {
         Map<String, Tensor> entries = GoldenFiles.entries("exports");
@@ -156,7 +156,7 @@ class TensorStreamsTest {
         assertEquals(message, assertThrows(FileFormatException.class, () -> parse(bytes, count)).getMessage());
     }
 
-    /** Wherever a stream is cut, also in the data of its last tensor, that is an error. */
+    /** A stream that is cut at any place, also in the data of its last tensor, is an error. */
     @Test
     void refusesEveryCut() throws IOException {
         byte[] bytes = bytes(plain(1, 2),
@@ -179,8 +179,8 @@ class TensorStreamsTest {
     }
 
     /**
-     * What is wrong at which byte of an else good stream of float32 [2], which has its LoD's count at 4, its version at
-     * 12, its description's size at 16, and the description at 20.
+     * Errors at certain bytes of an otherwise valid stream of float32 [2], which has its LoD's count at 4, its version
+     * at 12, its description's size at 16, and the description at 20.
      */
     static Stream<Arguments> hostile() {
         byte[] trillion = {8, 5, 16, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, 0x20};

@@ -99,7 +99,7 @@ class InstructionsTest {
         refused("c_allgather", "4 ranks", "DataParallel");
     }
 
-    /** Not even where the schema has a default: who does not say how many there are may mean several. */
+    /** Not even if the schema has a default: a program that does not give the number of ranks may have several. */
     @Test
     void unknownRanksAreRefused() {
         feed("x", 1, 2);

@@ -3,7 +3,7 @@ package io.seriatim.graph.ops;
 import io.seriatim.tensor.DType;
 import org.junit.jupiter.api.Test;
 
-/** What convolutions, poolings, normalisations and interpolations refuse, and how they say so. */
+/** The arguments that convolutions, poolings, normalisations and interpolations refuse, and the messages. */
 class NetworkOperationsTest {
     private static final DType F = DType.FLOAT32;
 

@@ -11,9 +11,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/**
- * What the golden data do not say of rarer operations: sums of products by Einstein's notation, and what is refused.
- */
+/** Rarer operations beyond the golden data: sums of products in Einstein's notation, and arguments that are refused. */
 class RarerOperationsTest {
     private static final Tensor MATRIX = Tensor.of(new double[]{1, 2, 3, 4, 5, 6}, 2, 3);
 

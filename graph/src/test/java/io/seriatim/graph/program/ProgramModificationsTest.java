@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * No change of a program goes uncounted. Every method that is not private is called by reflection, and the fields
- * before and after it are compared: a new one that changes something and forgets to count is found without being named
- * here. One with a parameter of a type that is not in {@link #sample} fails until it is added there.
+ * Every change of a program is counted. Every method that is not private is called by reflection, and the fields before
+ * and after it are compared: a new one that changes something and forgets to count is found without being named here.
+ * One with a parameter of a type that is not in {@link #sample} fails until it is added there.
  */
 class ProgramModificationsTest {
     /** The methods that change a program; the test must have seen that they do. */
@@ -49,7 +49,10 @@ class ProgramModificationsTest {
         return VarDesc.of(name, VarType.dense(DType.FLOAT32, -1, 2));
     }
 
-    /** What is in a program, whatever fields it has. The count is left out, and so are ways back to the program. */
+    /**
+     * The content of a program, found by reflection. The count of changes and references back to the program are left
+     * out.
+     */
     private static String state(Object of) {
         StringBuilder text = new StringBuilder();
         for (Field field : fields(of.getClass())) {
@@ -130,7 +133,7 @@ class ProgramModificationsTest {
             method.setAccessible(true);
             return method.invoke(on, arguments);
         } catch (InvocationTargetException e) {
-            // What a method refuses it has not done; the comparison that follows sees whether that is so.
+            // A method that throws must not have changed anything; the comparison that follows checks that.
             return null;
         } catch (IllegalAccessException e) {
             throw new AssertionError(method + " cannot be called", e);

@@ -8,8 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is kept for some targets. That whole networks and control flow are pruned as by Paddle is tested with the files
- * of inference models.
+ * The operations that pruning keeps for some targets. The tests of inference models compare the pruning of whole
+ * networks and of control flow with Paddle.
  */
 class TargetPruningTest {
     private final Program program = new Program();

@@ -26,9 +26,9 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Operations remember which of the user's lines made them; files and comparisons do not know of it. */
+/** Operations remember the user's line that made them; files and comparisons ignore it. */
 class BuiltAtTest {
-    /** Notes the caller's line, as it stands in a stack trace. What is given is made in the same line. */
+    /** Notes the caller's line, as in a stack trace. The argument is made in the same line. */
     private static <T> T noted(String[] lines, int index, T made) {
         StackTraceElement caller = new Throwable().getStackTrace()[1];
         lines[index] = "(" + caller.getFileName() + ":" + caller.getLineNumber() + ")";

@@ -19,7 +19,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Functions of each element that one computation does. */
+/** Functions of each element that are one computation. */
 public final class ActivationOperations {
     /** Functions that are defined of whole numbers too. */
     private static final Set<Function> WHOLE = EnumSet.of(Function.RELU, Function.SQUARE, Function.ABS, Function.SIGN,
@@ -108,7 +108,7 @@ public final class ActivationOperations {
                 .register(registry);
     }
 
-    /** Of two whole numbers that are equally near it is the one farther from 0, unlike what the computation gives. */
+    /** Halves are rounded away from 0, unlike in the computation. */
     private static void round(Lowering l) {
         Operand x = l.in("X");
         Operand nearest = l.unary(Function.ROUND, x);
@@ -142,7 +142,7 @@ public final class ActivationOperations {
         }
     }
 
-    /** The slope of a function, at its result or at what it is a function of. */
+    /** The slope of a function, given its result or its argument. */
     static DoubleGradient.Slope slope(Chosen chosen, boolean atResult) {
         return (l, point, gradient) -> l.run(UnaryGrad.of(chosen.of(l.attrs())), atResult ? null : point,
                 atResult ? point : null,

@@ -87,7 +87,8 @@ public final class ParametricActivationOperations {
     }
 
     /**
-     * With s = softplus(x) and t = tanh(s): t + x · (1 − t²) · (1 − e⁻ˢ), which is Paddle's also above the threshold.
+     * The slope, with s = softplus(x) and t = tanh(s): t + x · (1 − t²) · (1 − e⁻ˢ), in Paddle also above the
+     * threshold.
      */
     private static void mishGradient(Lowering l) {
         Operand x = l.in("X");

@@ -168,8 +168,7 @@ public final class SoftmaxOperations {
     }
 
     /**
-     * One class of each sample, chosen by its label, unless that is the one to ignore: then class 0 stands in, and its
-     * results are not used.
+     * The class of each sample that its label names. For the label to ignore it is class 0, whose results are not used.
      */
     private record Chosen(Operand index, Operand ignored, int axis) {
         static Chosen of(Lowering l, Operand label, int axis) {

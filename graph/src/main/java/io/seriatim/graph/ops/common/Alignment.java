@@ -36,7 +36,7 @@ public final class Alignment {
         return axis < 0 ? rank - length + axis + 1 : axis;
     }
 
-    /** How many dimensions count: where they are too many, trailing ones of length 1 do not. */
+    /** How many dimensions count: if there are too many, trailing dimensions of length 1 are left out. */
     private static int counted(long[] dims, int room) {
         int count = dims.length;
         while (count > room && count > 0 && dims[count - 1] == 1) {

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Dimensions, of which some may be unknown (−1), and where operations find theirs. */
+/** Dimensions, some of which may be unknown (−1), and the inputs and attributes that give them. */
 public final class Dims {
     private Dims() {
     }
@@ -88,8 +88,8 @@ public final class Dims {
     }
 
     /**
-     * What a list of tensors gives, else a tensor, else an attribute; null where tensors are there whose values are not
-     * known yet.
+     * The numbers of a list of tensors, else of a tensor, else of an attribute; null if the values of the tensors are
+     * not known yet.
      */
     public static long @Nullable [] given(Inference inference, String list, String tensor, String attribute) {
         if (inference.has(list)) {
@@ -98,13 +98,13 @@ public final class Dims {
         return inference.has(tensor) ? inference.values(tensor) : inference.attrs().getLongs(attribute);
     }
 
-    /** What a list of tensors gives, else a tensor, else an attribute. */
+    /** The numbers of a list of tensors, else of a tensor, else of an attribute. */
     public static long[] given(Lowering l, String list, String tensor, String attribute) {
         long[] values = l.has(list) ? l.listed(list) : l.values(tensor);
         return values == null ? l.attrs().getLongs(attribute) : values;
     }
 
-    /** The sum over what was repeated: of a shape that expands to that of x. */
+    /** The sum over the dimensions that were repeated: it has a shape that expands to that of x. */
     public static Operand sumTo(Lowering l, Operand x, long[] dims) {
         long[] target = leading(dims, x.rank());
         List<Integer> repeated = new ArrayList<>();

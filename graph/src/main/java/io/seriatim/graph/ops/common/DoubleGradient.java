@@ -57,14 +57,14 @@ public record DoubleGradient(String signature, String point, String first, @Null
                     + "fwd_grad_out@GRAD=Out@GRAD@GRAD",
             "Out",
             "fwd_grad_out", (l, y) -> l.linear(y, -2, 1), TripleGradient.SIGMOID);
-    /** With dx = dout / (2 · out) instead of dout. */
+    /** For square roots: reads dx = dout / (2 · out) instead of dout. */
     public static final DoubleGradient SQRT = ofOut("sqrt_grad_grad",
             (l, y) -> negative(l, l.unary(Unary.Function.RECIPROCAL, y)));
-    /** With dx = −dout · out³ / 2 instead of dout. */
+    /** For reciprocal square roots: reads dx = −dout · out³ / 2 instead of dout. */
     public static final DoubleGradient RSQRT = ofOut("rsqrt_grad_grad",
             (l, y) -> l.linear(l.unary(Unary.Function.RECIPROCAL, y), 3, 0));
 
-    /** Something at a point; null for 0. */
+    /** A function of a point; null for 0. */
     @FunctionalInterface
     public interface Factor {
         @Nullable

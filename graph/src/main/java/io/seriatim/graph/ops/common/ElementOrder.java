@@ -8,7 +8,7 @@ public interface ElementOrder {
     /** Below 0, 0 or above, as the one is less than the other, equal or greater. */
     int compare(int one, int other);
 
-    /** What is no number is greater than all others, or less than them. */
+    /** NaN is greater than all numbers, or less than all. */
     static ElementOrder of(Tensor tensor, boolean nanLast) {
         if (!tensor.dtype().isFloating()) {
             long[] values = tensor.toLongArray();

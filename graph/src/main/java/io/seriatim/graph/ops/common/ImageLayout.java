@@ -29,7 +29,7 @@ public record ImageLayout(boolean channelsLast) {
         return channelsLast ? 1 : 2;
     }
 
-    /** With the channels after the batch. */
+    /** A view with the channels after the batch. */
     public Operand channelsFirst(Operand image) {
         if (!channelsLast) {
             return image;
@@ -42,7 +42,7 @@ public record ImageLayout(boolean channelsLast) {
         return image.transpose(axes);
     }
 
-    /** From channels after the batch to this layout. */
+    /** A view in this layout of an image with the channels after the batch. */
     public Operand from(Operand channelsFirst) {
         if (!channelsLast) {
             return channelsFirst;

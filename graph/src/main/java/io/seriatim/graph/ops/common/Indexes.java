@@ -6,7 +6,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
 
-/** What operations that read indexes have in common. */
+/** Checks and shapes that operations on indexes share. */
 public final class Indexes {
     private Indexes() {
     }

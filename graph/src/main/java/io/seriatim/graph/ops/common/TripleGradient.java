@@ -81,7 +81,7 @@ public record TripleGradient(String signature, Slots slots, DoubleGradient.Facto
         });
     }
 
-    /** What an output is made of. */
+    /** The terms of an output. */
     @FunctionalInterface
     private interface Value {
         @Nullable

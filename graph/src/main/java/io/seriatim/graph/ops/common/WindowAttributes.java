@@ -90,7 +90,7 @@ public final class WindowAttributes {
         }
     }
 
-    /** As many places as strides fit into the length; Paddle takes dilations for 1 then. */
+    /** Padding SAME: as many places as strides fit into the length. Paddle then uses dilations of 1. */
     private void same(long[] lengths, long[] kernel) {
         Arrays.fill(dilations, 1);
         for (int i = 0; i < begin.length; i++) {
@@ -131,7 +131,7 @@ public final class WindowAttributes {
         return Window.of(strides, begin, end, dilations);
     }
 
-    /** With other padding at the ends. */
+    /** A copy with other padding at the ends. */
     public Window window(int[] otherEnd) {
         return Window.of(strides, begin, otherEnd, dilations);
     }

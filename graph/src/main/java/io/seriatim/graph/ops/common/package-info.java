@@ -1,4 +1,4 @@
-/** What operations of several families share: axes, broadcasting, layouts, windows, double gradients. */
+/** Code that operations of several families share: axes, broadcasting, layouts, windows, double gradients. */
 @NullMarked
 package io.seriatim.graph.ops.common;
 

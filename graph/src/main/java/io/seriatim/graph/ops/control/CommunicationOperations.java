@@ -10,7 +10,7 @@ import io.seriatim.graph.program.OpDesc;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What ranks send each other. An executor carries it out. */
+/** Communication between ranks, which an executor carries out. */
 public final class CommunicationOperations {
     private CommunicationOperations() {
     }
@@ -49,8 +49,8 @@ public final class CommunicationOperations {
     }
 
     /**
-     * Communication among one is a copy. What is not known to be among one is refused, for the copy would be wrong
-     * without a word.
+     * Communication of a single rank is a copy. Operations that may have several ranks are refused, since the copy
+     * would silently be wrong.
      */
     private static @Nullable String among(OpDesc op, Attrs attrs) {
         long ranks = op.attribute("nranks") == null ? 0 : attrs.getLong("nranks");

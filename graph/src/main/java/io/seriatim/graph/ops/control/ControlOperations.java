@@ -11,8 +11,8 @@ import io.seriatim.tensor.computation.Copy;
 import java.util.Arrays;
 
 /**
- * Branches, loops and recurrences, which run blocks; and what chooses between their results. The gradients of those
- * that run blocks are made with the gradients of the blocks.
+ * Branches, loops and recurrences, which run blocks, and the operations that choose between their results. The
+ * gradients of those that run blocks are made with the gradients of the blocks.
  */
 public final class ControlOperations {
     private static final String[] NONE = {};
@@ -98,7 +98,7 @@ public final class ControlOperations {
                 inference.in("Mask"));
     }
 
-    /** What all choices have in common: dimensions in which they differ are unknown. */
+    /** The shape that all choices have in common; dimensions in which they differ are unknown. */
     private static ArgType common(Inference inference) {
         ArgType first = inference.in("X");
         long[] dims = first.dims();

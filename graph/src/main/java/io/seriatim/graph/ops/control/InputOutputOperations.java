@@ -5,7 +5,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 
-/** What brings values into a run and out of it. An executor carries it out. */
+/** Operations that bring values into a run and out of it, which an executor carries out. */
 public final class InputOutputOperations {
     private InputOutputOperations() {
     }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What a variable holds, in the form in which Paddle prints it. */
+/** The value of a variable as Paddle prints it. */
 final class TensorSummary {
     private static final int DIGITS = 6;
 
@@ -36,7 +36,7 @@ final class TensorSummary {
                 .collect(Collectors.joining(", ", "[", "]"));
     }
 
-    /** All that is known of it. */
+    /** The tensor's name, shape, element type and data. */
     static String of(String name, Tensor tensor, long most) {
         return "Variable: " + Printable.of(name) + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype()
                 + "\n  - data: "

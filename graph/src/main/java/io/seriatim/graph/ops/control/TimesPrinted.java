@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often each operation has printed. It is counted for the description itself, not for what equals it: two programs
- * that print alike do not silence each other. Entries go with their descriptions.
+ * How often each operation has printed. Descriptions are compared by identity, so that equal operations of two programs
+ * have counts of their own. An entry is removed with its description.
  */
 final class TimesPrinted {
     private static final class Key extends WeakReference<OpDesc> {
@@ -26,7 +26,7 @@ final class TimesPrinted {
         }
 
         @Override
-        @SuppressWarnings("ReferenceEquality") // Identity is the point.
+        @SuppressWarnings("ReferenceEquality") // Compared by identity.
         public boolean equals(Object other) {
             return this == other || (other instanceof Key key && get() != null && get() == key.get());
         }

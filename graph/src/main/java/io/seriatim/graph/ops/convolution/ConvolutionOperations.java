@@ -51,7 +51,7 @@ public final class ConvolutionOperations {
                 .attr("dilations", ones.clone()).attr("groups", 1);
     }
 
-    /** What Paddle's convolutions, transposed or not, demand of their inputs. */
+    /** The requirements of Paddle's convolutions, transposed or not, on their inputs. */
     static void check(Inference inference, long[] x, long[] w) {
         inference.require(x.length >= 3 && w.length == x.length,
                 "Input and Filter need the same number of dimensions, from 3 on, but have %d and %d",

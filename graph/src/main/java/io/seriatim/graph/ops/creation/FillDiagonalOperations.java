@@ -54,7 +54,7 @@ public final class FillDiagonalOperations {
     }
 
     /**
-     * 1 on the diagonal. As in Paddle, it goes on after the first square part only if it wraps, also where there are
+     * 1 on the diagonal. As in Paddle, the diagonal continues after the first square part only if it wraps, also for
      * more than two dimensions, and the offset moves elements within their rows.
      */
     private static long[] diagonal(long[] dims, Attrs attrs) {
@@ -112,7 +112,7 @@ public final class FillDiagonalOperations {
         return Math.max(0, Math.min(rows + Math.min(offset, 0), columns - Math.max(offset, 0)));
     }
 
-    /** Chooses between X and the values, which are as many as there are rows, each once for its whole row. */
+    /** Chooses between X and the values. There is one value for each row, which is repeated along the row. */
     private static void put(Lowering l, String from, String to, Operand values) {
         Operand x = l.in(from);
         int rank = x.rank();

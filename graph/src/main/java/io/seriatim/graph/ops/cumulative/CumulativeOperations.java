@@ -83,7 +83,7 @@ public final class CumulativeOperations {
         l.out("indices", places);
     }
 
-    /** Where the extreme of all elements up to each one is: the last of equal ones. */
+    /** The index of the extreme of all elements up to each one; of equal elements the last. */
     private static long[] places(ElementOrder order, boolean largest, Lines lines) {
         long[] places = new long[lines.size()];
         for (int i = 0; i < places.length; i++) {
@@ -117,7 +117,7 @@ public final class CumulativeOperations {
         forward.grad(gradient).register(registry);
     }
 
-    /** Along which lines an operation runs; what is flattened is one line, and so is what has no dimensions. */
+    /** The lines along which an operation runs. A flattened tensor and one without dimensions are a single line. */
     private static Lines lines(Lowering l, Operand x) {
         int size = Math.toIntExact(x.shape().size());
         return l.attrs().getBool("flatten") || x.rank() == 0
@@ -139,7 +139,7 @@ public final class CumulativeOperations {
         l.out("Out", sums.reshape(l.outType("Out", 0).dims()));
     }
 
-    /** What Paddle has for the logarithm of an empty sum. */
+    /** Paddle's value for the logarithm of an empty sum. */
     private static double lowest(DType dtype) {
         return switch (dtype) {
             case FLOAT64 -> -Double.MAX_VALUE;

@@ -103,7 +103,7 @@ final class ElementwiseDoubleGradients {
         reduced(l, "D_DDY", sum(l, product(l, ofDDOut, aligned(l, "X", rank)), product(l, ofDX, dout)));
     }
 
-    /** With DX = DOut / Y in place of DOut, as Paddle does: exact where X was not repeated. */
+    /** Computed from DX = DOut / Y instead of DOut, as in Paddle, which is exact if X was not repeated. */
     private static void division(Lowering l) {
         Operand out = l.in("Out");
         int rank = out.rank();

@@ -43,7 +43,7 @@ public final class PairOperations {
         inference.set("Out", inference.dtype("X"), inference.broadcast(inference.dims("X"), inference.dims("Y")));
     }
 
-    /** A gradient of one input: what broadcasting repeated is summed. */
+    /** The gradient of one input, summed over the dimensions that broadcasting repeated. */
     public static void back(Lowering l, String slot, Term gradient) {
         if (l.wants(slot + "@GRAD")) {
             l.out(slot + "@GRAD", Dims.sumTo(l, gradient.operand(), l.in(slot).shape().dims()));

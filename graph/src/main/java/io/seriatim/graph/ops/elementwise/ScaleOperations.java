@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
 
-/** scale and what is like it: operations whose gradients are operations of the same kind. */
+/** scale and similar operations, whose gradients are operations of the same kind. */
 public final class ScaleOperations {
     private ScaleOperations() {
     }
@@ -119,7 +119,10 @@ public final class ScaleOperations {
                 List.of(x));
     }
 
-    /** A counter is set back, so that gradients of what stands before it see what that saw. */
+    /**
+     * The gradient sets the counter back, so that gradients of earlier operations read the value that those operations
+     * read.
+     */
     private static OpDesc undone(OpDesc op) {
         double step = new Attrs(op, Operations.system().get(op.type())).getDouble("step");
         return OpDesc.of("increment").in("X", op.output("Out")).out("Out", op.input("X")).attr("step", (float) -step)

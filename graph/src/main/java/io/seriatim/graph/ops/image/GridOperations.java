@@ -142,7 +142,7 @@ public final class GridOperations {
         private final boolean nearest;
         private final double[] sources;
         private final double[] slopes;
-        /** How many elements it has. */
+        /** The number of elements. */
         final int corners;
 
         Cell(Attrs attrs, TensorSpec x) {
@@ -162,7 +162,7 @@ public final class GridOperations {
             return axes.length;
         }
 
-        /** Goes to a place, whose numbers begin there. */
+        /** Moves to a place, whose numbers begin at an index. */
         void move(double[] grid, int at) {
             for (int i = 0; i < axes.length; i++) {
                 double place = grid[at + axes.length - 1 - i];
@@ -246,7 +246,7 @@ public final class GridOperations {
         l.out("Output", y);
     }
 
-    /** What is done with a place of an image's grid. */
+    /** A function of a place of an image's grid. */
     @FunctionalInterface
     private interface PlaceWork {
         void at(int image, int place, Cell cell);

@@ -48,7 +48,7 @@ public final class InterpolationOperations {
     }
 
     /**
-     * What decides on the size, in Paddle's order: SizeTensor; else OutSize; else Scale or the attribute 'scale'; else
+     * The source of the size, in Paddle's order: SizeTensor; else OutSize; else Scale or the attribute 'scale'; else
      * out_d, out_h and out_w. Where a scale is given, it also decides on the steps.
      *
      * @param scale
@@ -213,7 +213,7 @@ public final class InterpolationOperations {
         }
     }
 
-    /** Numbers of other types are not mixed, so they are picked. */
+    /** Other types cannot be interpolated: the nearest element is taken. */
     private static Operand picked(Lowering l, Interpolation interpolation, ImageLayout layout, long[] lengths) {
         Operand result = l.in("X");
         for (int i = 0; i < lengths.length; i++) {
@@ -289,7 +289,7 @@ public final class InterpolationOperations {
             return l.constant(Tensor.of(dtype, weights, places, length));
         }
 
-        /** Of an element so far away. */
+        /** The weight of an element at a distance. */
         private static double weight(double distance) {
             return distance <= 1
                     ? ((SLOPE + 2) * distance - (SLOPE + 3)) * distance * distance + 1

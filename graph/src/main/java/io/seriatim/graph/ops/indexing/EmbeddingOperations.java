@@ -84,7 +84,7 @@ public final class EmbeddingOperations {
         long[] table = l.type("W", 0).dims();
         Operand ids = ids(l, column);
         if (l.attrs().getBool("is_sparse")) {
-            // As in Paddle a padding index has its row too: nobody reads it in the forward direction.
+            // As in Paddle, a padding index has a row in the gradient too; the forward direction does not read it.
             l.into(new Copy(DType.INT64), List.of(l.reshape(ids, ids.shape().size())),
                     List.of(l.outputRowIndexes("W@GRAD")));
             l.out("W@GRAD", l.in("Out@GRAD").reshape(ids.shape().size(), table[1]));

@@ -19,8 +19,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts one value at each index along an axis. Values that meet in one place are assigned, the last winning, or reduced,
- * with what was there or without.
+ * Puts one value at each index along an axis. Values at the same place are assigned, so that the last one counts, or
+ * reduced, with or without the earlier element.
  */
 public final class PutAlongAxisOperations {
     private enum Reduce {
@@ -202,7 +202,10 @@ public final class PutAlongAxisOperations {
         }
     }
 
-    /** Where nothing was put the input gets the result's gradient; elsewhere, if it counts there at all, some of it. */
+    /**
+     * The input gets the result's gradient at places without a value, and a share of it at the others if the input
+     * counts there.
+     */
     private static void inputGrad(Lowering l, boolean self, Operand where) {
         if (l.wants("Input@GRAD")) {
             Operand dy = l.in("Result@GRAD");
@@ -215,7 +218,8 @@ public final class PutAlongAxisOperations {
     }
 
     /**
-     * The one that was put last in its place gets all: numbers are put, and who finds its own number there is the last.
+     * The value that was put last gets all of the gradient. To find it, the numbers of the values are put in the same
+     * way: a value that finds its own number was the last.
      */
     private static Operand last(Lowering l, Operand dy) {
         Operand index = l.in("Index");

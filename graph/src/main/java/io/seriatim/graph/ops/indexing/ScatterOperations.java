@@ -55,12 +55,12 @@ public final class ScatterOperations {
         return l.in("Ids").reshape(l.in("Ids").shape().size());
     }
 
-    /** With a first dimension, also where the index is a number alone. */
+    /** Adds a first dimension if the index is a single number. */
     private static Operand slices(Lowering l, Operand updates) {
         return l.in("Ids").rank() == 0 ? updates.unsqueeze(0) : updates;
     }
 
-    /** What was overwritten had no influence; and when adding up, Paddle clears first. */
+    /** Overwritten elements have no influence, and Paddle clears elements before it adds to them. */
     private static void scatterGrad(Lowering l) {
         Operand dy = l.in("Out@GRAD");
         if (l.wants("X@GRAD")) {

@@ -26,8 +26,8 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
- * What a mask selects, where elements are not zero, one-hot vectors of a depth, rows of one of several tensors, and
- * indexes within a shard.
+ * Elements that a mask selects, indexes of elements that are not zero, one-hot vectors of a depth, rows of one of
+ * several tensors, and indexes within a shard.
  */
 public final class SelectionOperations {
     private SelectionOperations() {

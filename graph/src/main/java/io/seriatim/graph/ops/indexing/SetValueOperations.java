@@ -153,7 +153,7 @@ public final class SetValueOperations {
         return Cut.view(whole, cuts);
     }
 
-    /** What is given, expanded as the part is seen, with the dimensions of the part. */
+    /** The given value, expanded to the part as the value sees it, then with the dimensions of the part. */
     private static void set(Lowering l) {
         Operand part = part(l, l.mutable("Input", "Out"));
         long[] seen = assigned(part.shape().dims(), l.attrs());

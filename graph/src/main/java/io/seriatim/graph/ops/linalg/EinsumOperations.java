@@ -35,7 +35,7 @@ public final class EinsumOperations {
             return operand.dim(labels.indexOf(label));
         }
 
-        /** With axes in an order; all labels that are not in it are summed over. */
+        /** Reorders the axes; labels that are not in the order are summed over. */
         Labelled as(Lowering l, String order) {
             List<Integer> gone = IntStream.range(0, labels.length()).filter(i -> order.indexOf(labels.charAt(i)) < 0)
                     .boxed().toList();
@@ -145,7 +145,7 @@ public final class EinsumOperations {
         }
     }
 
-    /** As inference has checked it, of operands with known axes. */
+    /** The notation, which inference has checked, for operands with known axes. */
     private static Equation equation(Lowering l, List<Operand> operands) {
         String text = l.attrs().getText("equation").replace(" ", "");
         String[] sides = text.split("->", -1);

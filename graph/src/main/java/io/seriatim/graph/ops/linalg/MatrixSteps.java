@@ -19,8 +19,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations on matrices that are computed one matrix at a time, in double precision; they are the last two dimensions
- * of tensors, and what is before these broadcasts.
+ * Steps that compute matrix by matrix in double precision. The last two dimensions of tensors are those of matrices;
+ * the leading dimensions broadcast.
  */
 final class MatrixSteps {
     private MatrixSteps() {
@@ -86,7 +86,7 @@ final class MatrixSteps {
         return tensors.stream().map(Objects::requireNonNull).toList();
     }
 
-    /** Requires matrices of a type that these steps compute in. */
+    /** Requires matrices of float32 or float64. */
     static void requireMatrices(Inference inference, String slot) {
         DType dtype = inference.dtype(slot);
         inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "%s must be float32 or float64, but is %s",
@@ -106,12 +106,12 @@ final class MatrixSteps {
                 slot, rows, columns);
     }
 
-    /** The dimensions before those of matrices. */
+    /** The leading dimensions of matrices. */
     static long[] leading(long[] dims) {
         return Arrays.copyOf(dims, dims.length - 2);
     }
 
-    /** Of matrices behind leading dimensions. */
+    /** The dimensions of matrices with leading dimensions. */
     static long[] dims(long[] leading, long rows, long columns) {
         return Dims.inserted(Dims.inserted(leading, leading.length, rows), leading.length + 1, columns);
     }

@@ -3,7 +3,7 @@ package io.seriatim.graph.ops.linalg;
 import io.seriatim.graph.op.Inference;
 import java.util.Arrays;
 
-/** What products of matrices infer. */
+/** The inference of products of matrices. */
 final class ProductInference {
     private ProductInference() {
     }

@@ -62,8 +62,8 @@ public final class SolverOperations {
         inference.require(y.length >= 1 && inference.dtype("Y") == inference.dtype("X"),
                 "Y must be a vector or matrices of the type of X");
         boolean vector = y.length == 1;
-        // Paddle takes such a Y for vectors where its sizes happen to be those of X without the last dimension, and for
-        // matrices else.
+        // Paddle takes such a Y for vectors if its dimensions equal those of X without the last one, and for matrices
+        // otherwise.
         inference.require(vector || y.length != x.length - 1 || !Arrays.equals(y, Arrays.copyOf(x, y.length)),
                 "Y, %s, may be a vector for each matrix of X or a matrix; give it one dimension more",
                 Arrays.toString(y));

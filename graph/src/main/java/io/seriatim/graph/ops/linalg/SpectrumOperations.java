@@ -16,8 +16,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Eigenvalues of symmetric matrices, singular values of any, and how many of them are not 0. Signs of vectors are free:
- * they may differ from those of other libraries.
+ * Eigenvalues of symmetric matrices, singular values, and ranks. Signs of vectors are free: they may differ from those
+ * of other libraries.
  */
 public final class SpectrumOperations {
     private SpectrumOperations() {
@@ -101,7 +101,7 @@ public final class SpectrumOperations {
         return result.plus(result.transposed()).scaled(0.5);
     }
 
-    /** Where vectors that are exchangeable have no gradient, their equal values do no harm. */
+    /** The quotient, and 0 for 0 / 0: equal eigenvalues are harmless if their vectors have no gradient. */
     private static double ratio(double numerator, double denominator) {
         return numerator == 0 ? 0 : numerator / denominator;
     }
@@ -186,7 +186,10 @@ public final class SpectrumOperations {
         return result;
     }
 
-    /** What of a gradient is orthogonal to all vectors, over the singular values; nothing if the vectors span all. */
+    /**
+     * The part of a gradient that is orthogonal to all vectors, divided by the singular values; zero if the vectors
+     * span the whole space.
+     */
     private static Matrix outside(Matrix vectors, Matrix gradient, double... s) {
         if (vectors.rows() == vectors.columns()) {
             return new Matrix(vectors.rows(), s.length);

@@ -14,7 +14,7 @@ import java.util.List;
 
 /** Products of vectors: dot, cross, a matrix with a vector, and sums with a product. */
 public final class VectorOperations {
-    /** What Paddle has for: the first dimension of length 3. */
+    /** Paddle's value for the first dimension of length 3. */
     private static final int FIRST_OF_THREE = 9;
 
     private VectorOperations() {

@@ -119,7 +119,10 @@ public final class MetricOperations {
             }
         }
 
-        /** As in Paddle, a batch that is none is not summed, and yet keeps its counts, which its leaving subtracts. */
+        /**
+         * As in Paddle, a batch of weight 0 is not added to the sums, but its counts are stored, and subtracted from
+         * the sums when they are replaced.
+         */
         private void enter(long[] counts, int place, boolean fake) {
             for (int i = 0; i <= thresholds && !fake; i++) {
                 counts[sums() + i] += counts[place + i];

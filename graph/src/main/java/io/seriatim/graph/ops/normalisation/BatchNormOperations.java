@@ -106,13 +106,13 @@ public final class BatchNormOperations {
         return rank == 2 ? ImageLayout.CHANNELS_FIRST : ImageLayout.of(attrs, "data_layout");
     }
 
-    /** Whose mean and variance are used. */
+    /** The mean and variance that are used. */
     private enum Statistics {
-        /** The batch's. */
+        /** Those of the batch. */
         BATCH,
-        /** The running ones, in training. */
+        /** The running statistics, in training. */
         RUNNING,
-        /** The running ones, in a test. */
+        /** The running statistics, in a test. */
         TESTED;
 
         static Statistics of(Attrs attrs) {

@@ -63,7 +63,7 @@ final class NormSecondGradient {
         return l.run(new Reduction(Reduction.Function.MEAN, axes, true), values);
     }
 
-    /** What the normalisation lets through of a gradient: neither its mean nor its share along x̂. */
+    /** The part of a gradient that the normalisation passes on: without its mean and its projection on x̂. */
     private Operand centred(Operand values) {
         if (!own) {
             return values;

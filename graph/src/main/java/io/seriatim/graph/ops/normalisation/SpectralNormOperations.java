@@ -68,7 +68,7 @@ public final class SpectralNormOperations {
         l.out("Weight@GRAD", l.binary(Binary.Function.DIVIDE, rest, value));
     }
 
-    /** What power iteration ends with. The vectors that it begins with stay as they are. */
+    /** The result of power iteration. The initial vectors do not change. */
     private record Norm(Operand weight, Operand matrix, int axis, Operand u, Operand v) {
         static Norm of(Lowering l) {
             Operand weight = l.in("Weight");

@@ -100,7 +100,7 @@ public final class AdamOperations {
                 decay);
     }
 
-    /** The decay is of all rows, even where only some are stepped. */
+    /** The decay applies to all rows, even if only some are updated. */
     private static void decay(Lowering l, OptimizerStep step, float decay) {
         if (decay != 0) {
             Operand kept = l.binary(Binary.Function.MULTIPLY, step.param(), l.linear(step.rate(), -decay, 1));

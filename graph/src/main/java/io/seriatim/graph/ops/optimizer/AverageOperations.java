@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Sums of parameters over the steps of a training, for averages of those of late. */
+/** Sums of parameters over training steps, for averages of the latest ones. */
 public final class AverageOperations {
     private static final List<String> SUMS = List.of("_sum_1", "_sum_2", "_sum_3");
     private static final List<String> COUNTS = List.of("_num_accumulates", "_old_num_accumulates", "_num_updates");
-    /** After so many steps a sum goes on from 0, lest what is added be lost in it. */
+    /** After so many steps a sum restarts from 0, so that additions are not lost to rounding. */
     private static final long MOST_ADDED = 16384;
 
     private AverageOperations() {
@@ -75,7 +75,7 @@ public final class AverageOperations {
                 List.of(sums.get(0), sums.get(1), sums.get(2), counts.get(0), counts.get(1), counts.get(2)));
     }
 
-    /** How many steps an average is of: a share of all, within bounds. */
+    /** The number of steps of an average: a share of all steps, within bounds. */
     private record Window(double share, long least, long most) {
         static Window of(Attrs attrs) {
             return new Window(attrs.getFloat("average_window"), attrs.getLong("min_average_window"),

@@ -22,8 +22,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What guards training with 16-bit numbers: gradients of a scaled loss are scaled back unless one has overflowed, and
- * the scale follows how often that happens.
+ * Loss scaling for training with 16-bit numbers: gradients are scaled back unless one has overflowed, and the scale
+ * adapts to the frequency of overflows.
  */
 public final class LossScalingOperations {
     private LossScalingOperations() {

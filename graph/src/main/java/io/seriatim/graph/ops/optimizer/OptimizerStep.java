@@ -16,10 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of an optimizer's operation. What it changes is the memory of its variables where they have the type of the
- * computation; else (16-bit parameters, powers of another type) a copy is changed and written back at the end. A step
- * that may be skipped is told so, if it is one computation; else it too works on copies, which are not written back
- * then.
+ * The steps of an optimizer's operation. It changes variables in place if they have the type of the computation;
+ * otherwise (16-bit parameters, powers of another type) it changes a copy and writes it back at the end. A step that
+ * may be skipped gets a flag if it is one computation; otherwise it works on copies that are not written back.
  */
 final class OptimizerStep {
     private final Lowering l;
@@ -69,7 +68,7 @@ final class OptimizerStep {
         return dtype;
     }
 
-    /** What an input becomes: to be changed, in the type of the computation. */
+    /** The new value of an input, to be changed, in the type of the computation. */
     Operand state(String input, String output) {
         Operand variable = l.mutable(input, output, index);
         if (variable.dtype() == dtype && (skip == null || isOneComputation)) {
@@ -80,7 +79,7 @@ final class OptimizerStep {
         return work;
     }
 
-    /** What a variable becomes, unless the step is skipped. */
+    /** The new value of a variable, unless the step is skipped. */
     private void write(Operand value, Operand variable) {
         if (skip == null) {
             l.into(new Copy(variable.dtype()), List.of(value), List.of(variable));
@@ -134,7 +133,7 @@ final class OptimizerStep {
         finish();
     }
 
-    /** Changes the rows that the gradient holds and no others; all elements, if it is no gradient of rows. */
+    /** Changes only the rows that the gradient holds; all elements if the gradient is dense. */
     void updateRows(Update update, Operand... states) {
         if (!hasRows()) {
             update(update, states);

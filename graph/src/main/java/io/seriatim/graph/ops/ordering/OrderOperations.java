@@ -224,7 +224,7 @@ public final class OrderOperations {
         }).grad(gradient).register(registry);
     }
 
-    /** The place in a line of what occurs most often, the least of several; the last of those places. */
+    /** The last index in a line of the element that occurs most often; of several such elements the smallest. */
     private static int mode(ElementOrder order, int first, int length, int inner) {
         List<Integer> sorted = IntStream.range(0, length).boxed()
                 .sorted((one, other) -> order.compare(first + one * inner, first + other * inner)).toList();

@@ -76,7 +76,7 @@ public final class UniqueOperations {
         }
     }
 
-    /** Elements, or parts along an axis, of which no one equals the one before it. */
+    /** Elements, or slices along an axis, without consecutive repetitions. */
     private static void consecutive(Operations registry) {
         Operation.define("unique_consecutive").in("X").out("Out", "Index?", "Counts?").attr("return_inverse", false)
                 .attr("return_counts", false).attr("axis", new int[0]).attr("dtype", 5).values("X").infer(inference -> {
@@ -139,7 +139,7 @@ public final class UniqueOperations {
         return firsts.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** Elements that are compared as what they are: whole numbers may be too large for fractions. */
+    /** Elements compared in their own type: a double cannot hold all 64-bit integers. */
     private static final class Values {
         private final long @Nullable [] whole;
         private final double[] numbers;

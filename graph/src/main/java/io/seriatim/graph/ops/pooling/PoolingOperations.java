@@ -114,8 +114,8 @@ public final class PoolingOperations {
      * What is computed.
      *
      * @param weights
-     *            factors [places...] of the result, or null: an average that counts padding does not count what a last,
-     *            cut-off window has beyond it, so that is the average of the elements, times their share
+     *            factors [places...] of the result, or null: an average that counts padding does not count the part of
+     *            a cut-off window beyond the padding, so it is the average of the elements times their share
      */
     private record Plan(Computation pooling, @Nullable Operand weights) {
         static Plan of(Lowering l, TensorSpec x, Shape y) {

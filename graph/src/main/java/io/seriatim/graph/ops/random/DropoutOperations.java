@@ -92,7 +92,7 @@ public final class DropoutOperations {
         return mask;
     }
 
-    /** Of a given seed the same numbers each time; of seed 0 those of this run. */
+    /** A seed gives the same numbers in each run; seed 0 those of this run. */
     private static Operand key(Lowering l) {
         Operand seed = l.optional("Seed");
         if (seed == null) {

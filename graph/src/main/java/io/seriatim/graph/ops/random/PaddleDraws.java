@@ -157,7 +157,7 @@ public final class PaddleDraws {
         Elements.write(values, out);
     }
 
-    /** What dropout keeps, 1 or 0: always drawn in single precision. */
+    /** The mask of dropout, 1 or 0: always drawn in single precision. */
     public long[] kept(int count, float probability) {
         long[] kept = new long[count];
         Arrays.setAll(kept, _ -> unitFloat() < probability ? 0 : 1);

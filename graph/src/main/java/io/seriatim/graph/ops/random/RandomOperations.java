@@ -19,9 +19,9 @@ import java.util.Objects;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Operations that draw tensors of random numbers from nothing. */
+/** Operations that draw tensors of random numbers. */
 public final class RandomOperations {
-    /** Where an operation's shape comes from. */
+    /** The slots and attributes that give an operation's shape. */
     private enum Form {
         PLAIN(""), BATCH_SIZE_LIKE("_batch_size_like");
 
@@ -102,7 +102,7 @@ public final class RandomOperations {
         form.define("gaussian_random").attr("mean", 0f).attr("std", 1f).infer(inference -> {
             long[] dims = form.dims(inference);
             long[] attribute = inference.attrs().getLongs("shape");
-            // Paddle says what the attribute says until the tensors are known.
+            // Paddle infers the shape of the attribute until the tensors are known.
             boolean known = inference.count(RequestedShape.LIST) == 0 || inference.values(RequestedShape.LIST) != null;
             floating(inference, known || attribute.length == 0 ? dims : attribute);
         }).lower(l -> {
@@ -173,7 +173,7 @@ public final class RandomOperations {
         return numbers;
     }
 
-    /** With a seed the same at every run; else the next of the process. */
+    /** The generator of the seed, the same in every run; without a seed that of the process. */
     public static PaddleDraws draws(@Nullable PaddleRandom shared, long seed) {
         return new PaddleDraws(seed != 0 ? new PaddleRandom(seed) : Objects.requireNonNull(shared));
     }

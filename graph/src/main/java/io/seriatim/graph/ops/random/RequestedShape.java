@@ -3,7 +3,7 @@ package io.seriatim.graph.ops.random;
 import io.seriatim.graph.op.Inference;
 import java.util.Arrays;
 
-/** The shape of a tensor that comes from nothing: a list of numbers in tensors, else an attribute, else one tensor. */
+/** The shape that a creating operation is asked for: a list of tensors, else an attribute, else one tensor. */
 final class RequestedShape {
     static final String TENSOR = "ShapeTensor";
     static final String LIST = "ShapeTensorList";

@@ -151,7 +151,8 @@ public final class SamplingOperations {
                     if (seed != 0) {
                         l.out("Out", l.constant(Tensor.of(DType.INT32, new long[]{seed}, 1)));
                     } else {
-                        // Paddle asks the system: there is nothing to be the same as. 0 would mean none to its reader.
+                        // Paddle takes the seed from the system, so that it cannot be reproduced. It must not be 0,
+                        // which means no seed.
                         Operand drawn = l.temporary(TensorSpec.of(DType.INT32, 1));
                         l.into(new RandomNumbers(Distribution.WHOLE, 1, Integer.MAX_VALUE, DType.INT32),
                                 List.of(l.randomKey()),

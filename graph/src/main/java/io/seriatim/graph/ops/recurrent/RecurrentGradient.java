@@ -54,7 +54,7 @@ final class RecurrentGradient {
         }
     }
 
-    /** The gradients of a layer's weights, and that of its input, as rows; null if nobody wants that. */
+    /** The gradients of a layer's weights, and that of its input, as rows; null if the latter is not wanted. */
     private @Nullable Operand layer(int layer, Operand input, @Nullable Operand dy) {
         Operand rows = RecurrentOperations.matrix(l, input);
         Operand sum = null;

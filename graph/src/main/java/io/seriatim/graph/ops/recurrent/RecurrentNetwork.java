@@ -8,9 +8,9 @@ import io.seriatim.tensor.computation.network.Recurrence;
 import java.util.Locale;
 
 /**
- * What the attributes of {@code rnn} and the shape of its input say: layers of cells, in one direction or in both.
- * Reserve holds what the gradient needs, one after the other: for each layer and direction what its cells save, then
- * the output of each layer but the last, before dropout. DropoutState holds one mask for all layers.
+ * The structure that the attributes of {@code rnn} and the shape of its input give: layers of cells, in one direction
+ * or in both. Reserve holds what the gradient needs, one after the other: for each layer and direction what its cells
+ * save, then the output of each layer but the last, before dropout. DropoutState holds one mask for all layers.
  *
  * @param cell
  *            what a step computes
@@ -91,7 +91,7 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
                 Math.multiplyExact(layers - 1, outputOfLayer()));
     }
 
-    /** What the cells of a row save, in Reserve. */
+    /** The values that the cells of a row save in Reserve. */
     Operand saved(Operand reserve, int row) {
         long from = row * savedByCell();
         return reserve.slice(0, from, from + savedByCell()).reshape(steps, batch, cell.saved() * size);

@@ -25,8 +25,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recurrent networks of several layers: LSTM, GRU and plain ones. What the input gives to all steps of a layer is one
- * product of matrices; the steps themselves are a {@link Recurrence}.
+ * Recurrent networks of several layers: LSTM, GRU and plain ones. The contribution of the input to all steps of a layer
+ * is one product of matrices; the steps themselves are a {@link Recurrence}.
  */
 public final class RecurrentOperations {
     private static final MatMul WITH_BIAS = new MatMul(false, true, true, List.of());
@@ -198,7 +198,7 @@ public final class RecurrentOperations {
         l.into(new Recurrence(network.cell(), direction == 1, l.has("SequenceLength")), in, out);
     }
 
-    /** What the outputs of a layer are multiplied by: 0, or 1 / (1 − probability). */
+    /** The factors of a layer's outputs: 0, or 1 / (1 − probability). */
     static Operand kept(Lowering l, Operand mask, DType dtype) {
         float probability = l.attrs().getFloat("dropout_prob");
         Operand ones = l.cast(mask, dtype);

@@ -40,9 +40,8 @@ public final class CountOperations {
                     inference.require(!weighted || fits(inference.dims("Weights"), dims),
                             "there must be a weight for each of the numbers, %s",
                             Arrays.toString(dims));
-                    // What Paddle computes; where it infers other types, of int32 without weights and of whole weights,
-                    // it
-                    // contradicts itself.
+                    // The type that Paddle computes. Its inference gives other types for int32 without weights and for
+                    // whole weights.
                     DType sums = weighted && inference.dtype("Weights") == DType.FLOAT32
                             ? DType.FLOAT32
                             : DType.FLOAT64;
@@ -118,7 +117,7 @@ public final class CountOperations {
                 }).register(registry);
     }
 
-    /** The last range contains its end. Numbers outside, and those that are none, are not counted. */
+    /** The last range contains its end. Numbers outside and NaN are not counted. */
     private static long[] histogram(double[] x, int bins, double min, double max, boolean narrow) {
         double low = min == max ? Arrays.stream(x).min().orElse(0) : min;
         double high = min == max ? Arrays.stream(x).max().orElse(0) : max;

@@ -180,7 +180,7 @@ public final class NormOperations {
                 l.binary(Binary.Function.MULTIPLY, dout, scale));
     }
 
-    /** sign(x) · |x| to a power other than 0; 0 at 0, where a negative power has no value. */
+    /** sign(x) · |x| to a power other than 0, and 0 at 0, also for negative powers. */
     private static Operand signedPower(Lowering l, Operand x, float power) {
         if (power == 1) {
             return x;

@@ -118,7 +118,7 @@ public final class ExpandOperations {
         return dims;
     }
 
-    /** As Paddle does while a program is built: from the left, although X is expanded from the right. */
+    /** As Paddle infers it while a program is built: from the left, although X is expanded from the right. */
     private static long[] announced(Inference inference) {
         long[] x = inference.dims("X");
         long[] dims = inference.attrs().getLongs("shape");

@@ -98,7 +98,7 @@ public final class JoinOperations {
         return inference.axis("X", axes[0]);
     }
 
-    /** The dimensions of both but for one axis; what is not known of the one is taken from the other. */
+    /** The dimensions of both except for one axis; dimensions unknown in one are taken from the other. */
     private static long[] alike(Inference inference, long[] dims, long[] part, int except, int index) {
         inference.require(part.length == dims.length, "all parts must have %d dimensions, but part %d has %d",
                 dims.length, index,

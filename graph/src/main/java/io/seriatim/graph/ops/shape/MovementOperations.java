@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Elements that change places. */
+/** Operations that move elements. */
 public final class MovementOperations {
     private MovementOperations() {
     }
@@ -97,7 +97,7 @@ public final class MovementOperations {
         roll(l, from, to, total, 0);
     }
 
-    /** Each axis is cut where its last element goes; the parts change sides. */
+    /** Each axis is cut in two parts, which are exchanged. */
     private static void roll(Lowering l, Operand from, Operand to, long[] shifts, int axis) {
         if (axis == shifts.length) {
             l.into(Copy.PLAIN, List.of(from), List.of(to));
@@ -214,8 +214,8 @@ public final class MovementOperations {
     }
 
     /**
-     * Images are in groups of seg_num, one after another in time: a part of the channels goes one image on, as many go
-     * one back, and the rest stay.
+     * Images are in groups of seg_num consecutive frames: a part of the channels moves to the next frame, as many to
+     * the previous one, and the rest stay.
      */
     private static void temporalShift(Operations registry) {
         Operation.define("temporal_shift").in("X").out("Out").required("seg_num", Attribute.Int.class)

@@ -106,7 +106,7 @@ public final class PadOperations {
                     || Arrays.stream(after).anyMatch(margin -> margin < 0);
         }
 
-        /** What negative paddings leave of what is padded by the others. */
+        /** The part of the padded tensor that negative paddings leave. */
         Operand cropped(Operand padded) {
             Operand view = padded;
             for (int i = 0; i < before.length; i++) {

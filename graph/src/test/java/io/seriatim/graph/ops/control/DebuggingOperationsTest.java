@@ -24,7 +24,7 @@ import org.junit.jupiter.api.parallel.Resources;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What print prints, how often, and how assert fails. */
+/** The output of print, how often it prints, and the failure of assert. */
 @ResourceLock(Resources.SYSTEM_OUT)
 class DebuggingOperationsTest {
     private static final Tensor X = Tensor.of(new float[]{-1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 3.5f}, 2, 3);

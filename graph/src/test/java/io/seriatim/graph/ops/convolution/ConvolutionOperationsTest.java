@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the golden cases do not say of convolutions and poolings: second gradients and biases that Paddle lacks on a
- * processor, maxima in which it errs.
+ * Convolutions and poolings beyond the golden cases: second gradients and biases that Paddle lacks on a processor,
+ * maxima in which it errs.
  */
 class ConvolutionOperationsTest {
     private static final long SEED = 20261121;

@@ -18,10 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What the golden data do not say of tensors that are made from nothing, or copied: exact whole numbers, and what is
- * refused.
- */
+/** Created and copied tensors beyond the golden data: exact whole numbers, and arguments that are refused. */
 class FillOperationsTest {
     private static final int INT32 = 2;
     private static final int INT64 = 3;

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the golden data do not say of elementwise operations: rows of tensors, exact whole numbers, empty tensors, and
- * what is refused.
+ * Elementwise operations beyond the golden data: rows of tensors, exact whole numbers, empty tensors, and arguments
+ * that are refused.
  */
 class ElementwiseOperationsTest {
     private static final DType F = DType.FLOAT32;

@@ -12,7 +12,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the golden data do not say of rarer functions and of diagonals that are filled. */
+/** Rarer functions and filled diagonals beyond the golden data. */
 class RareFunctionsTest {
     @Test
     void ordersAndTypesThatDoNotFitAreRefused() {

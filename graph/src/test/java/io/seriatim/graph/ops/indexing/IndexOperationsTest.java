@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the golden data do not say of operations that read indexes: gradients that Paddle computes wrongly, and what is
+ * Operations that read indexes, beyond the golden data: gradients that Paddle computes wrongly, and arguments that are
  * refused.
  */
 class IndexOperationsTest {

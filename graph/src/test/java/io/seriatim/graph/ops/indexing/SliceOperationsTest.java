@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What the golden data do not say of parts of tensors: gradients that Paddle computes wrongly, programs of older
- * versions, and what is refused.
+ * Parts of tensors, beyond the golden data: gradients that Paddle computes wrongly, programs of older versions, and
+ * arguments that are refused.
  */
 class SliceOperationsTest {
     private static OpDesc.Builder slice(int start, int end) {

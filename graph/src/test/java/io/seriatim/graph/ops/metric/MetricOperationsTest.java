@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What the golden data do not say of metrics. */
+/** Metrics beyond the golden data. */
 class MetricOperationsTest {
     private static OpDesc.Builder auc() {
         return OpDesc.of("auc").in("Predict", "x").in("Label", "label").in("StatPos", "p").in("StatNeg", "n")

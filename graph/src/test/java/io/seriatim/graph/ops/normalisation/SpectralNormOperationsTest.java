@@ -9,7 +9,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the golden data do not say of weights that are divided by their norm. */
+/** Spectral normalisation beyond the golden data. */
 class SpectralNormOperationsTest {
     private static final double[] WEIGHT = {0.5, -1, 2, 1.5, 0.25, -0.75};
     private static final double[] DOUT = {1, 0.5, -2, 0.25, 3, -1};

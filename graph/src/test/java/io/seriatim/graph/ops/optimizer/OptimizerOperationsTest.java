@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the golden cases of optimizers do not say: 16-bit parameters, Lars, and what is refused. */
+/** Optimizers beyond the golden cases: 16-bit parameters, Lars, and arguments that are refused. */
 class OptimizerOperationsTest {
     private final Map<String, Tensor> feeds = new HashMap<>();
 
@@ -107,7 +107,10 @@ class OptimizerOperationsTest {
         feeds.put("skip", Tensor.of(DType.BOOL, new long[]{skip ? 1 : 0}, 1));
     }
 
-    /** What a step changes, and what it leaves when it is skipped, in whatever way it comes down to computations. */
+    /**
+     * The variables that a step changes, and those that it leaves when it is skipped, for all ways in which it is
+     * lowered.
+     */
     private void comparesSkipped(OpDesc.Builder op, OpDesc.Builder skippable, String... changed) {
         Map<String, Tensor> before = Map.copyOf(feeds);
         Map<String, double[]> expected = new HashMap<>();

@@ -20,8 +20,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the golden cases do not say of recurrent networks: our own dropout, what is kept for the gradient, empty
- * sequences, sizes of real life.
+ * Recurrent networks beyond the golden cases: our own dropout, values kept for the gradient, empty sequences, realistic
+ * sizes.
  */
 class RecurrentOperationsTest {
     private static final long SEED = 20261121;

@@ -15,7 +15,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the golden data do not say of counts. */
+/** Counts beyond the golden data. */
 class CountOperationsTest {
     private static OpDesc.Builder counts() {
         return OpDesc.of("bincount").in("X", "x").out("Out", "y");

@@ -13,8 +13,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the golden data do not say of operations that move, repeat, join and cut elements: what Paddle computes wrongly,
- * and what is refused.
+ * Operations that move, repeat, join and cut elements, beyond the golden data: results that Paddle computes wrongly,
+ * and arguments that are refused.
  */
 class ShapeOperationsTest {
     private static Tensor x(long... dims) {
