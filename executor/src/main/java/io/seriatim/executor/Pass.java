@@ -27,8 +27,8 @@ public enum Pass {
     CHAINS,
     /**
      * Replaces transposes, splits, slices, stacks and concatenations by views of the same memory. Gradients of slices
-     * are accumulated directly into the corresponding part of their sum; there, an element is −0 only if all its
-     * summands are −0.
+     * are written directly into the corresponding part of their sum; an element −0 then stays −0, whereas adding zeros
+     * would turn it into 0.
      */
     VIEWS,
     /**

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What an operation touches: for each variable that it reads or writes, the number of the value. */
+/** The values that an operation reads and writes. Each variable that it names is mapped to the number of a value. */
 public final class Access {
     private static final int FEW = 8;
 
@@ -16,7 +16,7 @@ public final class Access {
     private final String[] writtenNames;
     private final int[] writes;
     private final boolean runsBlocks;
-    /** Only where a search would take long. */
+    /** Null for operations with few variables, for which a linear search is fast. */
     private final @Nullable Map<String, Integer> manyReads;
     private final @Nullable Map<String, Integer> manyWrites;
 
@@ -44,7 +44,7 @@ public final class Access {
         return map;
     }
 
-    /** Its place in the block. */
+    /** Returns the index of the operation in its block. */
     public int index() {
         return index;
     }
@@ -53,12 +53,12 @@ public final class Access {
         return op;
     }
 
-    /** The values that it reads, those that its blocks read included. Not to be changed. */
+    /** Returns the values that the operation and its blocks read. The array must not be modified. */
     public int[] reads() {
         return reads;
     }
 
-    /** The values that it writes. Not to be changed. */
+    /** Returns the values that the operation and its blocks write. The array must not be modified. */
     public int[] writes() {
         return writes;
     }
@@ -67,12 +67,12 @@ public final class Access {
         return runsBlocks;
     }
 
-    /** The value that it reads of a variable, or −1. */
+    /** Returns the value that the operation reads from a variable, or −1. */
     public int read(String name) {
         return find(readNames, reads, manyReads, name);
     }
 
-    /** The value that it writes of a variable, or −1. */
+    /** Returns the value that the operation writes to a variable, or −1. */
     public int written(String name) {
         return find(writtenNames, writes, manyWrites, name);
     }

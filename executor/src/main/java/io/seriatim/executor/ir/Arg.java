@@ -4,17 +4,17 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 
 /**
- * An operand of a {@link Stage}: a value or a part of it, seen in some layout.
+ * An operand of a {@link Stage}: a view of a value or of a part of it.
  *
  * @param source
- *            where its memory is
+ *            the memory of the operand
  * @param offset
- *            where its first element begins, in bytes from the start of the source
+ *            the offset of the first element in the source, in bytes
  * @param spec
- *            type, shape and layout
+ *            the type, shape and layout of the view
  */
 public record Arg(Source source, long offset, TensorSpec spec) {
-    /** Where memory is. */
+    /** The memory of an operand. */
     public sealed interface Source {
     }
 
@@ -22,31 +22,31 @@ public record Arg(Source source, long offset, TensorSpec spec) {
     public record Value(int number) implements Source {
     }
 
-    /** Memory for the time of the task. */
+    /** Temporary memory of a task, which is free after the task. */
     public record Temporary(int number) implements Source {
     }
 
-    /** A tensor of the host that is never written. */
+    /** A tensor in host memory that is never written. */
     public record Constant(Tensor tensor) implements Source {
     }
 
-    /** The key of an operation's random numbers in this run. */
+    /** The key of an operation's random number generator in the current run. */
     public record Key(Access access) implements Source {
     }
 
-    /** The value that this is, or −1. */
+    /** Returns the number of the value that this operand views, or −1. */
     public int value() {
         return source instanceof Value(int number) ? number : -1;
     }
 
-    /** Whether this is all of a value, as it lies in memory. */
+    /** Returns whether this operand is a whole value, with its own layout. */
     public boolean isWhole(ValueTable values) {
         return source instanceof Value(int number) && offset == 0 && spec.equals(values.spec(number));
     }
 
     /**
-     * Whether this is a value or a part of it whose elements lie one after the other: then a kernel may write here what
-     * it would write to a value of its own.
+     * Returns whether this operand is a value or a contiguous, row-major part of one. A kernel may write to it as to a
+     * separate value.
      */
     public boolean isDense() {
         return source instanceof Value && spec.isRowMajor();

@@ -3,25 +3,25 @@ package io.seriatim.executor.ir;
 import io.seriatim.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
-/** The variables around a run of a block: what is fed and a scope, or the environment of an inner block. */
+/** The variables outside of a run of a block: those of a scope, or those of the enclosing block. */
 public interface Bindings {
-    /** A variable's value; null if it has none. */
+    /** Returns the value of a variable; null if it has none. */
     @Nullable
     Object find(String name);
 
-    /** Gives a variable its value. */
+    /** Sets the value of a variable. */
     void set(String name, Object value);
 
-    /** Makes a variable a name of memory that it shares with others. */
+    /** Makes a variable share the memory of a tensor with other variables. */
     void alias(String name, Tensor value);
 
-    /** Whether any variables may share memory. */
+    /** Returns whether any variables may share memory. */
     boolean sharesMemory();
 
-    /** Whether a variable's memory is also another one's. */
+    /** Returns whether a variable shares its memory with another variable. */
     boolean isShared(Tensor tensor);
 
-    /** Where packed forms of a variable are kept; null if nowhere. */
+    /** Returns the cache of packed forms of a variable; null if there is none. */
     default @Nullable PackedWeights packed(String name) {
         return null;
     }

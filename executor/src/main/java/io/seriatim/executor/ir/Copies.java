@@ -13,12 +13,12 @@ import io.seriatim.tensor.kernel.PreparedKernels;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/** Copies of tensors outside of plans: done when the call returns. */
+/** Copies tensors outside of plans. All methods are synchronous. */
 public final class Copies {
     private Copies() {
     }
 
-    /** A row-major copy at a device. */
+    /** Returns a row-major copy on a device. */
     public static Tensor to(Device device, Tensor from) {
         Tensor tensor = from.declared();
         Tensor dense = tensor;
@@ -40,22 +40,23 @@ public final class Copies {
         return copy;
     }
 
-    /** Between tensors of one type and shape, whatever their layouts. */
+    /** Copies between tensors in host memory with the same type and shape; layouts may differ. */
     public static void onHost(Tensor from, Tensor to) {
         PreparedKernels.system().get(Copy.PLAIN, Place.CPU, from.spec(), to.spec()).run(
                 new Tensor[]{from.declared(), to.declared()},
                 KernelContext.current());
     }
 
-    /** The tensor itself if it is on the host, else a copy there. */
+    /** Returns the tensor itself if it is in host memory, else a copy in host memory. */
     public static Tensor toHost(Tensor tensor) {
         return tensor.place().isHost() ? tensor : to(Devices.system().host(), tensor);
     }
 
-    /** Between places. Any thread may use both afterwards. */
+    /** Copies between places. Afterwards, any thread may use both tensors. */
     public static void copy(String operation, Tensor from, Tensor to) {
         Stream stream = (from.place().isHost() ? to : from).buffer().device().defaultStream();
-        // Another thread's failure must not come to this one.
+        // Copies on the default stream are serialised, so that a thread does not receive the failure of another
+        // thread's copy.
         synchronized (stream) {
             stream.copy(operation, from.access(false), to.access(true));
             StreamFailedException failed = await(stream);
@@ -68,8 +69,8 @@ public final class Copies {
     }
 
     /**
-     * Waits for all that was launched, and goes on waiting when it is interrupted: it ends soon, and who has
-     * interrupted is told afterwards. Returns what has failed.
+     * Waits for all work launched on a stream. The wait is uninterruptible, since the work ends soon; the interrupt
+     * status is restored afterwards. Returns the failure of the stream, or null.
      */
     static @Nullable public StreamFailedException await(Stream stream) {
         Event end = stream.record();
@@ -93,7 +94,7 @@ public final class Copies {
         return failed;
     }
 
-    /** Sets the elements of an int64 tensor of the host. */
+    /** Sets the elements of an int64 tensor in host memory. */
     public static void store(Tensor tensor, long[] elements) {
         for (int i = 0; i < elements.length; i++) {
             tensor.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, tensor.offset() + (long) i * Long.BYTES, elements[i]);

@@ -2,10 +2,7 @@ package io.seriatim.executor.ir;
 
 import java.io.Serial;
 
-/**
- * A reader has no more batches, as the packages behind the API report it; callers of a plan get it as an
- * {@code EndOfDataException}.
- */
+/** Thrown internally when a reader has no more batches. The API converts it to an {@code EndOfDataException}. */
 public final class EndOfBatches extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
@@ -17,7 +14,7 @@ public final class EndOfBatches extends RuntimeException {
         this.reader = reader;
     }
 
-    /** The program's variable that holds the reader. */
+    /** Returns the name of the variable that holds the reader. */
     public String reader() {
         return reader;
     }

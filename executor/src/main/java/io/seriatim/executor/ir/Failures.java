@@ -9,9 +9,11 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What is said of an operation that has failed: which, its inputs' shapes, where it was built, and why. */
+/**
+ * Builds the message for a failed operation: its name, the shapes of its inputs, the line that built it, and the cause.
+ */
 public final class Failures {
-    /** The folders of PaddlePaddle's own modules, and of those through which it calls users' code. */
+    /** The folders of PaddlePaddle's modules, and of the modules through which it calls the user's code. */
     private static final Pattern FRAMEWORK = Pattern.compile("[/\\\\](paddle|decorator)[/\\\\.]");
     private static final String BUILT = "; built at ";
 
@@ -41,7 +43,10 @@ public final class Failures {
                 cause, stack);
     }
 
-    /** The innermost line that is not the framework's own, in Python's format; in another format the first line. */
+    /**
+     * Returns the innermost line of a Python call stack that is outside of the framework; in another format, the first
+     * line.
+     */
     private static String builtAt(List<String> stack) {
         List<String> frames = stack.stream().map(String::strip).filter(line -> line.startsWith("File \"")).toList();
         List<String> users = frames.stream().filter(frame -> !FRAMEWORK.matcher(frame).find()).toList();
@@ -55,7 +60,7 @@ public final class Failures {
                 : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();
     }
 
-    /** As a type is written: float32[2, 3]. */
+    /** Formats type and shape, for example {@code float32[2, 3]}. */
     public static String shape(TensorSpec spec) {
         return spec.dtype() + "" + spec.shape();
     }

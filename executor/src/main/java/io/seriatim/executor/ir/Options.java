@@ -10,18 +10,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How plans are made and run; {@code Executor.Builder} says what each means.
+ * The options by which plans are compiled and run; {@code Executor.Builder} describes each.
  *
  * @param passes
- *            what is done to operations
+ *            the enabled passes
  * @param engine
- *            on which every task is pushed; null if the executor's own threads run them
+ *            the engine on which every task is pushed; null if the executor's own threads run the tasks
  * @param eager
- *            whether threads work also on what is too small to gain by it
+ *            whether plans that are too small to benefit from several threads are also run in parallel
  * @param recorder
- *            null if runs are not recorded
+ *            the recorder of runs; null if they are not recorded
  * @param files
- *            that operations of programs may read and write
+ *            the files that operations of programs may read and write
  */
 public record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans,
         int specialisations, boolean nanCheck,
@@ -29,7 +29,7 @@ public record Options(Place place, Devices devices, int threads, boolean sequent
         boolean memoryPlan, ReleaseMode releaseMode,
         boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager,
         @Nullable RunRecorder recorder, AllowedFiles files) {
-    /** Whether tasks run in the order of the program, one after the other. */
+    /** Returns whether tasks run one after the other in program order. */
     public boolean inOrder() {
         return engine == null && (sequential || threads == 1);
     }

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor that lies in other memory than its own: element [i, j, …] of it, were it dense, is found at offset + i ·
- * strides[0] + j · strides[1] + … of that. Neighbouring dimensions that lie one after the other there are one.
+ * The image of a dense tensor in other memory: element [i, j, …] of the tensor is at offset + i · strides[0] + j ·
+ * strides[1] + … of that memory. Adjacent dimensions that are contiguous in that memory are merged into one.
  */
 public final class Region {
     private final Arg.Source source;
@@ -31,8 +31,8 @@ public final class Region {
     }
 
     /**
-     * A dense tensor of the shape that an operand has, which lies where the operand lies. Null where an element is
-     * repeated or runs backwards.
+     * Returns the region that maps a dense tensor with the shape of an operand to the memory of the operand. Null if
+     * the operand has a stride that is not positive.
      */
     static @Nullable public Region of(Arg arg) {
         return arg.spec().layout() instanceof Layout.Opaque || arg.spec().shape().size() == 0
@@ -41,8 +41,9 @@ public final class Region {
     }
 
     /**
-     * A dense tensor of which an operand is a view of another order of dimensions, which lies where another operand of
-     * the same shape lies. Null if the first is no such view.
+     * Returns the region that maps the dense tensor {@code whole} to the memory of the operand {@code there}, where
+     * {@code permuted} is a view of that tensor with permuted dimensions and has the shape of {@code there}. Null if
+     * {@code permuted} is no such view.
      */
     static @Nullable public Region of(Arg permuted, Arg there, TensorSpec whole) {
         if (permuted.offset() != 0 || permuted.spec().layout() instanceof Layout.Opaque
@@ -94,8 +95,8 @@ public final class Region {
     }
 
     /**
-     * Where a part of the tensor lies; null if no strides can say that, since a dimension of the part would need
-     * several.
+     * Returns the image of a part of the tensor; null if strides cannot express it, because a dimension of the part
+     * would need several strides.
      */
     @Nullable
     public Arg part(Arg of) {
@@ -133,7 +134,7 @@ public final class Region {
                 new TensorSpec(of.spec().dtype(), of.spec().shape(), Layout.strided(steps)));
     }
 
-    /** The dimension along which a step of the dense tensor goes, or −1. */
+    /** Returns the dimension along which a stride of the dense tensor steps, or −1. */
     private int axis(long step) {
         for (int i = 0; i < dims.length; i++) {
             if (step >= dense[i]) {
@@ -144,8 +145,8 @@ public final class Region {
     }
 
     /**
-     * Whether two parts of the same memory surely have no byte in common: they lie one behind the other, or do so
-     * within each piece of some length, such as a row, into which the strides divide both.
+     * Returns whether two parts of the same memory are known to be disjoint: their ranges of bytes are disjoint, or
+     * they are disjoint within each block of a fixed length, such as a row, that is a stride of one of them.
      */
     public static boolean areApart(Arg one, Arg two) {
         if (one.spec().layout() instanceof Layout.Opaque || two.spec().layout() instanceof Layout.Opaque) {
@@ -160,7 +161,7 @@ public final class Region {
                 || isApartByRows(first, second, second);
     }
 
-    /** The same bytes, in an order in which no dimension runs backwards. */
+    /** Returns a view of the same bytes without negative strides. */
     private static Arg forwards(Arg arg) {
         long[] strides = arg.spec().strides();
         long offset = arg.offset();
@@ -200,7 +201,8 @@ public final class Region {
     }
 
     /**
-     * How many bytes a part touches of each piece of some length, from its first to its last; −1 if it runs backwards.
+     * Returns the length in bytes, from the first to the last byte, that a part covers in each block of {@code modulus}
+     * bytes; −1 if it has a negative stride.
      */
     private static long length(Arg arg, long modulus) {
         long[] dims = arg.spec().shape().dims();

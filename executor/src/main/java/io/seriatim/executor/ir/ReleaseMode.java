@@ -1,10 +1,13 @@
 package io.seriatim.executor.ir;
 
-/** When memory that is in no plan is released; the constants of {@code Collector} by what they do. */
+/**
+ * Specifies when memory that is not in the memory plan is released. The constants correspond to those of
+ * {@code Collector}.
+ */
 public enum ReleaseMode {
     /** At the last use. */
     AT_LAST_USE,
-    /** When the event after the last use has passed. */
+    /** When the event recorded after the last use has completed. */
     AFTER_EVENT,
     /** At the end of the run. */
     AT_END

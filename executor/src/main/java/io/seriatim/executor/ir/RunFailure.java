@@ -3,16 +3,13 @@ package io.seriatim.executor.ir;
 import java.io.Serial;
 import java.util.List;
 
-/**
- * An operation of a run has failed, as the packages behind the API report it; callers of a plan get it as a
- * {@code ProgramFailedException}.
- */
+/** Thrown internally when an operation of a run has failed. The API converts it to a {@code ProgramFailedException}. */
 public final class RunFailure extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
     private final String operation;
-    /** An ArrayList or an immutable list, which are serializable. */
+    /** An immutable list of strings, which is serializable. */
     @SuppressWarnings("serial")
     private final List<String> callStack;
 
@@ -26,12 +23,12 @@ public final class RunFailure extends RuntimeException {
         this.callStack = List.copyOf(callStack);
     }
 
-    /** The type of the operation, or what else has failed. */
+    /** Returns the type of the operation, or another name as {@code ProgramFailedException.operation} describes. */
     public String operation() {
         return operation;
     }
 
-    /** Where the operation was built; empty if the program does not say. */
+    /** Returns the call stack that built the operation; empty if the program does not contain it. */
     public List<String> callStack() {
         return callStack;
     }

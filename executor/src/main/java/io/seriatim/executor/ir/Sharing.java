@@ -11,22 +11,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which variables around a run share memory when it begins: a plan's dependencies hang on that, so that it is part of
- * what a specialisation is for. Variables that lie in one piece of memory, but have no byte in common, share none.
+ * The variables outside of a run that share memory when it begins. The dependencies of a plan depend on it, so a plan
+ * is compiled for one sharing. Variables in the same buffer without common bytes do not share memory.
  *
  * @param groups
- *            in the order of their first values
+ *            the groups of variables, in the order of their first values
  */
 public record Sharing(List<Group> groups) {
     public static final Sharing NONE = new Sharing(List.of());
 
     /**
-     * Variables of which each has bytes in common with another one.
+     * Variables with overlapping memory.
      *
      * @param members
-     *            the first at the beginning of the group's memory
+     *            the variables; the first is at the start of the group's memory
      * @param spec
-     *            of all the memory
+     *            the type and size of the group's memory
      */
     public record Group(List<Member> members, TensorSpec spec) {
     }
@@ -39,14 +39,14 @@ public record Sharing(List<Group> groups) {
      * @param name
      *            its name
      * @param from
-     *            where it begins, in bytes from the beginning of the group's memory
+     *            its offset in the group's memory, in bytes
      * @param spec
-     *            what it is
+     *            its type and shape
      */
     public record Member(int value, String name, long from, TensorSpec spec) {
     }
 
-    /** A variable's tensor. */
+    /** A variable and its tensor. */
     private record Found(int value, String name, Tensor tensor) {
         long end() {
             return tensor.offset() + tensor.spec().bytes();
@@ -54,8 +54,8 @@ public record Sharing(List<Group> groups) {
     }
 
     /**
-     * What is shared of what a block knows of the variables around it. Alone: also variables that share memory only
-     * with others that the block does not name.
+     * Returns the sharing between the outer variables that a block names. With {@code alone}, it also contains
+     * variables that share memory only with variables that the block does not name.
      */
     public static Sharing of(ValueNumbering accesses, Bindings around, boolean alone) {
         if (!around.sharesMemory()) {
@@ -112,14 +112,15 @@ public record Sharing(List<Group> groups) {
                 .toList(), spec);
     }
 
-    /** All the memory of a group, in this run. */
+    /** Returns the memory of a group in the current run. */
     public static Tensor memory(Group group, Bindings around) {
         Member first = group.members.getFirst();
         @Nullable
         Object there = around.find(first.name);
         if (!(there instanceof Tensor tensor)) {
             throw new IllegalStateException(
-                    "Variable '" + first.name + "' has lost its memory, which it shares with others");
+                    "Variable '" + first.name + "' must keep the memory that it shares with others during a run, "
+                            + "but has no value: do not change the scope while a plan runs");
         }
         return new Tensor(tensor.buffer(), tensor.offset(), group.spec);
     }

@@ -8,34 +8,34 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has one thread compute the value of a key, while other threads that ask for the same key wait for it. No lock is held
- * meanwhile, so that the computation may run user code. For many threads.
+ * Computes the value of a key on one thread, while other threads that request the same key wait for it. No lock is held
+ * during the computation, so it may run user code. Thread-safe.
  *
  * <p>
- * The first thread to ask for a key puts a <i>flight</i> into the map and owns it; every other thread finds the flight
- * and waits for its end. The owner computes, stores the value in the caller's cache, takes the flight out of the map and
- * then ends it, in this order. A thread that puts in the next flight for the key looks into the cache once more
- * afterwards, so it finds a value that was stored since its first look: nothing is computed twice.
+ * The first thread to request a key puts a <i>flight</i> into the map and owns it; every other thread finds the flight
+ * and waits for its end. The owner computes the value, stores it in the caller's cache, removes the flight from the map
+ * and then ends it, in this order. A thread that puts the next flight for the key into the map examines the cache again
+ * afterwards, so it finds a value that was stored since its first look-up. No value is computed twice.
  *
  * <p>
- * <b>Failures.</b> All threads that wait get what the owner has thrown; nothing of it is kept for later calls. Two kinds
- * of failure say nothing about the key, so that waiting threads compute the value themselves: an interrupt of the owner,
- * and an error of the virtual machine, such as the end of the owner's stack.
+ * <b>Failures.</b> All waiting threads receive the exception of the owner; it is not kept for later calls. Two kinds of
+ * failure do not depend on the key, so waiting threads then compute the value themselves: an interrupt of the owner,
+ * and a {@link VirtualMachineError}, such as a stack overflow.
  *
  * <p>
- * <b>Cycles.</b> A computation that asks for its own key, itself or by way of other threads that wait, would never end.
- * A thread registers its wait before it looks for such a cycle, so the last thread to close one sees all its waits and
- * throws. The search spans all instances.
+ * <b>Cycles.</b> A computation that requests its own key, directly or through other waiting threads, would never end. A
+ * thread registers its wait before it searches for such a cycle, so the thread that closes the cycle sees all waits of
+ * it and throws. The search spans all instances.
  *
  * <p>
- * <b>Interrupts.</b> A wait ends with {@link InterruptedException}; the computation goes on for the other threads.
+ * <b>Interrupts.</b> A wait ends with {@link InterruptedException}; the computation continues for the other threads.
  */
 public final class SingleFlight<K, V> {
     private static final ConcurrentMap<Thread, Flight<?>> WAITS = new ConcurrentHashMap<>();
 
     private final ConcurrentMap<K, Flight<V>> flights = new ConcurrentHashMap<>();
 
-    /** One computation. The fields that are not final are written by the owner before the count goes to 0. */
+    /** One computation. The owner writes the non-final fields before it counts the latch down. */
     private static final class Flight<V> {
         private final Thread owner = Thread.currentThread();
         private final CountDownLatch ended = new CountDownLatch(1);
@@ -44,16 +44,16 @@ public final class SingleFlight<K, V> {
     }
 
     /**
-     * The value of a key.
+     * Returns the value of a key.
      *
      * @param find
-     *            looks it up in the caller's cache; null if it is not there
+     *            looks up the value in the caller's cache; returns null if it is not cached
      * @param make
-     *            computes it and stores it in the cache, on the calling thread
+     *            computes the value and stores it in the cache, on the calling thread
      * @throws InterruptedException
      *             if the thread is interrupted while another thread computes the value
      * @throws IllegalStateException
-     *             if the value is needed to compute itself
+     *             if the computation of the value requires the value itself
      */
     public V get(K key, Supplier<? extends @Nullable V> find, Supplier<? extends V> make) throws InterruptedException {
         while (true) {
@@ -92,7 +92,10 @@ public final class SingleFlight<K, V> {
         }
     }
 
-    /** Another thread takes the place of a worker that waits: the computation may need its engine. */
+    /**
+     * Waits for a flight. If the current thread is a worker of an engine, another thread replaces it meanwhile, since
+     * the computation may need the engine.
+     */
     private static void await(Object key, Flight<?> flight) throws InterruptedException {
         Thread thread = Thread.currentThread();
         Flight<?> outer = WAITS.put(thread, flight);
@@ -113,13 +116,14 @@ public final class SingleFlight<K, V> {
         while (next != null && next.ended.getCount() > 0) {
             if (next.owner.equals(thread)) {
                 throw new IllegalStateException(
-                        "To compute " + key + ", " + key + " is needed: this would wait for itself");
+                        "The computation of " + key + " requires its own result, and would wait for itself: "
+                                + "do not run a plan from code that its compilation calls");
             }
             next = WAITS.get(next.owner);
         }
     }
 
-    /** Returns if the failure was the owner's own affair. */
+    /** Rethrows the failure of the owner; returns if there is none or if it does not depend on the key. */
     private static void rethrow(@Nullable Throwable failure) {
         if (failure instanceof RuntimeException e) {
             throw e;

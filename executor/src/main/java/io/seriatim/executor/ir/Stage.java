@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param access
  *            the operation that it is part of
  * @param work
- *            what is done
+ *            the computation or function
  * @param inputs
- *            what it reads; null for what is left out
+ *            the operands that it reads; null for absent optional inputs
  * @param outputs
- *            what it writes; null for what is not wanted
+ *            the operands that it writes; null for outputs that are not used
  * @param kernel
- *            what does it; null before it is chosen, and for a function
+ *            the kernel; null before it is selected, and for a function
  */
 public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, List<@Nullable Arg> outputs,
         @Nullable Kernel kernel) {
@@ -36,13 +36,13 @@ public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, L
         return new Stage(access, new Step.Work.Compute(computation), inputs, List.of(output), null);
     }
 
-    /** What it computes; null for a Java function. */
+    /** Returns the computation; null for a Java function. */
     @Nullable
     public Computation computation() {
         return work instanceof Step.Work.Compute(Computation computation) ? computation : null;
     }
 
-    /** Inputs and outputs, as a kernel takes them. */
+    /** Returns inputs and outputs in the order of a kernel's arguments. */
     public List<@Nullable Arg> args() {
         List<@Nullable Arg> all = new ArrayList<>(inputs);
         all.addAll(outputs);
@@ -75,7 +75,7 @@ public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, L
         return all;
     }
 
-    /** What messages and traces call it. */
+    /** Returns the name for messages and traces. */
     public String name() {
         return switch (work) {
             case Step.Work.Compute(Computation computation) -> computation.operation();

@@ -163,8 +163,8 @@ public class OpenRuns {
     public void close(@Nullable Engine shared) {
         if (isInside(INNERMOST.get())) {
             throw new IllegalStateException(
-                    "An executor cannot be closed within one of its own runs, because closing waits for the run: close it "
-                            + "after the run");
+                    "An executor cannot be closed within one of its own runs, because closing waits for the "
+                            + "run: close it after the run");
         }
         raise(CLOSING);
         // A thread that was already interrupted does not wait; it closes the executor only if no run is in progress.
