@@ -8,9 +8,9 @@ import io.seriatim.benchmarks.train.BenchTrainCommand;
 import io.seriatim.cli.spi.BenchCommands;
 import java.util.List;
 
-/** The measurements, for the command line. */
+/** Provides the subcommands of {@code seriatim bench}. */
 public final class Benchmarks implements BenchCommands {
-    /** Made by the service loader. */
+    /** Created by the service loader. */
     public Benchmarks() {
         // It has no state.
     }

@@ -1,9 +1,9 @@
 /**
- * Measurements. They are not part of the product: nothing of this module is published.
+ * Benchmarks. They are not part of the product, and this module is not published.
  *
  * <p>
- * {@code Benchmarks} gives the command line the subcommands of {@code seriatim bench}. Each has a package of its own;
- * {@code common} is what they share; {@code mxnet} and {@code onnx} drive other systems for comparison.
+ * {@code Benchmarks} gives the command line the subcommands of {@code seriatim bench}. Each has its own package;
+ * {@code common} holds shared code; {@code mxnet} and {@code onnx} drive other systems for comparison.
  */
 @NullMarked
 package io.seriatim.benchmarks;

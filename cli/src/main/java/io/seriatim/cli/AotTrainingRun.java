@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * The training run of the JVM's ahead-of-time cache (JEP 514): short runs of the commands. The launcher records a
- * process that runs this class; later processes find the classes that it used loaded and linked, and the compilers know
- * which methods were called often.
+ * process that runs this class. In later processes the used classes are already loaded and linked, and the compilers
+ * know the frequently called methods.
  */
 final class AotTrainingRun {
     /** Enough for a few batches. */
@@ -25,7 +25,9 @@ final class AotTrainingRun {
     private AotTrainingRun() {
     }
 
-    /** Throws an IllegalStateException if a command fails. The files that the commands write stay in the folder. */
+    /**
+     * Runs the commands; throws an IllegalStateException if one fails. The files that they write stay in the folder.
+     */
     static void run(Path folder) throws IOException {
         Path names = Files.write(folder.resolve("names.txt"),
                 Object.class.getModule().getPackages().stream().sorted().limit(NAMES).toList());
@@ -48,7 +50,7 @@ final class AotTrainingRun {
         }
     }
 
-    /** Images with labels, such as commands read from {@code x.npy} and {@code y.npy}. */
+    /** Writes images with labels to {@code x.npy} and {@code y.npy}. */
     private static Path images(Path folder) throws IOException {
         Files.createDirectories(folder);
         double[] labels = new double[IMAGES];
@@ -64,12 +66,11 @@ final class AotTrainingRun {
     }
 
     /**
-     * Runs it in a temporary folder, which it deletes.
+     * Runs the commands in a temporary folder, which is deleted afterwards.
      *
      * @param args
      *            none
-     * @throws IOException
-     *             if there can be no such folder
+     * @throws IOException if the folder cannot be created
      */
     public static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("seriatim");

@@ -19,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** One line on stderr for an error, and the stack trace only where it is asked for. */
+/** Prints an error as one line on stderr, and the stack trace only with {@code --debug}. */
 final class Errors {
     static final String DEBUG = "--debug";
 
@@ -33,7 +33,7 @@ final class Errors {
     private static int wrongUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
         List<String> unknown = command.getUnmatchedArguments();
-        // A mistyped option is often the one that is missing, so it is named first.
+        // A mistyped option is often the missing one, so it is reported first.
         boolean mistyped = !unknown.isEmpty()
                 && (e instanceof MissingParameterException || e instanceof UnmatchedArgumentException);
         String line = mistyped ? unknown(command, unknown, message(e)) : message(e);
@@ -72,10 +72,7 @@ final class Errors {
         return ExitCode.SOFTWARE;
     }
 
-    /**
-     * Tells of output that could not be written; a reader that has read enough, such as {@code head}, is no reason for
-     * a line.
-     */
+    /** Reports output that could not be written, unless the reader has closed the pipe, as {@code head} does. */
     static int notWritten(PrintWriter err, IOException failure, String... args) {
         if (!StandardOutput.isClosedByReader(failure)) {
             print(err, "The standard output could not be written: " + message(failure), failure, args);
@@ -92,7 +89,10 @@ final class Errors {
         err.flush();
     }
 
-    /** As {@link Throwable#printStackTrace()}, but for messages out of files, which make no lines of their own. */
+    /**
+     * As {@link Throwable#printStackTrace()}, but with line breaks in messages escaped, because they may come from
+     * files.
+     */
     private static void trace(PrintWriter err, Throwable t, String indent, String caption, StackTraceElement[] around,
             Set<Throwable> told) {
         err.println(indent + caption + Printable.of(t.toString()));
@@ -119,7 +119,7 @@ final class Errors {
         }
     }
 
-    /** Prints where the failed operation was built. That is mostly Python code, which no Java stack trace shows. */
+    /** Prints where the failed operation was built, which is often in Python code that no Java stack trace shows. */
     private static void printCallStack(PrintWriter err, Throwable t) {
         for (Throwable each = t; each != null; each = each.getCause()) {
             if (each instanceof ProgramFailedException failed && !failed.callStack().isEmpty()) {
@@ -131,8 +131,8 @@ final class Errors {
     }
 
     /**
-     * A message that names a file only says nothing without its type, and a bug has a type to search for: only our own
-     * are shown bare.
+     * Returns the message, preceded by the type of the exception unless it is one of this project's exceptions: a bare
+     * file name says nothing without the type, and a bug report needs the type.
      */
     private static String message(Throwable t) {
         String text = t.getMessage() == null ? "" : t.getMessage().strip().replaceAll("\\s*\\R\\s*", " ");

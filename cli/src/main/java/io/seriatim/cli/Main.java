@@ -34,27 +34,27 @@ import picocli.CommandLine.Unmatched;
                 TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class,
                 DoctorCommand.class})
 final class Main {
-    /** The commands that show something. */
+    /** The demonstrations. */
     @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {
             SerialToParallelCommand.class,
             TwoDevicesCommand.class})
     static final class Demo {
-        // Only a name for its subcommands.
+        // A group of subcommands without an action of its own.
     }
 
-    /** The commands that measure something. */
+    /** The benchmarks. */
     @Command(name = Main.BENCH, description = "Measure, against others in the same run.")
     static final class Bench {
-        // Only a name for its subcommands, which other jars provide.
+        // A group of subcommands, which other jars provide.
     }
 
-    /** Takes the place of {@link Bench} where no jar provides measurements. */
+    /** Replaces {@link Bench} if no jar provides benchmarks. */
     @Command(name = Main.BENCH, description = Main.NO_BENCHMARKS)
     static final class MissingBench implements Callable<Integer> {
         @Spec
         private @Nullable CommandSpec spec;
 
-        // Whatever was asked for, the answer is the same.
+        // All arguments lead to the same message.
         @Unmatched
         @SuppressWarnings("UnusedVariable")
         private List<String> ignored = new ArrayList<>();
@@ -69,7 +69,8 @@ final class Main {
     private static final String NO_BENCHMARKS = "The measurements are in the module 'benchmarks', which is not on the "
             + "class path: './seriatim bench' in the source folder builds it; elsewhere, add its jar to the class path";
 
-    // The errors look for it themselves: it must work where the command line could not be parsed.
+    // {@link Errors} searches the arguments for this option itself, because it must work even if the command line
+    // cannot be parsed.
     @Option(names = Errors.DEBUG, description = "Show the stack trace of an error.", scope = ScopeType.INHERIT)
     @SuppressWarnings("UnusedVariable")
     private boolean debug;
@@ -95,7 +96,7 @@ final class Main {
     }
 
     /**
-     * All that a command prints passes through an output that terminals do not obey. Help is our own, and may be in
+     * Commands print through a writer that escapes control sequences. Help contains no text from files, so it may have
      * colours.
      */
     private static int execute(ParseResult parsed) {
@@ -118,12 +119,12 @@ final class Main {
         }
     }
 
-    /** Returns 0 when done, 1 for a failure while running, 2 for wrong usage or input. */
+    /** Runs a command; returns 0 for success, 1 for a failure, 2 for wrong usage or input. */
     static int run(CommandLine commands, String... args) {
         try {
             return commands.execute(args);
         } catch (Error e) {
-            // Exceptions were told of by picocli's handlers; errors pass through it.
+            // picocli's handlers have reported exceptions, but not errors.
             return Errors.failed(commands.getErr(), e, args);
         }
     }
@@ -132,12 +133,12 @@ final class Main {
      * Runs a command.
      *
      * @param args
-     *            its names and options
+     *            the name of the command and its options
      */
     public static void main(String[] args) {
         StandardOutput standard = StandardOutput.install();
         CommandLine commands = commandLine();
-        // The commands' own writer stays on the stream as it is: those who redraw lines need it.
+        // The commands' writer uses the raw stream, because commands that redraw lines need it.
         commands.setErr(commands.getErr());
         System.setErr(PrintableStream.of(System.err));
         int code = run(commands, args);

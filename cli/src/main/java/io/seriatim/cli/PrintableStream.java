@@ -10,13 +10,13 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 
 /**
- * The standard error of the process, for what is printed past commands: logs, warnings of the command line's parser,
- * traces of threads that die. It passes what {@link PrintableWriter} passes.
+ * The standard error stream of the process, for output that does not come from commands: logs, warnings of the command
+ * line parser, and stack traces of threads. It escapes the same characters as {@link PrintableWriter}.
  */
 final class PrintableStream extends OutputStream {
     private final PrintWriter to;
     private final CharsetDecoder decoder;
-    /** Also the beginning of a character whose end has not come yet. */
+    /** The bytes of an incomplete character. */
     private final ByteBuffer bytes = ByteBuffer.allocate(1024);
     private final CharBuffer chars = CharBuffer.allocate(1024);
 

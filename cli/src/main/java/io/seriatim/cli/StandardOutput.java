@@ -8,10 +8,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The standard output of the process. It keeps the reason why something could not be written, which {@link PrintStream}
- * does not.
- */
+/** The standard output of the process. Unlike {@link PrintStream}, it keeps the exception of a failed write. */
 final class StandardOutput extends OutputStream {
     private final OutputStream out;
     private volatile @Nullable IOException failure;
@@ -20,7 +17,7 @@ final class StandardOutput extends OutputStream {
         this.out = out;
     }
 
-    /** Puts it in the place of {@code System.out}. */
+    /** Replaces {@code System.out}. */
     static StandardOutput install() {
         StandardOutput standard = new StandardOutput(
                 new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
@@ -34,7 +31,7 @@ final class StandardOutput extends OutputStream {
         return failure;
     }
 
-    /** Whether the reader has closed its end, as {@code head} does. That is not an error. */
+    /** Returns whether the reader has closed the pipe, as {@code head} does, which is not an error. */
     static boolean isClosedByReader(IOException failure) {
         return String.valueOf(failure.getMessage()).contains("Broken pipe");
     }

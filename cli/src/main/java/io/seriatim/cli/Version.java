@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that the build wrote beside this class. */
+/** The version, from a resource that the build writes next to this class. */
 final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() throws IOException {

@@ -94,7 +94,11 @@ public final class Buffer implements AutoCloseable {
         }
     }
 
-    /** Returns the size. @return the requested number of bytes */
+    /**
+     * Returns the size.
+     *
+     * @return the requested number of bytes
+     */
     public long bytes() {
         return bytes;
     }

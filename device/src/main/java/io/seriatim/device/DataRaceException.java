@@ -20,12 +20,20 @@ public final class DataRaceException extends IllegalStateException {
         this.later = later;
     }
 
-    /** Returns the name of the operation that was launched first. @return its name */
+    /**
+     * Returns the name of the operation that was launched first.
+     *
+     * @return its name
+     */
     public String earlier() {
         return earlier;
     }
 
-    /** Returns the name of the operation that is not ordered after the earlier one. @return its name */
+    /**
+     * Returns the name of the operation that is not ordered after the earlier one.
+     *
+     * @return its name
+     */
     public String later() {
         return later;
     }

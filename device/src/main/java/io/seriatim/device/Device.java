@@ -8,7 +8,11 @@ package io.seriatim.device;
  * {@link Buffer} only, so that every schedule can be tested on the simulated accelerator.
  */
 public interface Device extends AutoCloseable {
-    /** Returns the name of the device. @return for instance {@code sim:0} */
+    /**
+     * Returns the name of the device.
+     *
+     * @return for instance {@code sim:0}
+     */
     Place place();
 
     /**

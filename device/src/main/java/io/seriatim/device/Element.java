@@ -72,7 +72,11 @@ public enum Element {
         this.bytes = bytes;
     }
 
-    /** Returns the size of an element. @return the size in bytes */
+    /**
+     * Returns the size of an element.
+     *
+     * @return the size in bytes
+     */
     public int bytes() {
         return bytes;
     }

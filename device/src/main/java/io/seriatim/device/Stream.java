@@ -24,10 +24,18 @@ public interface Stream extends AutoCloseable {
         void run() throws Exception;
     }
 
-    /** Returns the device that runs the work. @return the device */
+    /**
+     * Returns the device that runs the work.
+     *
+     * @return the device
+     */
     Device device();
 
-    /** Returns the name of the stream. @return the name given at its creation */
+    /**
+     * Returns the name of the stream.
+     *
+     * @return the name given at its creation
+     */
     String name();
 
     /**

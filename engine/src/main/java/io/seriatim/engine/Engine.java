@@ -342,7 +342,12 @@ public interface Engine extends AutoCloseable {
      */
     @FunctionalInterface
     interface Blocking<E extends Exception> {
-        /** Runs the action. @throws E if the action fails */
+        /**
+         * Runs the action.
+         *
+         * @throws E
+         *             if the action fails
+         */
         void run() throws E;
     }
 

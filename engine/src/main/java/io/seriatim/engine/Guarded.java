@@ -47,7 +47,9 @@ public final class Guarded<T> {
     }
 
     /**
-     * Returns the value. @return the current value
+     * Returns the value.
+     *
+     * @return the current value
      * @throws IllegalStateException
      *             in checked mode, if the calling operation declares neither a read nor a mutation of the variable
      */

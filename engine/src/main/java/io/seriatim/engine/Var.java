@@ -5,7 +5,11 @@ package io.seriatim.engine;
  * {@link Engine#newVar()}.
  */
 public interface Var {
-    /** Returns the name. @return the name given to {@link Engine#newVar(String)}, or a generated one */
+    /**
+     * Returns the name.
+     *
+     * @return the name given to {@link Engine#newVar(String)}, or a generated one
+     */
     String name();
 
     /**

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A page of the documentation whose Java code is compiled somewhere. */
+/** A page of the documentation whose Java code is compiled in sources. */
 public final class Document {
     private final String text;
 
@@ -25,9 +25,9 @@ public final class Document {
         return text;
     }
 
-    /** The lines of its Java code that are in none of some sources; comments and line breaks do not count. */
+    /** Returns the lines of Java code that none of the given sources contains; comments and line breaks are ignored. */
     public List<String> missingIn(Path... sources) throws IOException {
-        // A line of the page may be wrapped in the source, but it begins where a line of the source begins.
+        // A line of the page may be wrapped in the source, but must start at the start of a source line.
         StringBuilder there = new StringBuilder();
         for (Path source : sources) {
             code(Files.readString(source)).forEach(line -> there.append('\n').append(dense(line)));
@@ -38,17 +38,17 @@ public final class Document {
                 .filter(line -> !isIn(wrapped, dense(line))).toList();
     }
 
-    /** The source of a class, seen from the folder of this module. */
+    /** Returns the source of a class, relative to the folder of this module. */
     public static Path main(String name) {
         return Path.of("src/main/java/io/seriatim/examples", name);
     }
 
-    /** The source of a test. */
+    /** Returns the source of a test. */
     public static Path test(String name) {
         return Path.of("src/test/java/io/seriatim/examples", name);
     }
 
-    /** Whether a line begins in a text of lines where one of those begins, line breaks not counted. */
+    /** Returns whether a line occurs in a text at the start of one of its lines, ignoring line breaks. */
     private static boolean isIn(String lines, String line) {
         return Pattern.compile("\n" + line.chars().mapToObj(c -> Pattern.quote(Character.toString(c)))
                 .collect(Collectors.joining("\n?"))).matcher(lines).find();

@@ -29,7 +29,7 @@ class DocumentLinksTest {
         return documents;
     }
 
-    /** As GitHub makes anchors. */
+    /** Returns the anchor of a heading, as GitHub generates it. */
     private static String anchor(String heading) {
         return heading.toLowerCase(Locale.ROOT).strip().replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
     }
@@ -66,7 +66,7 @@ class DocumentLinksTest {
         for (Path document : documents()) {
             int columns = 0;
             for (String line : Files.readAllLines(document)) {
-                // A bar within code or behind a backslash is text.
+                // A bar inside code or after a backslash is text.
                 int bars = line.startsWith("|") ? line.replaceAll("`[^`]*`|\\\\\\|", "").split("\\|", -1).length : 0;
                 if (bars != 0 && columns != 0 && bars != columns) {
                     wrong.add(document + ": " + line);
@@ -77,7 +77,7 @@ class DocumentLinksTest {
         assertEquals(List.of(), wrong);
     }
 
-    /** Half a page, tables aside; the measurements behind decisions have a page of their own. */
+    /** The maximum number of words of a decision, without tables; measurements are on a separate page. */
     @Test
     void decisionsAreShort() throws IOException {
         for (Path document : documents()) {

@@ -48,8 +48,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The code of docs/guide.md: the page's lines are compiled here, or in the examples, as they stand there, and run; the
- * messages that it shows are those that come.
+ * The code of docs/guide.md: this test or the examples compile and run the page's lines, and the messages on the page
+ * are compared with real ones.
  */
 class GuideTest {
     private static final Stream.Body NOTHING = () -> {

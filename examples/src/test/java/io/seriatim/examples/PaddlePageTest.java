@@ -27,9 +27,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program of docs/paddle.md: its lines are compiled here as they stand there, and run. */
+/** The program of docs/paddle.md: this test compiles and runs the page's lines. */
 class PaddlePageTest {
-    /** What the page leaves to its reader. */
+    /** The parts that the page does not show. */
     record Batch(Tensor images, Tensor labels) {
         /** Two images, the brighter one of class 1. */
         static Batch of() {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The README's code is compiled somewhere, and its table of figures is short. */
+/** The README's code occurs in compiled sources, and its table of figures is short. */
 class ReadmeTest {
     private static final int MOST_ROWS = 10;
 

@@ -47,10 +47,10 @@ public class DeleteAgainstPush {
     }
 
     /**
-     * Looks when both have ended.
+     * Observes the result after both threads.
      *
      * @param r
-     *            what became of the operation, and of the variable
+     *            the outcomes of the operation and of the delete
      */
     @Arbiter
     public void end(LL_Result r) {

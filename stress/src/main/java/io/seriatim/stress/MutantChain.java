@@ -3,7 +3,10 @@ package io.seriatim.stress;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** One variable's chain of mutations, wrong on purpose: 'is it free?' and 'take it' are two steps. */
+/**
+ * A deliberately wrong chain of mutations of one variable: checking whether it is free and taking it are two separate
+ * steps.
+ */
 final class MutantChain {
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private volatile boolean taken;

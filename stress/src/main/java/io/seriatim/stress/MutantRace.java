@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Must fail: the race of {@link PushAgainstPush} on a chain that is wrong on purpose. */
+/** Must fail: the race of {@link PushAgainstPush} on a deliberately wrong chain. */
 @JCStressTest
 @Outcome(id = {"1, 2", "2, 1"}, expect = ACCEPTABLE, desc = "One push came first.")
 @Outcome(expect = FORBIDDEN, desc = "Both took the variable at once, or one found it taken by a thread that had "
@@ -31,7 +31,7 @@ public class MutantRace {
         });
     }
 
-    /** Pushes the other. */
+    /** Pushes the other mutation. */
     @Actor
     public void right() {
         chain.push(() -> {
@@ -41,10 +41,10 @@ public class MutantRace {
     }
 
     /**
-     * Looks when both have ended.
+     * Observes the result after both threads.
      *
      * @param r
-     *            the places of the two in the order
+     *            the positions of the two mutations
      */
     @Arbiter
     public void end(II_Result r) {

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A variable is poisoned while another thread waits for it; a dependant is pushed after the operation that fails. */
+/** A variable is poisoned while another thread waits for it; a dependent operation is pushed after the failing one. */
 @JCStressTest
 @Outcome(id = "value, poison, skipped", expect = ACCEPTABLE, desc = "The wait came before the push: there was "
         + "nothing to wait for yet.")
@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         + "the dependant was not skipped.")
 @State
 public class PoisonAgainstWait {
-    /** Cheap: it has no stack trace. */
+    /** A cheap exception without a stack trace. */
     private static final class Planned extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -39,7 +39,7 @@ public class PoisonAgainstWait {
     private boolean dependantRan;
     private String waited = "never ended";
 
-    /** Pushes the operation that fails, and its dependant. */
+    /** Pushes the failing operation and its dependent. */
     @Actor
     public void poison() {
         Shared.ENGINE.op("failing").mutates(v).push(() -> {
@@ -56,10 +56,10 @@ public class PoisonAgainstWait {
     }
 
     /**
-     * Looks when all have ended.
+     * Observes the result after all threads.
      *
      * @param r
-     *            what the wait was told, what one after the end is told, and what the dependant did
+     *            the result of the wait, the result of a later wait, and the outcome of the dependent operation
      */
     @Arbiter
     public void end(LLL_Result r) {

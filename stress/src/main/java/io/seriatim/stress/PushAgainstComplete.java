@@ -13,7 +13,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A mutation is pushed while the one before it completes: it must find the variable free, or be found waiting. */
+/**
+ * A mutation is pushed while its predecessor completes: it must either find the variable free, or be granted it by the
+ * completion.
+ */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "The push order: the second mutation ran once, after the first, "
         + "and saw what it had written.")
@@ -56,10 +59,10 @@ public class PushAgainstComplete {
     }
 
     /**
-     * Looks when both have ended.
+     * Observes the result after both threads.
      *
      * @param r
-     *            what the first and the second left behind
+     *            the values that the two mutations have written
      */
     @Arbiter
     public void end(II_Result r) {

@@ -34,7 +34,7 @@ public class PushAgainstPush {
         });
     }
 
-    /** Pushes the other. */
+    /** Pushes the other mutation. */
     @Actor
     public void right() {
         Shared.ENGINE.op("right").mutates(b, a).push(() -> {
@@ -44,10 +44,10 @@ public class PushAgainstPush {
     }
 
     /**
-     * Looks when both have ended.
+     * Observes the result after both threads.
      *
      * @param r
-     *            the places of the two in the order, and the version
+     *            the positions of the two mutations, and the version
      */
     @Arbiter
     public void end(III_Result r) {

@@ -54,10 +54,10 @@ public class ReadGroupAgainstMutation {
     }
 
     /**
-     * Looks when all have ended.
+     * Observes the result after all threads.
      *
      * @param r
-     *            what the reads saw, and the last value
+     *            the values that the reads saw, and the last value
      */
     @Arbiter
     public void end(III_Result r) {

@@ -4,10 +4,10 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.OperationFailedException;
 import io.seriatim.engine.Var;
 
-/** One engine for all the states of a race: an engine has threads, a state must be cheap. */
+/** One engine shared by all states of a race, because an engine has threads and a state must be cheap. */
 final class Shared {
     static final Engine ENGINE = Engine.builder().pooled(2).name("stress").onUnhandled(t -> {
-        // The poisoned variables of a race are dropped unobserved.
+        // The poisoned variables of a race are dropped without being observed.
     }).build();
 
     private Shared() {

@@ -13,23 +13,24 @@ import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
 import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
-/** Runs the races, then the planted mutant; fails if a race has a forbidden outcome or the mutant has none. */
+/** Runs the races, then the mutant; fails if a race has a forbidden outcome, or if the mutant has none. */
 final class StressRun {
-    // Anchored on both sides: jcstress looks for a match anywhere in the name.
+    // Anchored on both sides, because jcstress searches for a match anywhere in the name.
     private static final String MUTANT = "^" + MutantRace.class.getName() + "$";
     private static final String RACES = "^(?!" + MutantRace.class.getName() + "$)";
 
     private static final String QUICK = "quick";
-    // Most of the time goes into starting JVMs with different compilers: fewer iterations in each than the mode's five.
+    // Most of the time is spent on starting JVMs with different compilers, so each runs fewer iterations than the
+    // mode's five.
     private static final List<String> QUICK_RACES = List.of("-m", QUICK, "-iters", "3");
-    // Found in each iteration, by each compiler.
+    // Detected in each iteration, with each compiler.
     private static final List<String> QUICK_MUTANT = List.of("-m", QUICK, "-iters", "1");
 
     private StressRun() {
     }
 
     /**
-     * Runs in the folder that takes the results.
+     * Runs in the folder of the results.
      *
      * @param args
      *            jcstress' mode: quick, default, tough
@@ -51,7 +52,8 @@ final class StressRun {
     }
 
     private static Collection<TestResult> run(String tests, List<String> howLong) throws Exception {
-        // Without affinity: the engine's threads would inherit the one processor of the thread that pushed first.
+        // Without affinity, because the engine's threads would inherit the single processor of the thread that pushed
+        // first.
         List<String> args = new ArrayList<>(List.of("-t", tests, "-af", "NONE", "-sc", "false", "-r", "jcstress"));
         args.addAll(howLong);
         Options options = new Options(args.toArray(String[]::new));
@@ -63,7 +65,7 @@ final class StressRun {
         try {
             jcstress.run();
         } catch (AssertionError e) {
-            // Forbidden outcomes, which are in the results too: what they mean is the caller's to say.
+            // jcstress fails on forbidden outcomes, which are also in the results; the caller interprets them.
         }
         InProcessCollector results = new InProcessCollector();
         DiskReadCollector file = new DiskReadCollector(options.getResultFile(), results);

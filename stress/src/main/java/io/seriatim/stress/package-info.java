@@ -1,6 +1,6 @@
 /**
  * Races on the engine's access chain, through its public API, under jcstress: each class is one race, with the outcomes
- * that serial order allows. A planted mutant shows that a race of this kind is found.
+ * that a serial order permits. A mutant shows that races of this kind are detected.
  */
 @NullMarked
 package io.seriatim.stress;

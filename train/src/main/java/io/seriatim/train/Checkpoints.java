@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The checkpoints of a run: a folder for each, named by the number of steps that were done, with all that outlives a
- * step ({@code variables.pdiparams}, in the order of the names, as PaddlePaddle writes it) and where the training was
- * ({@code state.properties}). A folder is written under another name and moved into place, so one that is there is
- * complete.
+ * The checkpoints of a run. Each is a folder named by the number of completed steps. It holds the persistable variables
+ * ({@code variables.pdiparams}, in PaddlePaddle's format, sorted by name) and the state of the training
+ * ({@code state.properties}). A folder is written under a temporary name and then moved into place, so every checkpoint
+ * is complete.
  */
 final class Checkpoints {
     private static final String VARIABLES = "variables.pdiparams";
@@ -57,7 +57,7 @@ final class Checkpoints {
         return folder.resolve(Long.toString(step));
     }
 
-    /** The steps of which there is a checkpoint, in order. */
+    /** Returns the steps of all checkpoints, in ascending order. */
     List<Long> steps() throws IOException {
         if (!Files.isDirectory(folder)) {
             return List.of();
@@ -83,12 +83,12 @@ final class Checkpoints {
         return TrainingState.read(checkpoint.resolve(STATE));
     }
 
-    /** Sets all variables of a checkpoint, or none. */
+    /** Sets all variables of a checkpoint, or none if it cannot be read. */
     void load(Path checkpoint, Program program, Scope scope) throws IOException {
         ParameterFiles.readCombined(checkpoint.resolve(VARIABLES), program).forEach(scope::set);
     }
 
-    /** The newest ones stay, and the best one. */
+    /** Deletes all checkpoints but the newest ones and the best one. */
     private void thin(TrainingState state) throws IOException {
         List<Long> steps = new ArrayList<>(steps());
         steps.remove(state.bestStep());
@@ -97,7 +97,9 @@ final class Checkpoints {
         }
     }
 
-    /** At once: what still has its name while its files are being deleted would look like a checkpoint. */
+    /**
+     * Renames a checkpoint before its files are deleted, because a partially deleted one would look like a checkpoint.
+     */
     private void remove(long step) throws IOException {
         Path checkpoint = of(step);
         if (Files.exists(checkpoint)) {

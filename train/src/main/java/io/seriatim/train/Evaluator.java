@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Judges a model by all examples of a data set: means of what its evaluation program computes for batches, weighted by
- * their sizes. Where a program fixes the size, the examples that fill no batch are left out.
+ * Evaluates a model on all examples of a data set: the means of the loss and the metrics of all batches, weighted by
+ * their sizes. If the program fixes the batch size, the last examples that do not fill a batch are left out.
  */
 final class Evaluator implements AutoCloseable {
     private final Model model;
@@ -36,7 +36,7 @@ final class Evaluator implements AutoCloseable {
                 new Fetches(Steps.wanted(model)));
     }
 
-    Steps.Outcome judge(Scope scope) throws IOException {
+    Steps.Outcome evaluate(Scope scope) throws IOException {
         double loss = 0;
         Map<String, Double> metrics = new LinkedHashMap<>();
         for (int from = 0; from < size; from += batch) {

@@ -15,7 +15,7 @@ final class FeedShapes {
         this.model = model;
     }
 
-    /** Whether the program fixes the number of examples of a batch, so that a shorter batch cannot be fed. */
+    /** Returns whether the program fixes the batch size, so that a shorter batch cannot be fed. */
     boolean isFixed() {
         return model.feeds().stream().anyMatch(feed -> {
             VarType.TensorType type = type(feed);
@@ -55,7 +55,7 @@ final class FeedShapes {
         return wanted < 0 || wanted == given;
     }
 
-    /** Null where a program leaves it to the operations what they can be fed. */
+    /** Returns the declared type of a feed, or null if the program does not request a check. */
     private VarType.@Nullable TensorType type(String feed) {
         VarDesc desc = model.main().global().find(feed);
         return desc != null && Boolean.TRUE.equals(desc.needCheckFeed()) ? desc.type().tensorType() : null;

@@ -8,32 +8,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A network as it is trained, evaluated and saved.
+ * A network with its programs for training, evaluation and inference.
  *
  * @param name
- *            for people, such as {@code lenet}
+ *            the name for display, such as {@code lenet}
  * @param main
- *            one step: forward, backward, optimizer
+ *            the program of one step: forward, backward, optimizer
  * @param startup
- *            sets its parameters
+ *            the program that initialises the parameters
  * @param evaluation
- *            the forward part only, in the form for inference: no dropout, no optimizer
+ *            the forward part in inference mode: without dropout and optimizer
  * @param feeds
- *            the variable of each field of the data
+ *            the variables that the fields of the data are fed to, in order
  * @param loss
- *            the variable of one element that is minimised, a mean over the batch
+ *            the variable with the loss: one element, the mean over the batch
  * @param metrics
- *            what else is of interest: the name for people, and the variable of one element, a mean over the batch
+ *            further results: the name for display, and the variable with one element, the mean over the batch
  * @param schedules
- *            of learning rates, by the variable that is set before each step
+ *            the schedules of learning rates, by the variable that is set before each step
  * @param inputs
- *            what the saved inference model is given, in order
+ *            the feeds of the saved inference model, in order
  * @param outputs
- *            what it computes, in order
+ *            the fetches of the saved inference model, in order
  * @param unit
- *            what throughput counts, such as {@code tokens}
+ *            the unit of throughput, such as {@code tokens}
  * @param unitsPerExample
- *            how many of them an example has, from 1
+ *            the number of units of an example, at least 1
  */
 public record Model(String name, Program main, Program startup, Program evaluation, List<String> feeds, String loss,
         Map<String, String> metrics, Map<String, Schedule> schedules, List<String> inputs, List<String> outputs,

@@ -9,12 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the operation that was the first to compute NaN or an infinite value. Since a training can be repeated to the
- * bit, it is repeated from the newest checkpoint, without touching the variables that have failed, and its last steps
- * are run with every result looked at.
+ * Finds the first operation that computed NaN or an infinite value. Because a training is bitwise reproducible, it is
+ * repeated from the newest checkpoint in a separate scope, and its last steps run with a check of every result.
  */
 final class NonFiniteLocator {
-    /** The loss shows what an update may have done in the step before. */
+    /** The number of checked steps: the update of an earlier step may have caused the loss. */
     private static final int LOOKED_AT = 3;
 
     private final Training training;

@@ -3,8 +3,8 @@ package io.seriatim.train;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A training whose loss has become NaN or infinite. The message says in which step, and which operation was the first
- * to compute such a value.
+ * Thrown if the loss of a training becomes NaN or infinite. The message names the step and the first operation that
+ * computed such a value.
  */
 public final class NotFiniteException extends RuntimeException {
     private static final long serialVersionUID = 1;

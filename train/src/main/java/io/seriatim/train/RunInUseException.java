@@ -3,9 +3,7 @@ package io.seriatim.train;
 import java.io.IOException;
 import java.io.Serial;
 
-/**
- * The folder of a run is being written by another training. The message names its process and host, if they are known.
- */
+/** Thrown if another training uses the folder of a run. The message names its process and host, if they are known. */
 public final class RunInUseException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;

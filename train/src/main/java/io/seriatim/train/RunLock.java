@@ -15,21 +15,20 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to write into the folder of a run. The operating system holds it, so it ends with the process, however that
- * ends: the file {@value #FILE} stays in the folder, and keeps no one out by being there.
+ * An exclusive lock on the folder of a run. It is a lock of the operating system on the file {@value #FILE}, so it is
+ * released when the process ends for any reason. The file itself stays in the folder without effect.
  *
  * <p>
- * A POSIX system gives a process's lock up when the process closes <i>any</i> descriptor of the file. So this process
- * opens the file only while it does not hold the lock, which {@link #HELD} says. The file is never removed: another
- * process may have opened it and be about to lock it, and would then hold the lock of a file that the next one does not
- * find.
+ * On POSIX systems a process loses the lock when it closes <i>any</i> descriptor of the file. So this process opens the
+ * file only while it does not hold the lock, which {@link #HELD} records. The file is never removed: another process
+ * may have opened it and be about to lock it, and would then hold the lock of a file that later processes do not find.
  */
 public final class RunLock implements AutoCloseable {
     private static final String FILE = "run.lock";
-    /** The text of the file has no more bytes. */
+    /** The maximum number of bytes that are read from the file. */
     private static final int LONGEST = 1024;
     private static final Pattern HOLDER = Pattern.compile("process \\d+ on host [\\w.-]+");
-    /** The folders whose lock this process holds or is taking. */
+    /** The folders whose lock this process holds or is acquiring. */
     private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path folder;
@@ -44,23 +43,23 @@ public final class RunLock implements AutoCloseable {
     }
 
     /**
-     * The lock of a folder, which is not taken yet.
+     * Creates a lock on a folder, without acquiring it.
      *
      * @param run
-     *            the folder of a run; need not exist yet
-     * @return to be acquired
+     *            the folder of a run, which need not exist yet
+     * @return the lock
      */
     public static RunLock of(Path run) {
         return new RunLock(run);
     }
 
     /**
-     * Takes the lock, unless this object holds it already. The folder is made if it does not exist.
+     * Acquires the lock, unless this object already holds it. Creates the folder if it does not exist.
      *
      * @throws RunInUseException
      *             if another training, in this process or another, holds it
      * @throws IOException
-     *             if the folder or the file cannot be made or locked
+     *             if the folder or the file cannot be created or locked
      */
     public synchronized void acquire() throws IOException {
         if (taken != null) {
@@ -105,13 +104,13 @@ public final class RunLock implements AutoCloseable {
 
     private boolean lock(FileChannel channel) throws IOException {
         try {
-            // It lasts until the channel is closed.
+            // The lock is held until the channel is closed.
             FileLock lock = channel.tryLock();
             return lock != null;
         } catch (IOException e) {
             throw new IOException("The file " + folder.resolve(FILE) + " cannot be locked (" + e.getMessage()
-                    + "), which keeps two trainings from one folder: train into a folder of a file system that has "
-                    + "locks",
+                    + "), so two trainings could use the folder: train into a folder of a file system "
+                    + "that supports locks",
                     e);
         }
     }
@@ -127,19 +126,22 @@ public final class RunLock implements AutoCloseable {
         try {
             channel.read(bytes, 0);
         } catch (IOException e) {
-            // Some systems let nobody read what is locked.
+            // On some systems a locked file cannot be read.
             return "another training";
         }
         return named(new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8));
     }
 
-    /** The process that a lock's file names; others may write into it, and its own may just be doing so. */
+    /**
+     * Returns the process named in the text of a lock file, or a general description if the text is incomplete or was
+     * changed.
+     */
     static String named(String text) {
         String line = text.lines().findFirst().orElse("");
         return HOLDER.matcher(line).matches() ? line : "another training";
     }
 
-    /** As the system itself says it where that needs no name server. */
+    /** The host name, from the kernel if possible, because that needs no name server. */
     private static String host() {
         Path kernels = Path.of("/proc/sys/kernel/hostname");
         try {
@@ -152,7 +154,7 @@ public final class RunLock implements AutoCloseable {
         }
     }
 
-    /** Gives the lock back, if this object holds it. */
+    /** Releases the lock, if this object holds it. */
     @Override
     public synchronized void close() throws IOException {
         Taken held = taken;

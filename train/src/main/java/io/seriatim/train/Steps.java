@@ -20,8 +20,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Trains a scope's variables step by step. The step of a number is the same whoever runs it: rates and random numbers
- * follow from it.
+ * Trains the variables of a scope step by step. A step depends only on its number: learning rates and random numbers
+ * are functions of it.
  */
 final class Steps implements AutoCloseable {
     /** The results of a step. */
@@ -74,7 +74,7 @@ final class Steps implements AutoCloseable {
         }
     }
 
-    /** The fetches of a program for one place: loss and metrics, each once. */
+    /** Returns the fetches of a program for one place: the loss and the metrics, without duplicates. */
     static List<String> wanted(Model model) {
         Set<String> wanted = new LinkedHashSet<>(List.of(model.loss()));
         wanted.addAll(model.metrics().values());
@@ -87,7 +87,9 @@ final class Steps implements AutoCloseable {
         return List.copyOf(wanted);
     }
 
-    /** With an executor of its own, since runs are counted. */
+    /**
+     * Copies the parameters to all replicas, with a separate executor, because the training's executor counts its runs.
+     */
     private void broadcast(DataParallel replicas, TrainingOptions options) {
         try (Executor own = options.executor().build()) {
             own.compile(replicas.broadcast(), Executor.feeds(), Executor.fetches()).run(scope);
@@ -102,7 +104,7 @@ final class Steps implements AutoCloseable {
         return outcome(results, loss, metrics);
     }
 
-    /** Takes the numbers out of results, which it closes. */
+    /** Reads the loss and the metrics from results, and closes the results. */
     static Outcome outcome(Results results, String loss, Map<String, String> metrics) {
         Map<String, Double> values = new LinkedHashMap<>();
         metrics.forEach((name, variable) -> values.put(name, results.scalar(variable)));
@@ -120,7 +122,7 @@ final class Steps implements AutoCloseable {
         }
     }
 
-    /** Of the step that comes next; NaN if the program sets it itself. */
+    /** Returns the learning rate of the next step; NaN if the model has no schedule. */
     double rate() {
         return model.schedules().isEmpty() ? Double.NaN : model.schedules().values().iterator().next().rate(step);
     }

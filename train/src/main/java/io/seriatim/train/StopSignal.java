@@ -4,51 +4,51 @@ import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Asks a training to end after its step, from any thread: a signal handler, a service that is being shut down. It also
- * knows when files are being written, so that a process is not ended in the middle of one.
+ * A request to end a training after its current step, made by any thread, such as a signal handler. It also excludes
+ * the end of the process while files are being written.
  */
 public final class StopSignal {
     private final ReentrantLock writing = new ReentrantLock();
     private volatile boolean requested;
 
-    /** Has not been asked yet. */
+    /** Creates a signal without a request. */
     public StopSignal() {
         // Nothing to prepare.
     }
 
-    /** The action that writes files. */
+    /** An action that writes files. */
     @FunctionalInterface
     public interface Writing {
         /**
-         * Writes them.
+         * Writes the files.
          *
          * @throws IOException
-         *             if that fails
+         *             if writing fails
          */
         void write() throws IOException;
     }
 
-    /** The training ends after the step that it is in, with a checkpoint. */
+    /** Requests that the training end after the current step, with a checkpoint. */
     public void request() {
         requested = true;
     }
 
     /**
-     * Whether someone has asked.
+     * Returns whether the end was requested.
      *
-     * @return true from the first {@link #request} on
+     * @return true after the first {@link #request}
      */
     public boolean isRequested() {
         return requested;
     }
 
     /**
-     * Writes files that belong together: {@link #untilWritten} waits for it.
+     * Writes files that belong together; {@link #untilWritten} waits until this is done.
      *
      * @param action
-     *            writes them
+     *            the action that writes the files
      * @throws IOException
-     *             if that fails
+     *             if writing fails
      */
     public void whileWriting(Writing action) throws IOException {
         writing.lock();
@@ -60,10 +60,9 @@ public final class StopSignal {
     }
 
     /**
-     * Does something while no files are being written, and none will be until it is done: ends the process, say.
+     * Runs an action, such as ending the process, while no files are being written.
      *
-     * @param action
-     *            what
+     * @param action the action
      */
     public void untilWritten(Runnable action) {
         writing.lock();

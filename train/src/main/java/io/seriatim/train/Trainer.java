@@ -14,18 +14,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Trains a model: a plan of its program is run for each batch, batches are read ahead, the model is judged at the end
- * of each epoch, and what is needed to go on is kept in checkpoints.
+ * Trains a model. It runs a plan of the program for each batch, prefetches batches, evaluates the model at the end of
+ * each epoch, and writes checkpoints from which a training can be resumed.
  *
  * <pre>{@code
- * Trainer trainer = Trainer.of(model, split).batch(64).epochs(5).listener(progress).folder(Path.of("runs/digits")).build();
+ * Trainer trainer = Trainer.of(model, split).batch(64).epochs(5).folder(Path.of("runs/digits")).build();
  * Trainer.Result result = trainer.run();
  * trainer.save(Path.of("runs/digits/model"));
  * }</pre>
  *
  * <p>
- * A training is a function of model, data, seed, batch and steps: neither threads nor prefetching nor interruptions
- * change a bit of its result.
+ * The result of a training depends only on model, data, seed, batch size and number of steps: neither threads nor
+ * prefetching nor interruptions change a bit of it.
  */
 public final class Trainer {
     private final Training training;
@@ -38,20 +38,20 @@ public final class Trainer {
      * The result of a training.
      *
      * @param end
-     *            why it ended
+     *            the reason for the end
      * @param step
-     *            how many steps were done, with those before it was resumed
+     *            the number of completed steps, including those before the training was resumed
      * @param loss
      *            the last validation loss; NaN if there was no evaluation
      * @param bestStep
-     *            after which the validation loss was smallest; −1 if there was no evaluation
+     *            the step after which the validation loss was smallest; −1 if there was no evaluation
      * @param bestLoss
-     *            that loss
+     *            the smallest validation loss
      */
     public record Result(TrainingListener.End end, long step, double loss, long bestStep, double bestLoss) {
     }
 
-    /** Collects options. */
+    /** The options of a training. */
     public static final class Builder {
         private final Model model;
         private final Split data;
@@ -78,10 +78,10 @@ public final class Trainer {
         }
 
         /**
-         * How many examples a step has. The examples that fill no batch are left out, in each epoch others.
+         * Sets the batch size. The examples that do not fill a batch are left out; they differ from epoch to epoch.
          *
          * @param examples
-         *            from 1; 64 unless set
+         *            the number of examples, at least 1; the default is 64
          * @return this
          */
         public Builder batch(int examples) {
@@ -90,10 +90,9 @@ public final class Trainer {
         }
 
         /**
-         * How often it goes through the data.
+         * Sets the number of epochs.
          *
-         * @param times
-         *            from 1; 1 unless set
+         * @param times at least 1; the default is 1
          * @return this
          */
         public Builder epochs(int times) {
@@ -102,10 +101,10 @@ public final class Trainer {
         }
 
         /**
-         * Ends after so many steps, if the epochs have not ended before.
+         * Limits the number of steps.
          *
          * @param count
-         *            from 1; no limit unless set
+         *            at least 1; the default is no limit
          * @return this
          */
         public Builder steps(long count) {
@@ -114,10 +113,10 @@ public final class Trainer {
         }
 
         /**
-         * The seed of the order of the examples and of random operations.
+         * Sets the seed of the order of the examples and of random operations.
          *
          * @param value
-         *            0 unless set
+         *            the seed; the default is 0
          * @return this
          */
         public Builder seed(long value) {
@@ -126,10 +125,11 @@ public final class Trainer {
         }
 
         /**
-         * Where it is trained. On several places each trains a part of each batch, and the gradients are averaged.
+         * Sets the places that the training runs on. Several places train on a part of each batch each, and average the
+         * gradients.
          *
          * @param value
-         *            one or more different ones; the host unless set
+         *            one or more different places; the default is the host
          * @return this
          */
         public Builder places(List<Place> value) {
@@ -141,10 +141,9 @@ public final class Trainer {
         }
 
         /**
-         * How many threads work on a step.
+         * Sets the number of threads of a step.
          *
-         * @param count
-         *            from 1; 1 unless set
+         * @param count at least 1; the default is 1
          * @return this
          */
         public Builder threads(int count) {
@@ -153,10 +152,10 @@ public final class Trainer {
         }
 
         /**
-         * Judges the model more often than at the end of each epoch.
+         * Evaluates the model more often than at the end of each epoch.
          *
          * @param everySteps
-         *            from 1; 0 for the end of each epoch only
+         *            the interval in steps; 0 for the end of each epoch only
          * @return this
          */
         public Builder evaluateEvery(long everySteps) {
@@ -168,7 +167,7 @@ public final class Trainer {
          * Writes checkpoints more often than after each evaluation.
          *
          * @param everySteps
-         *            from 1; 0 for after evaluations only
+         *            the interval in steps; 0 for after evaluations only
          * @return this
          */
         public Builder checkpointEvery(long everySteps) {
@@ -177,10 +176,10 @@ public final class Trainer {
         }
 
         /**
-         * Ends when the validation loss has not fallen for some evaluations.
+         * Ends the training early when the validation loss has not fallen for some evaluations.
          *
          * @param evaluations
-         *            from 1; 0, the default, for no end
+         *            the number of evaluations; 0, the default, disables early stopping
          * @return this
          */
         public Builder patience(int evaluations) {
@@ -189,11 +188,11 @@ public final class Trainer {
         }
 
         /**
-         * Where checkpoints are kept: in its folder {@code checkpoints}, one named by the number of steps for each of
-         * the newest and the best.
+         * Sets the folder of the run. Its folder {@code checkpoints} holds the newest checkpoints and the best one,
+         * each named by its number of steps.
          *
          * @param run
-         *            is made; without, there are no checkpoints
+         *            the folder, which is created; without one no checkpoints are written
          * @return this
          */
         public Builder folder(Path run) {
@@ -202,11 +201,11 @@ public final class Trainer {
         }
 
         /**
-         * Uses the caller's lock of the folder, which the caller closes. Without, the training takes one for its own
-         * time.
+         * Uses the caller's lock on the folder, which the caller closes. By default the training acquires a lock while
+         * it runs.
          *
          * @param value
-         *            is acquired before anything is read from the folder or written into it, if it has not been yet
+         *            the lock, which is acquired before the training reads or writes the folder, if it is not held yet
          * @return this
          */
         public Builder lock(RunLock value) {
@@ -215,7 +214,7 @@ public final class Trainer {
         }
 
         /**
-         * Goes on from the newest checkpoint of the folder, as if there had been no interruption.
+         * Resumes from the newest checkpoint in the folder, as if there had been no interruption.
          *
          * @return this
          */
@@ -228,7 +227,7 @@ public final class Trainer {
          * Lets operations of the model's programs, such as save and load, read and write files.
          *
          * @param allowed
-         *            none unless set
+         *            the allowed folder; the default is none
          * @return this
          */
         public Builder files(AllowedFiles allowed) {
@@ -237,10 +236,10 @@ public final class Trainer {
         }
 
         /**
-         * Is told what happens.
+         * Adds a listener.
          *
          * @param listener
-         *            after those that were given before
+         *            called after the listeners that were added before
          * @return this
          */
         public Builder listener(TrainingListener listener) {
@@ -249,10 +248,10 @@ public final class Trainer {
         }
 
         /**
-         * By what it can be ended.
+         * Sets the signal that can end the training.
          *
          * @param signal
-         *            may be used by several trainings
+         *            the signal, which several trainings may share
          * @return this
          */
         public Builder stop(StopSignal signal) {
@@ -261,10 +260,10 @@ public final class Trainer {
         }
 
         /**
-         * Records one step in the middle, for a picture of what ran when.
+         * Records one step, for a timeline.
          *
          * @param value
-         *            is paused but for that step
+         *            the recorder, which is paused except in that step
          * @return this
          */
         public Builder recorder(RunRecorder value) {
@@ -273,16 +272,16 @@ public final class Trainer {
         }
 
         /**
-         * The trainer.
+         * Creates the trainer.
          *
-         * @return for one training
+         * @return a trainer for one training
          * @throws IllegalArgumentException
-         *             if the data have other fields than the model is fed, or fewer examples than a batch, or a batch
-         *             cannot be split evenly among the places
+         *             if the fields of the data do not match the feeds of the model, there are fewer examples than a
+         *             batch has, or a batch cannot be split evenly among the places
          * @throws io.seriatim.graph.interpret.FilesNotAllowedException
          *             if a program of the model reads or writes files that are not allowed
          * @throws io.seriatim.device.DeviceNotFoundException
-         *             if there is no such place
+         *             if a place does not exist
          */
         public Trainer build() {
             return new Trainer(this);
@@ -311,64 +310,64 @@ public final class Trainer {
     }
 
     /**
-     * With options.
+     * Returns a builder.
      *
      * @param model
-     *            what is trained
+     *            the model to train
      * @param data
-     *            what it learns from, and is judged by
-     * @return collects them
+     *            the data for training and validation
+     * @return a builder with default options
      */
     public static Builder of(Model model, Split data) {
         return new Builder(model, data);
     }
 
     /**
-     * Where a training would be resumed.
+     * Returns the step from which a training would be resumed.
      *
      * @param run
-     *            its folder
-     * @return how many steps had been done at its newest checkpoint
+     *            the folder of the run
+     * @return the number of steps of its newest checkpoint
      * @throws IOException
-     *             if there is none, or it cannot be read
+     *             if there is no checkpoint, or it cannot be read
      */
     public static long latestCheckpoint(Path run) throws IOException {
         return Checkpoints.state(Checkpoints.in(run).latest()).step();
     }
 
     /**
-     * How many steps the whole training has.
+     * Returns the number of steps of the whole training.
      *
-     * @return from 1
+     * @return at least 1
      */
     public long steps() {
         return training.steps();
     }
 
     /**
-     * The variables that are trained.
+     * Returns the scope with the trained variables.
      *
-     * @return the last step's until {@link #run} has ended, then those of {@link #save}
+     * @return the scope: its values are those of the latest step until {@link #run} returns, and then those that
+     * {@link #save} writes
      */
     public Scope scope() {
         return scope;
     }
 
     /**
-     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints,
-     * else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun:
-     * what fails before that has changed nothing.
+     * Runs the training. If there are checkpoints, the variables are those of the evaluation with the smallest loss
+     * afterwards, otherwise those of the last step. Checkpoints are read and plans compiled before the listeners are
+     * notified of the start; a failure before that changes nothing.
      *
-     * @return what came of it
+     * @return the result
      * @throws NotFiniteException
      *             if the loss becomes NaN or infinite
      * @throws IllegalArgumentException
-     *             if it is resumed with another model, seed, batch or other data
+     *             if the training is resumed with another model, seed, batch size or other data
      * @throws RunInUseException
-     *             if another training writes into the folder
+     *             if another training uses the folder
      * @throws IOException
-     *             if data cannot be read, or checkpoints cannot be read or written; the checkpoints that were there are
-     *             still there
+     *             if data cannot be read, or checkpoints cannot be read or written; existing checkpoints are kept
      */
     public Result run() throws IOException {
         try {
@@ -396,22 +395,23 @@ public final class Trainer {
     }
 
     /**
-     * Tells the data apart from others of the same size and kind: see {@link io.seriatim.train.data.Fingerprint}.
-     * Checkpoints have it, and are resumed with no other data.
+     * Returns the fingerprint of the data; see {@link io.seriatim.train.data.Fingerprint}. Checkpoints contain it, and
+     * cannot be resumed with other data.
      *
-     * @return empty until listeners are told that the training has begun, and without a folder
+     * @return the fingerprint; empty until the training starts, and without a folder
      */
     public String fingerprint() {
         return fingerprint;
     }
 
     /**
-     * Saves what was trained as an inference model that PaddlePaddle and {@code seriatim run} load.
+     * Saves the trained model as an inference model that PaddlePaddle and {@code seriatim run} can load.
      *
      * @param prefix
-     *            of the files {@code prefix.pdmodel} and {@code prefix.pdiparams}; their folder must be there
+     *            the common prefix of the files {@code prefix.pdmodel} and {@code prefix.pdiparams}; their folder must
+     *            exist
      * @throws IOException
-     *             if a file cannot be written; what was there is still there
+     *             if a file cannot be written; existing files are kept
      */
     public void save(Path prefix) throws IOException {
         Model model = training.model();

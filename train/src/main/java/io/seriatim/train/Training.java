@@ -20,12 +20,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The model, data, settings and starting point of a training: everything that does not change while it runs.
+ * The parts of a training that do not change while it runs: model, data, settings, listeners and checkpoints.
  *
  * @param recorder
- *            null if nothing is recorded
+ *            the recorder, or null
  * @param checkpoints
- *            null if there are none
+ *            the checkpoints, or null if none are written
  */
 record Training(Model model, Split data, TrainingOptions options, List<TrainingListener> listeners, StopSignal stop,
         @Nullable RunRecorder recorder, @Nullable Checkpoints checkpoints) {
@@ -42,7 +42,7 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                     "A batch of " + options.batch() + " is larger than all " + data.training().size()
                             + " training examples: take smaller batches");
         }
-        // A device that is missing is told of before anything is written.
+        // Opens the devices, so that a missing one is reported before any file is written.
         options.places().forEach(Devices.system()::get);
         if (options.batch() % options.places().size() != 0) {
             throw new IllegalArgumentException(
@@ -52,8 +52,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         FeedShapes shapes = new FeedShapes(model);
         shapes.require(data.training(), options.batch());
         if (shapes.isFixed() && data.validation().size() < options.batch()) {
-            throw new IllegalArgumentException("Model '" + model.name() + "' takes batches of " + options.batch()
-                    + " examples and no others, but there are only " + data.validation().size()
+            throw new IllegalArgumentException("Model '" + model.name() + "' accepts only batches of " + options.batch()
+                    + " examples, but there are only " + data.validation().size()
                     + " for validation: give more");
         }
     }
@@ -66,7 +66,7 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         return Batches.of(data.training(), options.batch(), options.seed()).perEpoch();
     }
 
-    /** Tells all listeners. */
+    /** A call of one method of a listener. */
     interface Telling {
         void tell(TrainingListener listener) throws IOException;
     }
@@ -77,14 +77,14 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         }
     }
 
-    /** Tells the data apart from others, where that will be asked: in checkpoints. */
+    /** Returns the fingerprint of the data if checkpoints are written, otherwise an empty string. */
     String fingerprint() throws IOException {
         return checkpoints == null ? "" : Fingerprint.of(data);
     }
 
-    /** Sets the variables of a scope to those of the first step. */
+    /** Initialises the variables of a scope for the first step. */
     TrainingState begin(Scope scope, String fingerprint) {
-        // Before anything is computed.
+        // Refuse unsupported programs before any operation runs.
         List.of(model.startup(), model.main(), model.evaluation()).forEach(Operations.system()::requireRunnable);
         try (Executor executor = Executor.builder().place(Place.CPU).files(options.files()).build()) {
             executor.run(model.startup().copy().randomSeed(options.seed()));
@@ -116,7 +116,7 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     private void requireSame(TrainingState wanted, TrainingState there, Path checkpoint) {
         if (wanted.program() != there.program()) {
             throw new IllegalArgumentException(checkpoint + " is a checkpoint of another model than '" + model.name()
-                    + "': resume with the model and settings that it was begun with");
+                    + "': resume with the model and settings of the original training");
         }
         if (wanted.seed() != there.seed() || wanted.batch() != there.batch()) {
             throw new IllegalArgumentException(
@@ -137,22 +137,19 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         }
     }
 
-    /**
-     * Sets the variables of a scope to a state from which later ones can be reached again: that of the newest
-     * checkpoint, or the begin.
-     */
+    /** Sets the variables of a scope to the newest checkpoint, or to the initial values if there is none. */
     TrainingState rewind(Scope scope, String fingerprint) throws IOException {
         return checkpoints == null || checkpoints.steps().isEmpty()
                 ? begin(scope, fingerprint)
                 : resume(scope, fingerprint);
     }
 
-    TrainingListener.Begun begun(TrainingState from, Scope scope) {
+    TrainingListener.Started started(TrainingState from, Scope scope) {
         long parameters = 0;
         for (VarDesc parameter : model.main().parameters()) {
             parameters += scope.get(parameter.name()).shape().size();
         }
-        return new TrainingListener.Begun(model.name(), options.placeNames(), options.threads(), options.batch(),
+        return new TrainingListener.Started(model.name(), options.placeNames(), options.threads(), options.batch(),
                 from.step(), steps(),
                 options.epochs(), parameters, data.training().size(), model.unit());
     }

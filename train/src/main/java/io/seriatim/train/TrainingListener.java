@@ -5,151 +5,151 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Is told what happens in a training, in the thread that trains, in order. What it throws ends the training after the
- * step.
+ * A listener for the events of a training. The training thread calls it, in order. An exception ends the training after
+ * the current step.
  */
 public interface TrainingListener {
     /**
-     * What is about to happen.
+     * The properties of a training that starts.
      *
      * @param model
-     *            for people
+     *            the name of the model
      * @param place
-     *            where, such as {@code cpu}, or {@code sim:0,sim:1}
+     *            the places, such as {@code cpu} or {@code sim:0,sim:1}
      * @param threads
-     *            that work on one step
+     *            the number of threads of a step
      * @param batch
-     *            examples of a step
+     *            the number of examples of a step
      * @param firstStep
-     *            0, or more if it is a continued training: so many steps have been done
+     *            the number of completed steps: 0, or more for a resumed training
      * @param steps
-     *            how many there will be in all, with those that have been done
+     *            the total number of steps, including completed ones
      * @param epochs
-     *            passages through the data
+     *            the number of epochs
      * @param parameters
-     *            elements that are trained
+     *            the number of trained elements
      * @param examples
-     *            of an epoch
+     *            the number of training examples
      * @param unit
-     *            what throughput counts, such as {@code tokens}
+     *            the unit of throughput, such as {@code tokens}
      */
-    record Begun(String model, String place, int threads, int batch, long firstStep, long steps, int epochs,
+    record Started(String model, String place, int threads, int batch, long firstStep, long steps, int epochs,
             long parameters,
             int examples, String unit) {
     }
 
     /**
-     * A step has ended.
+     * The results of a step.
      *
      * @param step
-     *            from 1
+     *            the number of the step, from 1
      * @param epoch
-     *            from 1
+     *            the number of the epoch, from 1
      * @param loss
-     *            of its batch, before the step
+     *            the loss of the batch, before the update
      * @param metrics
-     *            of its batch, by their names for people
+     *            the metrics of the batch, by name
      * @param rate
-     *            learning rate; NaN if the program has none
+     *            the learning rate; NaN if the program has no schedule
      * @param seconds
-     *            the step took, with reading
+     *            the duration of the step, including the wait for its batch
      * @param units
-     *            it has trained, such as tokens
+     *            the number of processed units, such as tokens
      */
     record Step(long step, int epoch, double loss, Map<String, Double> metrics, double rate, double seconds,
             long units) {
     }
 
     /**
-     * The model has been judged by the validation examples.
+     * The results of an evaluation on the validation examples.
      *
      * @param step
-     *            after which
+     *            the step after which the model was evaluated
      * @param epoch
-     *            of that step, from 1
+     *            the epoch of that step, from 1
      * @param loss
-     *            mean over all examples
+     *            the mean loss over all examples
      * @param metrics
-     *            means over all examples, by their names for people
+     *            the mean metrics over all examples, by name
      * @param best
-     *            whether it is the smallest loss so far
+     *            whether the loss is the smallest so far
      * @param seconds
-     *            that it took
+     *            the duration of the evaluation
      */
     record Evaluation(long step, int epoch, double loss, Map<String, Double> metrics, boolean best, double seconds) {
     }
 
-    /** Why a training has ended. */
+    /** The reason for the end of a training. */
     enum End {
-        /** All steps were done. */
+        /** All steps are complete. */
         DONE,
-        /** The validation loss had not fallen for as long as was allowed. */
+        /** Early stopping: the validation loss has not fallen for some evaluations. */
         EARLY,
-        /** Someone asked for it; it can be continued. */
+        /** The end was requested by a {@link StopSignal}; the training can be resumed. */
         STOPPED
     }
 
     /**
-     * The training has begun: variables are set, plans are made, and the next is the first step.
+     * Called before the first step, when the variables are set and the plans are compiled.
      *
-     * @param begun
-     *            what is about to happen
+     * @param started
+     *            the properties of the training
      * @throws IOException
-     *             if something cannot be written
+     *             if a file cannot be written
      */
-    default void begun(Begun begun) throws IOException {
-        // Not every listener wants it.
+    default void started(Started started) throws IOException {
+        // Does nothing by default.
     }
 
     /**
-     * A step has ended.
+     * Called after each step.
      *
      * @param step
-     *            what came out
+     *            the results of the step
      * @throws IOException
-     *             if something cannot be written
+     *             if a file cannot be written
      */
     default void step(Step step) throws IOException {
-        // Not every listener wants it.
+        // Does nothing by default.
     }
 
     /**
-     * The model has been judged.
+     * Called after each evaluation.
      *
      * @param evaluation
-     *            what came out
+     *            the results of the evaluation
      * @throws IOException
-     *             if something cannot be written
+     *             if a file cannot be written
      */
     default void evaluated(Evaluation evaluation) throws IOException {
-        // Not every listener wants it.
+        // Does nothing by default.
     }
 
     /**
-     * A checkpoint is complete.
+     * Called when a checkpoint is complete.
      *
      * @param step
-     *            after which
+     *            the step of the checkpoint
      * @param folder
-     *            where it is
+     *            the folder of the checkpoint
      * @throws IOException
-     *             if something cannot be written
+     *             if a file cannot be written
      */
     default void saved(long step, Path folder) throws IOException {
-        // Not every listener wants it.
+        // Does nothing by default.
     }
 
     /**
-     * The training has ended other than by a failure.
+     * Called when the training has ended without a failure.
      *
      * @param end
-     *            why
+     *            the reason
      * @param step
-     *            the last one
+     *            the last step
      * @throws IOException
-     *             if something cannot be written
+     *             if a file cannot be written
      */
     default void ended(End end, long step) throws IOException {
-        // Not every listener wants it.
+        // Does nothing by default.
     }
 }

@@ -10,9 +10,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** One step after the other, and what is due in between. */
+/** Runs the steps, evaluations and checkpoints of a training. */
 final class TrainingLoop {
-    /** The step that is recorded, counted from where this loop begins: by then all kernels are warm. */
+    /** The step that is recorded, relative to the first step of this loop: by then all code is JIT-compiled. */
     private static final long RECORDED = 20;
 
     private final Training training;
@@ -28,7 +28,7 @@ final class TrainingLoop {
 
     /** Runs before listeners are notified, since they may write files. */
     interface Opening {
-        /** Throws what keeps the training from beginning. */
+        /** Prepares the start; throws if the training cannot start. */
         void open() throws IOException;
     }
 
@@ -49,13 +49,13 @@ final class TrainingLoop {
             recorder.pause();
         }
         if (state.step() >= steps) {
-            tellBegun();
+            notifyStarted();
         } else {
             try (TrainingReader reader = new TrainingReader(training.data().training(), begin);
                     Steps plan = new Steps(training.model(), options, scope, begin.step(), false, recorder);
                     Evaluator evaluator = new Evaluator(training.model(), training.data().validation(), options)) {
-                // Listeners write files; by now, all is known to be right that can be checked without running a step.
-                tellBegun();
+                // Listeners write files, so they are notified after all checks that need no step.
+                notifyStarted();
                 while (state.step() < steps && end == End.DONE) {
                     step(reader, plan);
                     after(evaluator);
@@ -69,10 +69,10 @@ final class TrainingLoop {
         return new Trainer.Result(end, state.step(), loss, state.bestStep(), state.bestLoss());
     }
 
-    private void tellBegun() throws IOException {
+    private void notifyStarted() throws IOException {
         opening.open();
-        TrainingListener.Begun begun = training.begun(begin, scope);
-        training.tell(listener -> listener.begun(begun));
+        TrainingListener.Started started = training.started(begin, scope);
+        training.tell(listener -> listener.started(started));
     }
 
     private void step(TrainingReader reader, Steps plan) throws IOException {
@@ -134,7 +134,7 @@ final class TrainingLoop {
 
     private void evaluate(Evaluator evaluator) throws IOException {
         long started = System.nanoTime();
-        Steps.Outcome outcome = evaluator.judge(scope);
+        Steps.Outcome outcome = evaluator.evaluate(scope);
         loss = outcome.loss();
         int epoch = state.batchOfEpoch() == 0 ? state.epoch() : state.epoch() + 1;
         state = state.evaluated(outcome.loss());

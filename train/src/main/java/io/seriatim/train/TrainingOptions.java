@@ -9,20 +9,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a model is trained; {@link Trainer.Builder} says what each means.
+ * The options of a training; {@link Trainer.Builder} documents them.
  *
  * @param steps
- *            at most so many in all
+ *            the maximum total number of steps
  * @param evaluateEvery
- *            steps; 0 for the end of each epoch only
+ *            the interval in steps; 0 for the end of each epoch only
  * @param checkpointEvery
- *            steps; 0 for after evaluations only
+ *            the interval in steps; 0 for after evaluations only
  * @param patience
- *            evaluations; 0 for no end
+ *            the number of evaluations without improvement; 0 disables early stopping
  * @param folder
- *            of checkpoints; null for none
+ *            the folder of the run; null for no checkpoints
  * @param files
- *            that operations of the programs may read and write
+ *            the files that operations of the programs may read and write
  */
 record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads,
         long evaluateEvery,

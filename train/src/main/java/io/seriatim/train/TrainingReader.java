@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 
-/** The batches of a training from some state on, read ahead on the copy lane of an engine of its own. */
+/** The batches of a training, beginning at some state, prefetched on the copy lane of a separate engine. */
 final class TrainingReader implements AutoCloseable {
     private final Reader reader;
 
@@ -17,7 +17,7 @@ final class TrainingReader implements AutoCloseable {
                 Math.toIntExact(from.batchOfEpoch())));
     }
 
-    /** The next batch, which belongs to the caller. */
+    /** Returns the next batch, which the caller must close. */
     List<Tensor> next() throws IOException {
         try {
             return Objects.requireNonNull(reader.next(), "endless");

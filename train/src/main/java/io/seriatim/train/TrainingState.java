@@ -13,31 +13,31 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Where a training is, besides what the program keeps in variables. The reader's state and the random state follow from
- * it: batches from seed, epoch and batch, random numbers from seed and step.
+ * The state of a training that is not in variables of the program. It determines the position of the reader (by seed,
+ * epoch and batch) and the random numbers (by seed and step).
  *
  * @param program
- *            hash of the program that is trained
+ *            the hash of the trained program
  * @param seed
- *            of order and random numbers
+ *            the seed of the order of examples and of random numbers
  * @param batch
- *            examples of a step, on which the order depends
+ *            the number of examples of a step
  * @param examples
- *            of the training set
+ *            the number of training examples
  * @param data
- *            fingerprint of training and validation set; empty if it is not known
+ *            the fingerprint of the data; empty if it is unknown
  * @param step
- *            steps that have been done
+ *            the number of completed steps
  * @param epoch
- *            the one in which the next step is, from 0
+ *            the epoch of the next step, from 0
  * @param batchOfEpoch
- *            the next batch in it, from 0
+ *            the index of the next batch in the epoch, from 0
  * @param bestStep
- *            after which the validation loss was smallest; −1 if there was no evaluation
+ *            the step after which the validation loss was smallest; −1 if there was no evaluation
  * @param bestLoss
- *            infinite if there was none
+ *            the smallest validation loss; infinite if there was no evaluation
  * @param since
- *            evaluations after the best one
+ *            the number of evaluations after the best one
  */
 record TrainingState(long program, long seed, int batch, int examples, String data, long step, int epoch,
         long batchOfEpoch, long bestStep,
@@ -64,7 +64,7 @@ record TrainingState(long program, long seed, int batch, int examples, String da
                         since + 1);
     }
 
-    /** Whether no step was run since the best evaluation. */
+    /** Returns whether the latest evaluation is the best one and no step has run since. */
     boolean isBest() {
         return step == bestStep;
     }
@@ -107,7 +107,7 @@ record TrainingState(long program, long seed, int batch, int examples, String da
         return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)),
                 parser.number("seed", Long::parseLong),
                 parser.number("batch", Integer::parseInt), parser.number("examples", Integer::parseInt),
-                // Earlier versions did not write it.
+                // Earlier versions did not write this entry.
                 lines.getOrDefault("data", ""),
                 parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
                 parser.number("batch-of-epoch", Long::parseLong), parser.number("best-step", Long::parseLong),

@@ -1,6 +1,6 @@
 /**
- * The training loop: {@link io.seriatim.train.Trainer} runs a {@link io.seriatim.train.Model} over data, tells
- * listeners, and keeps checkpoints.
+ * The training loop: {@link io.seriatim.train.Trainer} trains a {@link io.seriatim.train.Model} on data, notifies
+ * listeners, and writes checkpoints.
  */
 @NullMarked
 package io.seriatim.train;

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Runs a class of this command in a Java of its own, which has run nothing before. */
+/** Runs a class of this command in a separate, new JVM. */
 public final class OwnProcess {
     /** What it may hold. */
     public static final String HEAP = "-Xmx1g";
@@ -28,14 +28,14 @@ public final class OwnProcess {
      * Runs a class and waits for its end.
      *
      * @param options
-     *            of the JVM
+     *            the options of the JVM
      * @param mainClass
-     *            the name of a class on this one's class path or module path
+     *            the name of a class on this JVM's class path or module path
      * @param arguments
-     *            its arguments
-     * @return what it printed on stdout
+     *            the arguments of the class
+     * @return its standard output
      * @throws IOException
-     *             if it cannot be started, or ends with anything but 0
+     *             if the JVM cannot be started, or exits with a code other than 0
      * @throws InterruptedException
      *             if the calling thread is interrupted; the process is then ended
      */
@@ -48,8 +48,8 @@ public final class OwnProcess {
         int known = line.size();
         line.add(mainClass);
         line.addAll(List.of(arguments));
-        // Apart: what the JVM says on stderr comes in the middle of a line of stdout. Through a file: a pipe that no
-        // one reads would hold it up.
+        // stderr is separate, because messages of the JVM would interrupt lines of stdout. It goes to a file, because
+        // an unread pipe would block the process.
         Path err = Files.createTempFile("seriatim-", ".err");
         try {
             String text;
@@ -74,7 +74,7 @@ public final class OwnProcess {
         }
     }
 
-    /** What is on the module path can be on the class path too. */
+    /** Entries of the module path can be used on the class path too. */
     private static String classPath() {
         return Stream.of("java.class.path", "jdk.module.path").map(System::getProperty).filter(Objects::nonNull)
                 .filter(path -> !path.isEmpty()).collect(Collectors.joining(File.pathSeparator));

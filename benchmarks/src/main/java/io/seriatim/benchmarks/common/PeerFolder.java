@@ -11,17 +11,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The build folder's {@code peers}, into which Maven brings jars at their first use: neither the product nor its build
- * needs them.
+ * The folder {@code peers} in the build folder, to which Maven downloads jars at their first use. Neither the product
+ * nor its build needs them.
  *
  * @param path
- *            of the folder, which need not be there
+ *            the folder, which need not exist
  */
 public record PeerFolder(Path path) {
     private static final String COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
     private static final Duration LIMIT = Duration.ofMinutes(3);
 
-    /** That of the build folder that a class was loaded from. */
+    /** Returns the folder in the build folder that a class was loaded from. */
     public static PeerFolder beside(Class<?> type) throws PeerUnavailableException {
         Path entry = classPathOf(type);
         Path parent = entry.getParent();
@@ -32,7 +32,7 @@ public record PeerFolder(Path path) {
         return new PeerFolder(parent.resolve("peers"));
     }
 
-    /** The class path entry that a class was loaded from. */
+    /** Returns the class path entry that a class was loaded from. */
     public static Path classPathOf(Class<?> type) throws PeerUnavailableException {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         if (source == null) {
@@ -47,14 +47,14 @@ public record PeerFolder(Path path) {
     }
 
     /**
-     * A jar, brought if it is not there.
+     * Returns a jar, after downloading it if it is missing.
      *
      * @param name
-     *            of the file
+     *            the name of the file
      * @param artifact
-     *            its coordinates
+     *            its Maven coordinates
      * @param size
-     *            for the user
+     *            the size, for a message
      */
     public Path jar(String name, String artifact, String size, Consumer<String> notice)
             throws PeerUnavailableException, InterruptedException {

@@ -1,11 +1,11 @@
 package io.seriatim.benchmarks.common;
 
-/** Another engine cannot take part, or not any more. The message is for the user. */
+/** Thrown if a peer is not available, or not any more. The message is for the user. */
 public final class PeerUnavailableException extends Exception {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Says why.
+     * Creates an exception.
      *
      * @param message
      *            one line: what is missing, and what would help
@@ -15,12 +15,12 @@ public final class PeerUnavailableException extends Exception {
     }
 
     /**
-     * Says why.
+     * Creates an exception.
      *
      * @param message
-     *            one line: what is missing, and what would help
+     *            one line that says what is missing and what to do
      * @param cause
-     *            what went wrong
+     *            the cause
      */
     public PeerUnavailableException(String message, Throwable cause) {
         super(message, cause);

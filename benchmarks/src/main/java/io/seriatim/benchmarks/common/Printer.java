@@ -8,20 +8,20 @@ import java.util.Locale;
  * Prints tables on stdout.
  *
  * @param out
- *            where to
+ *            the output
  * @param markdown
- *            for a README rather than for a terminal
+ *            whether tables are printed as Markdown instead of text
  */
 public record Printer(PrintWriter out, boolean markdown) {
-    private static final int EXACT = 10; // below, a decimal says something
+    private static final int EXACT = 10; // numbers below this are printed with a decimal
 
     /**
      * Prints a table.
      *
      * @param title
-     *            a line before it
+     *            the title line
      * @param table
-     *            what is printed
+     *            the table
      */
     public void print(String title, Table table) {
         out.println(title);
@@ -36,7 +36,7 @@ public record Printer(PrintWriter out, boolean markdown) {
      * Prints a line.
      *
      * @param text
-     *            the line
+     *            the text of the line
      */
     public void line(String text) {
         out.println(text);
@@ -53,11 +53,11 @@ public record Printer(PrintWriter out, boolean markdown) {
     }
 
     /**
-     * A whole number for a table.
+     * Formats an integer for a table.
      *
      * @param value
      *            the number
-     * @return its digits in groups of three
+     * @return the digits in groups of three
      */
     public static String count(long value) {
         return String.format(Locale.ROOT, "%,d", value);

@@ -5,8 +5,8 @@ import java.io.PrintWriter;
 import java.time.Duration;
 
 /**
- * Tells on stderr how far a benchmark is: on a terminal in one line that is overwritten, elsewhere only in whole
- * stages.
+ * Prints the progress of a benchmark on stderr: on a terminal in one line, which is overwritten, otherwise one line per
+ * stage.
  */
 public final class Progress {
     private final PrintWriter err;
@@ -16,12 +16,12 @@ public final class Progress {
     private long start;
 
     /**
-     * Tells nothing yet.
+     * Creates a progress display.
      *
      * @param err
-     *            where to
+     *            the output
      * @param terminal
-     *            whether lines can be overwritten there
+     *            whether lines can be overwritten
      */
     public Progress(PrintWriter err, boolean terminal) {
         this.err = PrintableWriter.raw(err);
@@ -32,7 +32,7 @@ public final class Progress {
      * Begins a stage of several rounds.
      *
      * @param what
-     *            its name
+     *            the name of the stage
      */
     public void stage(String what) {
         stage = what;
@@ -47,11 +47,11 @@ public final class Progress {
      * Begins a round.
      *
      * @param round
-     *            from 0; unmeasured ones have negative numbers
+     *            the number of the round, from 0; warm-up rounds have negative numbers
      * @param warmUps
-     *            how many are not measured
+     *            the number of warm-up rounds
      * @param rounds
-     *            how many are
+     *            the number of measured rounds
      */
     public void round(int round, int warmUps, int rounds) {
         if (terminal) {
@@ -81,7 +81,7 @@ public final class Progress {
         }
     }
 
-    /** Tells something that stays. */
+    /** Prints a permanent line. */
     public void notice(String line) {
         done();
         err.println(line);

@@ -1,4 +1,4 @@
-/** What several measurements use: tables, progress, processes of their own, and the jars of other systems. */
+/** Shared code of the benchmarks: tables, progress, separate processes, and the jars of other systems. */
 @NullMarked
 package io.seriatim.benchmarks.common;
 

@@ -90,9 +90,9 @@ public final class BenchEngineCommand implements Callable<Integer> {
     @Option(names = "--markdown", description = "Print tables for a README.")
     private boolean markdown;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public BenchEngineCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override

@@ -4,24 +4,24 @@ import io.seriatim.benchmarks.common.Printer;
 import java.util.List;
 
 /**
- * What is measured, and how often.
+ * The options of the engine benchmark.
  *
  * @param ops
- *            operations of a workload, over all pushing threads
+ *            the number of operations of a workload, over all pushing threads
  * @param spin
- *            extra loop turns of each operation
+ *            the number of extra loop iterations of each operation
  * @param reps
- *            rounds that count
+ *            the number of measured rounds
  * @param warmUps
- *            rounds before
+ *            the number of warm-up rounds
  * @param workloads
- *            names of workloads
+ *            the names of workloads
  * @param engines
- *            kinds of engine
+ *            the kinds of engine
  * @param workers
- *            numbers of workers
+ *            the numbers of workers
  * @param pushers
- *            numbers of pushing threads
+ *            the numbers of pushing threads
  */
 record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workloads, List<EngineSetting> engines,
         List<Integer> workers,
@@ -31,7 +31,7 @@ record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workl
      * Checks the values.
      *
      * @throws IllegalArgumentException
-     *             naming the option that is wrong
+     *             if a value is out of range; the message names the option
      */
     BenchOptions {
         atLeast("--ops", 1, ops);
@@ -63,7 +63,7 @@ record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workl
         }
     }
 
-    /** How much is run, for titles. */
+    /** Returns a description of the amount of work, for titles. */
     String extent() {
         return Printer.count(ops) + " operations" + (spin == 0 ? "" : " of " + spin + " extra turns") + ", " + reps
                 + " rounds";

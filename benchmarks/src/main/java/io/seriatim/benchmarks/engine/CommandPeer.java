@@ -15,8 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A peer that is a program: {@code peer [ops] [spin] [reps]} runs all workloads and prints a line for each,
- * {@code NAME WORKLOAD ops=N serial=F ns/op min=N median=N ns/op ok|WRONG}. One start of the program serves one round.
+ * A peer that is an external program: {@code peer [ops] [spin] [reps]} runs all workloads and prints one line for each,
+ * {@code NAME WORKLOAD ops=N serial=F ns/op min=N median=N ns/op ok|WRONG}. The program is started once per round.
  */
 final class CommandPeer implements Contender {
     private static final Pattern LINE = Pattern.compile(
@@ -28,18 +28,18 @@ final class CommandPeer implements Contender {
     private final List<String> command;
     private final int reps;
 
-    /** The laps of the last start that no one has asked for yet. */
+    /** The laps of the last start that have not been requested yet. */
     private Map<String, Lap> laps = new HashMap<>();
 
     /**
-     * Describes the peer.
+     * Creates a peer.
      *
      * @param name
-     *            as tables show it
+     *            the name in tables
      * @param command
-     *            program and first arguments, separated by blanks
+     *            the program and its first arguments, separated by blanks
      * @param reps
-     *            how often each start repeats each workload
+     *            the number of repetitions of each workload per start
      */
     CommandPeer(String name, String command, int reps) {
         this.name = name;
@@ -52,7 +52,7 @@ final class CommandPeer implements Contender {
         return name;
     }
 
-    /** What the program itself uses, which is two in the peers that this protocol was made for. */
+    /** The number of workers of the program, which is two in the peers with this protocol. */
     @Override
     public int workers() {
         return 2;
@@ -94,7 +94,7 @@ final class CommandPeer implements Contender {
         return laps;
     }
 
-    /** Goes through a file, not a pipe: a program that writes much and is not read would never end. */
+    /** Uses a file, because a program would block on an unread pipe. */
     private List<String> start(Work work) throws PeerUnavailableException, InterruptedException {
         List<String> line = new ArrayList<>(command);
         line.addAll(List.of(Integer.toString(work.program().size()), Integer.toString(work.spin()),

@@ -2,27 +2,25 @@ package io.seriatim.benchmarks.engine;
 
 import io.seriatim.benchmarks.common.PeerUnavailableException;
 
-/** Something that runs workloads, to be timed against others. */
+/** A system that runs workloads and is compared with others. */
 interface Contender extends AutoCloseable {
-    /** Its name in tables, with its number of workers. */
+    /** Returns the name in tables, with the number of workers. */
     String name();
 
-    /** How many threads run operations; 0 where the pushing thread does. */
+    /** Returns the number of threads that run operations; 0 if the pushing thread does. */
     int workers();
 
-    /**
-     * Whether this is one of our own engine's settings, which the others are compared with.
-     */
+    /** Returns whether this is a setting of Seriatim's engine, which the others are compared with. */
     default boolean ours() {
         return false;
     }
 
-    /** Whether several threads can push. */
+    /** Returns whether several threads can push. */
     default boolean takesPushers() {
         return true;
     }
 
-    /** Whether it needs unmeasured rounds first. */
+    /** Returns whether it needs warm-up rounds. */
     default boolean needsWarmUp() {
         return true;
     }
@@ -31,12 +29,12 @@ interface Contender extends AutoCloseable {
      * Runs the work once, timed from the first push to the end of the last operation.
      *
      * @throws PeerUnavailableException
-     *             if it cannot go on: it leaves the race
+     *             if it fails; it is then removed from the comparison
      */
     Lap run(Work work) throws InterruptedException, PeerUnavailableException;
 
     @Override
     default void close() {
-        // Most hold nothing.
+        // Most contenders hold no resources.
     }
 }

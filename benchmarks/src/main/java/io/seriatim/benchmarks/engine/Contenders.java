@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The contenders of one benchmark; closes them in the end. */
+/** The contenders of one benchmark; {@code close} closes all of them. */
 final class Contenders implements AutoCloseable {
     private final List<Contender> all = new ArrayList<>();
 
@@ -23,7 +23,7 @@ final class Contenders implements AutoCloseable {
         options.workers().forEach(workers -> add(new FutureChains(workers)));
     }
 
-    /** Those that can take part with a number of pushing threads. */
+    /** Returns the contenders that support a number of pushing threads. */
     List<Contender> pushedBy(int pushers) {
         return all.stream().filter(c -> pushers == 1 || c.takesPushers()).toList();
     }

@@ -4,33 +4,33 @@ import io.seriatim.benchmarks.common.PeerUnavailableException;
 import java.util.function.Consumer;
 
 /**
- * Another engine that schedules by read and write sets, to be compared with ours. Found by
+ * Another engine that schedules by read and write sets, to compare with Seriatim's. Found by
  * {@link java.util.ServiceLoader}.
  */
 public interface EnginePeer {
     /**
-     * Its name.
+     * Returns the name.
      *
-     * @return name and version, as tables show it
+     * @return name and version, as shown in tables
      */
     String name();
 
     /**
-     * Makes the engine ready.
+     * Starts the engine.
      *
      * @param workers
      *            the number of threads that run operations
      * @param notice
-     *            takes lines for the user, for instance before something is downloaded
-     * @return an engine that waits for work and is warm; sessions of several worker counts may be open at once
+     *            receives messages for the user, for instance before a download
+     * @return a running engine after warm-up; sessions with different numbers of workers may be open at the same time
      * @throws PeerUnavailableException
-     *             if it cannot be had on this machine
+     *             if the engine is not available on this machine
      * @throws InterruptedException
      *             if the thread is interrupted
      */
     Session open(int workers, Consumer<String> notice) throws PeerUnavailableException, InterruptedException;
 
-    /** An engine that waits for work. */
+    /** A running engine. */
     interface Session extends AutoCloseable {
         /**
          * Runs a workload once.
@@ -40,29 +40,29 @@ public interface EnginePeer {
          * @param ops
          *            the number of operations, as for {@link Workload#of}
          * @param spin
-         *            the extra loop turns of each operation
-         * @return how long it took
+         *            the number of extra loop iterations of each operation
+         * @return the time of the run
          * @throws PeerUnavailableException
-         *             if the engine is gone
+         *             if the engine has failed
          * @throws InterruptedException
          *             if the thread is interrupted
          */
         Timing run(String workload, int ops, int spin) throws PeerUnavailableException, InterruptedException;
 
-        /** Frees the engine. */
+        /** Stops the engine. */
         @Override
         void close();
     }
 
     /**
-     * How long one run took.
+     * The time of one run.
      *
      * @param nanos
      *            the time from the first push to the end of the last operation
      * @param operations
-     *            how many there were
+     *            the number of operations
      * @param check
-     *            whether the result was that of the serial program
+     *            whether the result equals that of the serial program
      */
     record Timing(long nanos, long operations, ResultCheck check) {
     }

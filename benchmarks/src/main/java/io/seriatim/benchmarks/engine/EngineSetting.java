@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.engine;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 
-/** The kinds of engine that can be measured. */
+/** The kinds of engine that are measured. */
 enum EngineSetting {
     /** The default. */
     PER_DEVICE("per-device") {

@@ -7,9 +7,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * What a Java developer would write today with the JDK alone: each operation is a {@link CompletableFuture} that
- * follows the last mutation of what it reads, and the last mutation and the reads since then of what it mutates, on a
- * fixed pool.
+ * A solution with the JDK alone: each operation is a {@link CompletableFuture} that follows the last mutation of what
+ * it reads, and the last mutation and the reads since then of what it mutates, on a fixed pool.
  */
 final class FutureChains implements Contender {
     private final int workers;
@@ -81,7 +80,7 @@ final class FutureChains implements Contender {
                 before.add(lastMutation[second]);
             }
             if (mutated >= 0) {
-                // Reads follow the last mutation themselves.
+                // A read follows the last mutation.
                 if (readsSince.get(mutated).isEmpty()) {
                     before.add(lastMutation[mutated]);
                 } else {

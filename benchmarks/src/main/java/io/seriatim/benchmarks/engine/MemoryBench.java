@@ -15,9 +15,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * How much heap a pending operation takes. Operations are pushed behind one that waits for a latch and mutates every
- * variable, so all of them are pending when the heap is looked at. Their body is one shared object, which is not
- * counted.
+ * Measures the heap of a pending operation. Operations are pushed behind one that mutates every variable and waits for
+ * a latch, so all of them are pending when the heap is measured. They share one body, which is not counted.
  */
 final class MemoryBench {
     private static final int TRIES = 3;
@@ -31,7 +30,7 @@ final class MemoryBench {
         this.progress = progress;
     }
 
-    /** How the three variables of an operation are used. */
+    /** The kinds of access to the three variables of an operation. */
     private enum Use {
         READS_AND_MUTATION("2 reads, 1 mutation") {
             @Override
@@ -117,7 +116,10 @@ final class MemoryBench {
         }
     }
 
-    /** The least of several looks: one collection may leave what the next one takes. */
+    /**
+     * Returns the minimum of several measurements, because one garbage collection may miss objects that the next one
+     * frees.
+     */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         return IntStream.range(0, TRIES).mapToLong(i -> {

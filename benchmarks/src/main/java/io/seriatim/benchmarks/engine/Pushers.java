@@ -6,9 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Times what one or more threads push, from the first push to the end of a wait for all operations. */
+/** Measures the time from the first push of one or more threads to the end of a wait for all operations. */
 final class Pushers {
-    /** Waits until everything that was pushed has run. */
+    /** Waits until all pushed operations have ended. */
     @FunctionalInterface
     interface Ending {
         void await() throws InterruptedException;
@@ -17,7 +17,7 @@ final class Pushers {
     private Pushers() {
     }
 
-    /** A single pusher is the calling thread: starting another would be timed too. */
+    /** A single pusher runs on the calling thread, because the start of another thread would be measured too. */
     static long time(List<Runnable> pushers, Ending ending) throws InterruptedException {
         if (pushers.size() == 1) {
             long start = System.nanoTime();

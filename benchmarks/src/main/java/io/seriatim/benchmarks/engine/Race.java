@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs contenders in turn, round after round, so that whatever the machine does meanwhile befalls all of them. Each
- * round begins with another contender, so that no one always follows the same one.
+ * Runs all contenders in turn in each round, so that other load on the machine affects all of them. Each round begins
+ * with another contender, so that no contender always follows the same one.
  */
 final class Race {
     private final List<Contender> contenders;
@@ -22,18 +22,18 @@ final class Race {
      * Runs all works.
      *
      * @param works
-     *            what each contender does in each round
+     *            the work of each contender in each round
      * @param warmUps
-     *            rounds before the first that counts
+     *            the number of warm-up rounds
      * @param rounds
-     *            rounds that count
+     *            the number of measured rounds
      */
     Standings run(List<Work> works, int warmUps, int rounds) throws InterruptedException {
         Standings standings = new Standings(works, contenders);
         for (int round = -warmUps; round < rounds; round++) {
             progress.round(round, warmUps, rounds);
             for (Work work : works) {
-                // A copy: a contender may leave.
+                // A copy, because a contender may be removed.
                 for (Contender contender : order(List.copyOf(standings.contenders()), round + warmUps)) {
                     if (round >= 0 || contender.needsWarmUp()) {
                         lap(contender, work, standings, round >= 0);

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
-/** The race between all contenders, once for each number of pushing threads. */
+/** Compares all contenders, once for each number of pushing threads. */
 final class RaceBench {
     private final BenchOptions options;
     private final Progress progress;
@@ -26,7 +26,7 @@ final class RaceBench {
         commands.forEach((name, line) -> contenders.add(new CommandPeer(name, line, reps)));
     }
 
-    /** Adds the engines on the class path, where they can be had. */
+    /** Adds the engines on the class path that are available. */
     void addServices() throws InterruptedException {
         try {
             for (EnginePeer peer : ServiceLoader.load(EnginePeer.class)) {

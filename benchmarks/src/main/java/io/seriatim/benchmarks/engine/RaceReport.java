@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** The tables of a race: times, and our medians against those of the others. */
+/** The tables of a comparison: times, and the medians of Seriatim relative to those of the others. */
 final class RaceReport {
     private final Standings standings;
 
@@ -28,7 +28,10 @@ final class RaceReport {
         return table;
     }
 
-    /** Our median divided by the other's, with as many workers where there is such a setting, else with the most. */
+    /**
+     * The median of Seriatim divided by the other's, with the same number of workers if measured, otherwise with the
+     * largest.
+     */
     Table ratios() {
         Table table = new Table(header("", "ours"));
         for (Contender other : standings.contenders()) {
@@ -41,7 +44,7 @@ final class RaceReport {
         return table;
     }
 
-    /** How many times faster than another each is. */
+    /** Adds the speed-up of each contender relative to another. */
     Table speedUps(Contender base) {
         Table table = new Table(header("", "result"));
         for (Contender c : standings.contenders()) {

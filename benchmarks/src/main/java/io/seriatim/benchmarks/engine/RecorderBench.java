@@ -7,7 +7,7 @@ import io.seriatim.engine.Recorder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The price of recording: the same engine without a recorder and with the aggregate one. */
+/** Measures the cost of recording: the same engine without a recorder and with the aggregate recorder. */
 final class RecorderBench {
     private final BenchOptions options;
     private final Progress progress;

@@ -1,10 +1,10 @@
 package io.seriatim.benchmarks.engine;
 
-/** What is known of the result of running a workload. */
+/** The result of checking a workload. */
 public enum ResultCheck {
-    /** It was that of the serial program. */
+    /** The result equals that of the serial program. */
     SAME("ok"),
-    /** It was not. */
+    /** The result differs. */
     WRONG("WRONG"),
     /** The operations had an empty body, so there is no result. */
     EMPTY_BODY("empty body");
@@ -16,7 +16,7 @@ public enum ResultCheck {
     }
 
     /**
-     * The form that tables show.
+     * Returns the text for tables.
      *
      * @return one or two words
      */

@@ -19,14 +19,14 @@ final class Samples {
         return laps.stream().mapToDouble(Lap::best).min().orElse(Double.NaN);
     }
 
-    /** The middle one, or the mean of the two in the middle. */
+    /** Returns the median. */
     double median() {
         double[] sorted = laps.stream().mapToDouble(Lap::typical).sorted().toArray();
         int n = sorted.length;
         return n == 0 ? Double.NaN : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     }
 
-    /** The worst of all laps' results. */
+    /** Returns the worst check of all laps. */
     ResultCheck check() {
         return laps.stream().map(Lap::check).reduce(ResultCheck.SAME,
                 (a, b) -> a == ResultCheck.WRONG || b == ResultCheck.SAME ? a : b);

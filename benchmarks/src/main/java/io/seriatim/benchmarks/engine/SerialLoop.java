@@ -2,7 +2,7 @@ package io.seriatim.benchmarks.engine;
 
 import java.util.List;
 
-/** The program as it was written: the operations one after another in the calling thread. */
+/** The serial program: runs the operations one after the other in the calling thread. */
 final class SerialLoop implements Contender {
     @Override
     public String name() {

@@ -7,15 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * Our engine, used as its documentation says: one operation described and pushed at a time, with a lambda as its body.
- */
+/** Seriatim's engine, used as documented: each operation is described and pushed with a lambda as its body. */
 final class SeriatimEngine implements Contender {
     private final String name;
     private final int workers;
     private final Engine engine;
 
-    /** Takes the engine over and closes it in the end. */
+    /** Wraps an engine and closes it at the end. */
     SeriatimEngine(String name, int workers, Engine engine) {
         this.name = name;
         this.workers = workers;

@@ -35,7 +35,7 @@ final class ServicePeer implements Contender {
         return false;
     }
 
-    /** A session comes warm. */
+    /** A session is already warmed up. */
     @Override
     public boolean needsWarmUp() {
         return false;

@@ -4,7 +4,7 @@ import io.seriatim.benchmarks.common.Printer;
 import io.seriatim.benchmarks.common.Progress;
 import java.util.stream.IntStream;
 
-/** Operations of about a microsecond, through engines and one by one: what parallel running gains. */
+/** Measures the speed-up of engines over the serial loop for operations of about a microsecond. */
 final class SpeedupBench {
     private static final double BODY_NANOS = 1000;
     private static final int TRIAL_TURNS = 500;
@@ -39,7 +39,7 @@ final class SpeedupBench {
         }
     }
 
-    /** The least of several trials: the first ones run before the compiler is done. */
+    /** Returns the minimum of several trials, because the first ones run before JIT compilation. */
     private static int turnsOfOneMicrosecond() {
         Work work = Work.of("independent", TRIAL_OPS, TRIAL_TURNS, 1);
         SerialLoop serial = new SerialLoop();

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The laps of a race, by contender and workload. */
+/** The laps of a comparison, by contender and workload. */
 final class Standings {
     private record Place(Contender contender, Work work) {
     }
@@ -27,7 +27,7 @@ final class Standings {
         return contenders;
     }
 
-    /** Forgets a contender that left the race: an incomplete row would compare laps of different rounds. */
+    /** Removes a contender that failed, because an incomplete row would compare laps of different rounds. */
     void remove(Contender contender) {
         contenders.remove(contender);
     }
@@ -36,7 +36,7 @@ final class Standings {
         return samples.computeIfAbsent(new Place(contender, work), place -> new Samples());
     }
 
-    /** The worst result of a contender over all workloads. */
+    /** Returns the worst check of a contender over all workloads. */
     ResultCheck check(Contender contender) {
         ResultCheck worst = ResultCheck.SAME;
         for (Work work : works) {

@@ -4,20 +4,20 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What a contender has to do in one lap: one or more copies of a program, each pushed by a thread of its own.
+ * The work of one lap: one or more copies of a program, each pushed by its own thread.
  *
  * <p>
- * Between pushing threads there is no order, so programs pushed by several threads have one right result only if they
- * share no variable: hence copies, each with its own variables, rather than one program cut into parts.
+ * Pushes of different threads are not ordered, so the result is deterministic only if the threads' programs share no
+ * variables. So each thread pushes a copy of the program with its own variables, instead of a part of one program.
  *
  * @param program
  *            the program of each pushing thread
  * @param spin
- *            the extra loop turns of each operation
+ *            the number of extra loop iterations of each operation
  * @param pushers
  *            the number of pushing threads and copies
  * @param checksum
- *            what each copy must end with
+ *            the expected checksum of each copy
  */
 record Work(Workload program, int spin, int pushers, long checksum) {
 
@@ -39,7 +39,7 @@ record Work(Workload program, int spin, int pushers, long checksum) {
         return Stream.generate(() -> new WorkloadRun(program, spin)).limit(pushers).toList();
     }
 
-    /** Judges a lap of a contender that ran the operations themselves. */
+    /** Checks a lap of a contender that ran the operations themselves. */
     Lap lap(long nanos, List<WorkloadRun> runs) {
         boolean same = runs.stream().allMatch(run -> run.checksum() == checksum);
         return Lap.of((double) nanos / operations(), same ? ResultCheck.SAME : ResultCheck.WRONG);

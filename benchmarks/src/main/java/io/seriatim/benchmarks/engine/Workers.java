@@ -1,6 +1,6 @@
 package io.seriatim.benchmarks.engine;
 
-/** How numbers of workers are shown. */
+/** Formats numbers of workers. */
 final class Workers {
     private Workers() {
     }

@@ -37,12 +37,12 @@ public final class Workload {
     }
 
     /**
-     * Makes one of the five programs.
+     * Creates one of the five programs.
      *
      * @param name
      *            one of {@link #NAMES}
      * @param ops
-     *            how many operations; the wavefront has the largest square number that is not above it
+     *            the number of operations; the wavefront uses the largest square number up to it
      * @return the program
      * @throws IllegalArgumentException
      *             if there is no workload of that name, or the count is less than 1 or more than 100 million
@@ -134,7 +134,7 @@ public final class Workload {
     }
 
     /**
-     * Its name.
+     * Returns the name.
      *
      * @return one of {@link #NAMES}
      */
@@ -143,26 +143,25 @@ public final class Workload {
     }
 
     /**
-     * How many variables it has.
+     * Returns the number of variables.
      *
-     * @return the number; variables are counted from 0
+     * @return the number; variables are numbered from 0
      */
     public int vars() {
         return vars;
     }
 
     /**
-     * How many operations it has.
+     * Returns the number of operations.
      *
-     * @return the number; operations are counted from 0, in serial order
+     * @return the number; operations are numbered from 0, in serial order
      */
     public int size() {
         return mutated.length;
     }
 
     /**
-     * The first variable that an operation reads.
-     *
+     * Returns the first variable that an operation reads. *
      * @param op
      *            the operation
      * @return a variable, or -1 if it reads none
@@ -172,8 +171,7 @@ public final class Workload {
     }
 
     /**
-     * The second variable that an operation reads.
-     *
+     * Returns the second variable that an operation reads. *
      * @param op
      *            the operation
      * @return a variable, or -1 if it reads fewer than two
@@ -183,8 +181,7 @@ public final class Workload {
     }
 
     /**
-     * The variable that an operation mutates.
-     *
+     * Returns the variable that an operation mutates. *
      * @param op
      *            the operation
      * @return a variable, or -1 if it only reads
@@ -193,7 +190,10 @@ public final class Workload {
         return mutated[op];
     }
 
-    /** The generator of the random workload: Knuth's 64-bit linear congruence, of which the upper half is used. */
+    /**
+     * The generator of the random workload: Knuth's 64-bit linear congruential generator, of which the upper half is
+     * used.
+     */
     private static final class Draw {
         private static final long FACTOR = 6364136223846793005L;
         private static final long STEP = 1442695040888963407L;

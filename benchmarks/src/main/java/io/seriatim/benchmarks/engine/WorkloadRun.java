@@ -1,15 +1,16 @@
 package io.seriatim.benchmarks.engine;
 
 /**
- * One execution of a workload: the cells that stand behind its variables, and the arithmetic of its operations. Cells
- * are plain: the order that a contender keeps is what makes one operation's store visible to the next.
+ * One execution of a workload: the cells of its variables, and the arithmetic of its operations. Cells are plain
+ * fields: the order that a contender establishes makes the store of one operation visible to the next.
  */
 final class WorkloadRun {
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
     private static final long FACTOR = 0xff51afd7ed558ccdL;
 
     /**
-     * Never changes, but the compiler does not know: comparing with it keeps the work of operations that store nothing.
+     * Never changes, but the compiler cannot know that: a comparison with it prevents the removal of operations that
+     * store nothing.
      */
     private static long unlikely = 0x5e71a71357a3b1e5L;
 
@@ -24,7 +25,7 @@ final class WorkloadRun {
         cells = new long[workload.vars()];
     }
 
-    /** The checksum that the serial program ends with. */
+    /** Returns the checksum of the serial program. */
     static long serialChecksum(Workload workload, int spin) {
         WorkloadRun run = new WorkloadRun(workload, spin);
         run.serially();

@@ -1,11 +1,10 @@
 /**
- * The command {@code seriatim bench engine}: the five workloads that the engine is compared on, its contenders, and the
- * race between them. Other engines take part through {@link io.seriatim.benchmarks.engine.EnginePeer}.
+ * The command {@code seriatim bench engine}: five workloads, the compared systems, and the comparison. Other engines
+ * are added through {@link io.seriatim.benchmarks.engine.EnginePeer}.
  *
  * <p>
- * Data passes the types in this order: {@code Workload} (a serial program) → {@code Work} (how much of it, pushed by
- * how many threads) → {@code Race} (every {@code Contender} in turn, round after round) → {@code Standings} →
- * {@code RaceReport}.
+ * Data flow: {@code Workload} (a serial program) → {@code Work} (its size and its pushing threads) → {@code Race} (runs
+ * every {@code Contender} in turn in each round) → {@code Standings} → {@code RaceReport}.
  */
 @NullMarked
 package io.seriatim.benchmarks.engine;

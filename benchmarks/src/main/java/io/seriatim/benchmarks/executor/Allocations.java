@@ -5,12 +5,12 @@ import io.seriatim.device.Devices;
 import java.lang.management.ManagementFactory;
 
 /**
- * What a call leaves and takes, on the average of many.
+ * The mean allocations of a call.
  *
  * @param heap
- *            bytes of objects that all threads have made
+ *            the bytes of objects that all threads have allocated
  * @param memory
- *            bytes of the device's buffers that are still open afterwards
+ *            the bytes of device buffers that are still open afterwards
  */
 record Allocations(double heap, double memory) {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -27,7 +27,7 @@ record Allocations(double heap, double memory) {
                 (Devices.system().host().memory().used() - open) / (double) calls);
     }
 
-    /** What looking itself takes. */
+    /** The allocations of the measurement itself. */
     private static long look() {
         long before = THREADS.getTotalThreadAllocatedBytes();
         return THREADS.getTotalThreadAllocatedBytes() - before;

@@ -41,19 +41,19 @@ public final class BenchExecutorCommand implements Callable<Integer> {
     @Option(names = "--markdown", description = "Print tables for a README.")
     private boolean markdown;
 
-    /** What is measured. */
+    /** The parts of the benchmark. */
     enum Part {
-        /** What a plan adds to tiny operations. */
+        /** The overhead of a plan for tiny operations. */
         OVERHEAD,
         /** Steps of networks. */
         NETWORKS,
-        /** How long it takes to make a plan. */
+        /** The time to compile a plan. */
         BUILD
     }
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public BenchExecutorCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override

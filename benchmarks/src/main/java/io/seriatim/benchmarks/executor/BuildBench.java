@@ -15,7 +15,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** How long it takes from a description to a plan, and from a file to a result. */
+/** Measures the time from a description to a plan, and from a file to a result. */
 final class BuildBench {
     private static final String COMMAND = "io.seriatim.cli.Main";
     private static final double MEGABYTE = 1 << 20;

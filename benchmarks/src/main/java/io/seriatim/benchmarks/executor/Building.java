@@ -11,23 +11,23 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How a random program of small operations becomes a plan, in seconds from a start of Java.
+ * The times, in seconds, of compiling a random program of small operations in a new JVM.
  *
  * @param operations
- *            how many
+ *            the number of operations
  * @param define
- *            describing the program
+ *            the description of the program
  * @param compile
- *            analysing it
+ *            the compilation
  * @param first
  *            the first run, which prepares kernels and memory
  * @param cpu
- *            the processor time of the thread that compiled and ran it first, which other programs on the machine do
- *            not lengthen much
+ *            the processor time of the thread that compiled and ran it first, which is less sensitive to other load on
+ *            the machine
  * @param next
  *            a later run
  * @param heap
- *            bytes that program and plan hold after that
+ *            the bytes that program and plan hold afterwards
  */
 record Building(int operations, double define, double compile, double first, double cpu, double next, long heap) {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -64,7 +64,7 @@ record Building(int operations, double define, double compile, double first, dou
         }
     }
 
-    /** Measures in a process that has run nothing before. */
+    /** Measures in a new process. */
     static Building inOwnProcess(int operations) throws IOException, InterruptedException {
         return parse(OwnProcess.run(Building.class.getName(), String.valueOf(operations)));
     }
@@ -78,7 +78,7 @@ record Building(int operations, double define, double compile, double first, dou
         return operations + " " + define + " " + compile + " " + first + " " + cpu + " " + next + " " + heap;
     }
 
-    /** From the last line that a process has printed. */
+    /** Parses the last line that a process has printed. */
     static Building parse(String text) {
         String[] parts = text.strip().lines().reduce("", (_, last) -> last).split(" ", -1);
         return new Building(Integer.parseInt(parts[0]), Double.parseDouble(parts[1]), Double.parseDouble(parts[2]),
@@ -90,7 +90,10 @@ record Building(int operations, double define, double compile, double first, dou
         return (to - from) / 1e9;
     }
 
-    /** The least of several looks: one collection may leave what the next one takes. */
+    /**
+     * Returns the minimum of several measurements, because one garbage collection may miss objects that the next one
+     * frees.
+     */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         return IntStream.range(0, LOOKS).mapToLong(_ -> {
@@ -100,7 +103,7 @@ record Building(int operations, double define, double compile, double first, dou
     }
 
     /**
-     * Prints what building a plan takes.
+     * Prints the times of compiling a plan.
      *
      * @param args
      *            the number of operations

@@ -15,22 +15,22 @@ import java.util.Random;
 import java.util.function.BiFunction;
 
 /**
- * A network with what it is fed.
+ * A network and its feeds.
  *
  * @param name
- *            in tables
+ *            the name in tables
  * @param input
- *            the type of what goes in
+ *            the element type of the input
  * @param inputDims
- *            its dimensions
+ *            the dimensions of the input
  * @param labelDims
  *            the dimensions of the labels, the last of which is 1
  * @param classes
- *            how many labels there are, and numbers of words
+ *            the number of classes, or of words
  * @param logits
- *            the layers
+ *            appends the layers
  * @param optimizer
- *            trains it
+ *            the optimizer
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Model(String name, DType input, long[] inputDims, long[] labelDims, int classes,
@@ -50,16 +50,16 @@ record Model(String name, DType input, long[] inputDims, long[] labelDims, int c
     }
 
     /**
-     * A program ready to be compiled.
+     * A program to compile.
      *
      * @param program
-     *            what is measured
+     *            the measured program
      * @param startup
-     *            what sets its parameters
+     *            the program that initialises its parameters
      * @param feeds
-     *            names of the feeds
+     *            the names of the feeds
      * @param fetch
-     *            what is wanted of it
+     *            the name of the result
      */
     record Task(Program program, Program startup, List<String> feeds, String fetch) {
     }
@@ -77,7 +77,7 @@ record Model(String name, DType input, long[] inputDims, long[] labelDims, int c
         return new Task(network.main(), network.startup(), List.of("x", "label"), network.outputs().get("loss").name());
     }
 
-    /** What a trained network does. */
+    /** An inference call. */
     Task inference() {
         Network network = Network.define(SEED,
                 g -> Outputs.of("logits", logits.apply(g, g.data("x", input, inputDims))));
@@ -85,7 +85,7 @@ record Model(String name, DType input, long[] inputDims, long[] labelDims, int c
                 network.outputs().get("logits").name());
     }
 
-    /** Tensors for a task's feeds. */
+    /** Creates tensors for the feeds. */
     Tensor[] feeds(Task task) {
         Random random = new Random(SEED);
         Tensor x = input == DType.FLOAT32

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Steps of networks beside bare loops over the same kernels, their memory, and what they allocate. */
+/** Measures steps of networks against bare loops over the same kernels, their memory, and their allocations. */
 final class ModelBench {
     private static final double MEGABYTE = 1 << 20;
 

@@ -23,7 +23,7 @@ final class Models {
                 Model.ofImages("MobileNetV2, 4 × 64²", 4, 3, 64, Models::mobileNetV2), bert(), tagger());
     }
 
-    /** Those of which a step takes a few milliseconds. */
+    /** Returns the networks whose steps take a few milliseconds. */
     static List<Model> small() {
         return List.of(mlp(), leNet(), bert(), tagger());
     }
@@ -77,7 +77,10 @@ final class Models {
         return y.plus(way).relu();
     }
 
-    /** Sandler et al., 2018: by stage how much wider inside, channels, blocks, and the first one's stride. */
+    /**
+     * Sandler et al., 2018: for each stage the expansion factor, channels, number of blocks, and the stride of the
+     * first block.
+     */
     private static final int[][] BOTTLENECKS = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2},
             {6, 96, 3, 1}, {6, 160, 3, 2},
             {6, 320, 1, 1}};

@@ -9,7 +9,7 @@ import io.seriatim.graph.Network;
 import java.util.List;
 import java.util.Locale;
 
-/** What a plan adds to the time of its kernels. */
+/** Measures the overhead of a plan over the time of its kernels. */
 final class OverheadBench {
     static final int OPERATIONS = 1000;
 

@@ -8,10 +8,10 @@ import io.seriatim.tensor.Tensor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A plan with an executor of its own and what it is fed. A call runs it once and gives its results back. */
+/** A plan with its own executor and feeds. A call runs the plan once and closes the results. */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record PlanRun(Executor executor, Plan plan, Tensor[] feeds) implements Runnable, AutoCloseable {
-    /** Compiles a program after having run the one that sets its parameters. */
+    /** Compiles a program after running its startup program. */
     static PlanRun of(Executor executor, @Nullable Program startup, Program main, List<String> names, String fetch,
             Tensor... feeds) {
         if (startup != null) {

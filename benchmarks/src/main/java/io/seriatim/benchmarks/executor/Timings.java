@@ -5,24 +5,24 @@ import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * What contenders took in the same rounds.
+ * The times of contenders in the same rounds.
  *
  * @param nanos
- *            for each contender, for each round, the time of a call
+ *            the time of a call, for each contender and round
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Timings(double[][] nanos) {
-    /** The middle of a contender's times. */
+    /** Returns the median of a contender's times. */
     double median(int contender) {
         return middle(round -> nanos[contender][round]);
     }
 
-    /** The middle of the rounds' ratios. */
+    /** Returns the median of the rounds' ratios. */
     double ratio(int contender, int other) {
         return middle(round -> nanos[contender][round] / nanos[other][round]);
     }
 
-    /** The middle of the rounds' differences. */
+    /** Returns the median of the rounds' differences. */
     double difference(int contender, int other) {
         return middle(round -> nanos[contender][round] - nanos[other][round]);
     }

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 
-/** Programs of operations so small that what lies between them is what takes time. No result is left unused. */
+/** Programs of operations so small that the overhead between them dominates. All results are used. */
 enum TinyProgram {
-    /** Each operation needs the one before. */
+    /** Each operation depends on the previous one. */
     CHAIN {
         @Override
         Value body(Graph graph, Value x, int operations) {
@@ -25,7 +25,7 @@ enum TinyProgram {
             return y;
         }
     },
-    /** Groups of operations that all need the group's first one, and its last one needs them all. */
+    /** Groups in which all operations depend on the first one, and the last one depends on all. */
     FAN {
         @Override
         Value body(Graph graph, Value x, int operations) {
@@ -44,7 +44,7 @@ enum TinyProgram {
             return head;
         }
     },
-    /** Each operation replaces one of 16 values by something of it and another. */
+    /** Each operation replaces one of 16 values by a function of it and another one. */
     RANDOM {
         @Override
         Value body(Graph graph, Value x, int operations) {
@@ -78,7 +78,7 @@ enum TinyProgram {
         };
     }
 
-    /** Keeps values away from those for which processors are slow. */
+    /** Avoids denormal values, for which processors are slow. */
     private static Value scaled(Graph graph, Value value, double factor) {
         return graph.op("scale").in("X", value).attr("scale", factor).attr("bias", 1.0).attr("bias_after_scale", true)
                 .one("Out");

@@ -4,19 +4,19 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures contenders in turn, so that what disturbs the machine disturbs all. Each round begins with another one.
+ * Measures contenders in turn, so that other load on the machine affects all of them. Each round begins with another
+ * one.
  *
  * @param warmUps
- *            rounds that do not count
+ *            the number of warm-up rounds
  * @param rounds
- *            rounds that count, from 1
+ *            the number of measured rounds, at least 1
  * @param sampleNanos
- *            how long a contender runs in a round, about
+ *            the approximate time of a contender in a round
  */
 record Turns(int warmUps, int rounds, long sampleNanos) {
     /**
-     * OpenMP's threads spin for some milliseconds after a kernel of several threads, and would disturb whatever comes
-     * next.
+     * OpenMP's threads spin for some milliseconds after a multi-threaded kernel, and would disturb the next contender.
      */
     private static final long SETTLE_NANOS = 20_000_000;
 
@@ -28,7 +28,7 @@ record Turns(int warmUps, int rounds, long sampleNanos) {
             for (int i = 0; i < count; i++) {
                 int which = Math.floorMod(round + i, count);
                 if (calls[which] == 0 || round < 0) {
-                    // The compiler makes calls faster from round to round.
+                    // JIT compilation makes calls faster from round to round.
                     calls[which] = calls(contenders.get(which));
                 }
                 LockSupport.parkNanos(this, SETTLE_NANOS);
@@ -42,7 +42,7 @@ record Turns(int warmUps, int rounds, long sampleNanos) {
         return new Timings(nanos);
     }
 
-    /** How many calls fill a sample. */
+    /** Returns the number of calls of a sample. */
     private long calls(Runnable call) {
         long calls = 1;
         while (true) {

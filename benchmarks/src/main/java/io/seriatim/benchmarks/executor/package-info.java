@@ -1,11 +1,11 @@
 /**
- * The command {@code seriatim bench executor}: plans beside a bare loop over the same kernels in the same rounds, their
- * memory, and how long it takes to make them.
+ * The command {@code seriatim bench executor}: compares plans with a bare loop over the same kernels in the same
+ * rounds, and measures their memory and compilation time.
  *
  * <p>
- * Data passes the types in this order: {@code TinyProgram} and {@code Model} (what is run) → {@code Turns} (all
- * contenders, round after round) → {@code Timings} → the tables of {@code OverheadBench} and {@code ModelBench}.
- * {@code BuildBench} measures each program in a process of its own.
+ * Data flow: {@code TinyProgram} and {@code Model} (the programs) → {@code Turns} (runs all contenders in each round) →
+ * {@code Timings} → the tables of {@code OverheadBench} and {@code ModelBench}. {@code BuildBench} measures each
+ * program in a separate process.
  */
 @NullMarked
 package io.seriatim.benchmarks.executor;

@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
 /**
- * Calls of oneDNN with nothing around them: memory objects are made once, and the layouts are those that the library
- * likes best. What a kernel can at most reach.
+ * Bare calls of oneDNN with memory objects that are created once and with the library's preferred layouts: the upper
+ * limit of a kernel's speed.
  */
 final class BareLibrary {
     private static final int ARGUMENT_BYTES = 16;
@@ -50,7 +50,7 @@ final class BareLibrary {
         return matMul(type, n, 1);
     }
 
-    /** The library's threads are a setting of the calling thread, which stays. */
+    /** The number of the library's threads is a persistent setting of the calling thread. */
     static Runnable matMul(int type, long n, int threads) {
         Dnnl dnnl = Dnnl.require();
         dnnl.setThreads(threads);
@@ -65,7 +65,7 @@ final class BareLibrary {
                 DnnlConstants.DST, DnnlConstants.QUERY_DST);
     }
 
-    /** Which of a convolution's three products. */
+    /** The three computations of a convolution. */
     enum Direction {
         FORWARD, GRAD_INPUT, GRAD_WEIGHTS
     }

@@ -42,9 +42,9 @@ public final class BenchKernelsCommand implements Callable<Integer> {
     @Option(names = "--markdown", description = "Print tables for a README.")
     private boolean markdown;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public BenchKernelsCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override

@@ -1,26 +1,26 @@
 package io.seriatim.benchmarks.kernels;
 
 /**
- * One line of the table.
+ * One row of the table.
  *
  * @param name
- *            what is measured
+ *            the name of the measurement
  * @param ours
- *            one call of it
+ *            one call of the kernel
  * @param limit
- *            one call of what it is held against
+ *            one call of the limit
  * @param amount
- *            floating-point operations or bytes of one call of ours
+ *            the floating-point operations or bytes of one call of the kernel
  * @param limitAmount
- *            those of one call of the limit
+ *            the same for the limit
  * @param unit
- *            what the amount is
+ *            the unit of the amounts
  * @param goal
- *            the least share of the limit's speed
+ *            the minimum fraction of the limit's speed
  */
 record Case(String name, Runnable ours, Runnable limit, double amount, double limitAmount, Unit unit,
         double goal) implements AutoCloseable {
-    /** What is counted. */
+    /** The units of amounts. */
     enum Unit {
         /** Floating-point operations. */
         GFLOPS("GFLOP/s"),
@@ -38,7 +38,7 @@ record Case(String name, Runnable ours, Runnable limit, double amount, double li
         }
     }
 
-    /** Frees what the calls use, where they hold something. */
+    /** Frees the resources of the calls. */
     @Override
     public void close() {
         release(ours);

@@ -4,19 +4,19 @@ package io.seriatim.benchmarks.kernels;
  * A square two-dimensional convolution.
  *
  * @param images
- *            how many
+ *            the number of images
  * @param channels
- *            of an image
+ *            the channels of an image
  * @param size
- *            height and width of an image
+ *            the height and width of an image
  * @param outputs
- *            channels of the result
+ *            the channels of the result
  * @param kernel
- *            height and width of the kernel
+ *            the height and width of the kernel
  * @param stride
- *            in both dimensions
+ *            the stride in both dimensions
  * @param padding
- *            at all four sides
+ *            the padding at all four sides
  */
 record ConvolutionShape(long images, long channels, long size, long outputs, long kernel, int stride, int padding) {
     long[] x() {

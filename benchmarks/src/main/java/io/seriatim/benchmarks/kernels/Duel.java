@@ -1,12 +1,12 @@
 package io.seriatim.benchmarks.kernels;
 
 /**
- * Measures both sides of a case in turn, so that what disturbs the machine disturbs both.
+ * Measures both sides of a case in turn, so that other load on the machine affects both.
  *
  * @param rounds
- *            that count
+ *            the number of measured rounds
  * @param sampleNanos
- *            how long one side runs in a round, about
+ *            the approximate time of one side in a round
  */
 record Duel(int rounds, long sampleNanos) {
     private static final int WARM_UPS = 3;
@@ -31,7 +31,7 @@ record Duel(int rounds, long sampleNanos) {
                 Figure.median(ratio));
     }
 
-    /** How many calls fill a sample. */
+    /** Returns the number of calls of a sample. */
     private long calls(Runnable call) {
         call.run();
         long calls = 1;

@@ -3,16 +3,16 @@ package io.seriatim.benchmarks.kernels;
 import java.util.Arrays;
 
 /**
- * What a case gave.
+ * The result of a case.
  *
  * @param nanos
- *            the median of our times of a call
+ *            the median time of a call of the kernel
  * @param speed
- *            ours, in units a nanosecond: giga a second
+ *            the speed of the kernel, in units per nanosecond
  * @param limit
- *            the limit's, likewise
+ *            the speed of the limit
  * @param ratio
- *            the median over the rounds of our speed by the limit's in the same round
+ *            the median over the rounds of the kernel's speed divided by the limit's
  */
 record Figure(double nanos, double speed, double limit, double ratio) {
     static double median(double[] values) {

@@ -25,7 +25,7 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** What is measured. Cases are made one after the other, since their tensors are large. */
+/** The measured cases. They are created one after the other, because their tensors are large. */
 final class KernelCases {
     private static final double CALL = 0.97;
     private static final double COPY = 0.8;
@@ -91,7 +91,7 @@ final class KernelCases {
                 CALL);
     }
 
-    /** Kernels that only pass over memory, against a copy of tensors of 64 MiB. */
+    /** Memory-bound kernels, compared with a copy of tensors of 64 MiB. */
     static List<Supplier<Case>> memory(boolean quick) {
         long n = quick ? 1 << 20 : 16 << 20;
         long rows = n / 1024;
@@ -122,7 +122,7 @@ final class KernelCases {
                 () -> pass("Adam, " + (n >> 20) + " M parameters", n, 7, adam(n)));
     }
 
-    /** The limit's own copy goes past the cache, as nothing that computes can: this one stores as kernels do. */
+    /** The copy of the limit uses non-temporal stores; this one uses ordinary stores, as kernels do. */
     private static Case throughTheCache(long n) {
         Tensor from = random(n);
         Tensor to = random(n);
@@ -154,14 +154,14 @@ final class KernelCases {
                 new Call(Gather.of(0), random(rows, 128), indices, random(rows, 128)));
     }
 
-    /** A kernel that moves so many floats for each of n elements. */
+    /** A kernel that moves the given number of floats for each of n elements. */
     private static Case pass(String name, long n, double floats, Call ours) {
         double bytes = (double) n * Float.BYTES;
         return new Case(name + " (" + ours.provider() + ")", ours, copy(n), floats * bytes, 2 * bytes,
                 Case.Unit.GIGABYTES, COPY);
     }
 
-    /** A copy of so many floats in one piece. */
+    /** A copy of the given number of contiguous floats. */
     private static Runnable copy(long n) {
         Tensor from = random(n);
         Tensor to = random(n);
@@ -207,7 +207,7 @@ final class KernelCases {
         return tensor;
     }
 
-    /** Nanoseconds of taking and freeing a buffer that is cached. */
+    /** Returns the nanoseconds of allocating and freeing a cached buffer. */
     static double allocation(Duel duel) {
         Devices devices = Devices.system();
         Runnable pair = () -> devices.host().allocate(4096).close();

@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.kernels;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 
-/** What the library's best product reaches: a product of square matrices of 1,024 with nothing around it. */
+/** The peak speed of the library: a bare product of square matrices of size 1,024. */
 public final class MatrixPeak {
     private static final int SIZE = 1024;
     private static final int WARM_UPS = 3;
@@ -12,14 +12,14 @@ public final class MatrixPeak {
     }
 
     /**
-     * Measures it.
+     * Measures the peak.
      *
      * @param bfloat16
-     *            whether with bfloat16, else with float32
+     *            true for bfloat16, false for float32
      * @param threads
-     *            of the library, from 1; it is left at one for the calling thread
+     *            the number of the library's threads, at least 1; reset to 1 for the calling thread afterwards
      * @param repetitions
-     *            of which the fastest counts, from 1
+     *            the number of repetitions, at least 1, of which the fastest is used
      * @return floating-point operations per second
      */
     public static double flops(boolean bfloat16, int threads, int repetitions) {

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Independent matrix products as operations of an engine, with one and with two workers. */
+/** Measures independent matrix products as operations of an engine, with one and with two workers. */
 final class TwoWorkers {
     private static final long SIZE = 256;
     private static final int PRODUCTS = 200;

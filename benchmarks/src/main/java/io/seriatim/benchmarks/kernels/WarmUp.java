@@ -19,7 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** How slow the first calls of kernels are in a process that has run nothing before. */
+/** Measures the first calls of kernels in a new process. */
 final class WarmUp {
     private static final long N = 1 << 16;
     private static final int STEADY = 3000;

@@ -1,10 +1,10 @@
 /**
- * The command {@code seriatim bench kernels}: each kernel against its limit in the same rounds: a bare call of the
- * library, a copy of as many bytes, the measured peak.
+ * The command {@code seriatim bench kernels}: compares each kernel with its limit in the same rounds: a bare call of
+ * the library, a copy of the same number of bytes, or the measured peak.
  *
  * <p>
- * Data passes the types in this order: {@code KernelCases} (what is measured) → {@code Case} → {@code Duel} (both sides
- * in turn) → {@code Figure} → the table.
+ * Data flow: {@code KernelCases} → {@code Case} → {@code Duel} (measures both sides in turn) → {@code Figure} → the
+ * table.
  */
 @NullMarked
 package io.seriatim.benchmarks.kernels;

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.LongStream;
 
-/** Runs workloads on MXNet's engine as lines on stdin ask for; see {@link MxnetSession}. */
+/** Runs workloads on MXNet's engine as requested by lines on stdin; see {@link MxnetSession}. */
 final class MxnetChild {
     private static final int WARM_UPS = 5;
     private static final int WARM_UP_OPS = 20_000;
@@ -24,7 +24,7 @@ final class MxnetChild {
     }
 
     /**
-     * Answers until stdin ends.
+     * Serves requests until the end of stdin.
      *
      * @param args
      *            the path of the library
@@ -44,7 +44,7 @@ final class MxnetChild {
                 System.out.println("ran " + child.run(workload) + " " + workload.size());
             }
         }
-        // Not exit: the library's own end may hang.
+        // Halts instead of exiting, because the library may hang at exit.
         Runtime.getRuntime().halt(0);
     }
 

@@ -14,8 +14,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * Where MXNet's shared libraries are: in the build folder's {@code peers}, where the jar that holds them is brought by
- * Maven at the first use and unpacked.
+ * Finds MXNet's shared libraries, in the folder {@code peers} of the build folder. At the first use Maven downloads the
+ * jar, which is then unpacked.
  */
 final class MxnetLibrary {
     static final String VERSION = "1.9.1";
@@ -30,7 +30,7 @@ final class MxnetLibrary {
         this.peers = peers;
     }
 
-    /** Returns {@code libmxnet.so}, with the libraries that it needs beside it. */
+    /** Returns {@code libmxnet.so}, with the libraries that it depends on in the same folder. */
     Path locate(Consumer<String> notice) throws PeerUnavailableException, InterruptedException {
         String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
         if (!system.equals("Linux amd64")) {
@@ -44,7 +44,7 @@ final class MxnetLibrary {
         return library;
     }
 
-    /** Unpacks beside the folder and then renames, so that a folder that is there is complete. */
+    /** Unpacks to a temporary folder and then renames it, so that an existing folder is complete. */
     static void unpack(Path jar, Path folder) throws PeerUnavailableException {
         Path part = folder.resolveSibling(folder.getFileName() + ".part");
         try (ZipFile zip = new ZipFile(jar.toFile())) {
@@ -53,7 +53,7 @@ final class MxnetLibrary {
                 ZipEntry entry = entries.nextElement();
                 if (entry.getName().startsWith(INSIDE) && !entry.isDirectory()) {
                     try (InputStream in = zip.getInputStream(entry)) {
-                        // The last part of the name only: an entry cannot lead out of the folder.
+                        // Uses the last part of the name only, so that an entry cannot lead out of the folder.
                         Files.copy(in, part.resolve(Path.of(entry.getName()).getFileName()),
                                 StandardCopyOption.REPLACE_EXISTING);
                     }

@@ -5,11 +5,11 @@ import io.seriatim.benchmarks.common.PeerUnavailableException;
 import io.seriatim.benchmarks.engine.EnginePeer;
 import java.util.function.Consumer;
 
-/** Apache MXNet's dependency engine, out of the library that is published on Maven Central. */
+/** Apache MXNet's dependency engine, from the library published on Maven Central. */
 public final class MxnetPeer implements EnginePeer {
-    /** Made by the service loader. */
+    /** Created by the service loader. */
     public MxnetPeer() {
-        // Nothing is loaded before it is opened.
+        // The library is loaded only when a session is opened.
     }
 
     @Override

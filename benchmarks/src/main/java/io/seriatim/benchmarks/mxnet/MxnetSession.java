@@ -20,9 +20,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The library in a JVM of its own: its number of workers comes from the environment, which must be set before it is
- * loaded, and two numbers are compared in one run. One line goes in for each run, {@code WORKLOAD OPS}, and one comes
- * out, {@code ran NANOS OPERATIONS}; whatever else comes out is ignored.
+ * The library in a separate JVM, because its number of workers is set by the environment before it is loaded, and one
+ * benchmark compares two numbers. Each run has one input line, {@code WORKLOAD OPS}, and one output line,
+ * {@code ran NANOS OPERATIONS}; other output is ignored.
  */
 final class MxnetSession implements EnginePeer.Session {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -82,7 +82,7 @@ final class MxnetSession implements EnginePeer.Session {
                 ResultCheck.EMPTY_BODY);
     }
 
-    /** Takes lines until one begins as it should. */
+    /** Skips lines until one has the expected prefix. */
     private String await(String beginning) throws PeerUnavailableException, InterruptedException {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (true) {
@@ -103,13 +103,13 @@ final class MxnetSession implements EnginePeer.Session {
         try (from) {
             from.lines().forEach(to::add);
         } catch (IOException | UncheckedIOException e) {
-            // The process was ended while it wrote.
+            // The process ended while it wrote.
         } finally {
             to.add(GONE);
         }
     }
 
-    /** The end of its input asks the child to end; a library that hangs at exit is not waited for. */
+    /** The end of the input stops the child; this does not wait for a library that hangs at exit. */
     @Override
     public void close() {
         in.close();

@@ -5,10 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/**
- * A model in the format of ONNX, while it is written: its field numbers are those of {@code onnx.proto}. All numbers
- * are float32.
- */
+/** Writes a model in ONNX format, with the field numbers of {@code onnx.proto}. All numbers are float32. */
 final class OnnxGraph {
     private static final int IR_VERSION = 8;
     private static final int OPERATOR_SET = 17;

@@ -14,9 +14,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The few calls of ONNX Runtime's Java library that a request needs. The library is loaded out of a jar that is brought
- * when it is asked for, so the calls are method handles: each costs some nanoseconds more than a plain one, of a
- * request of 30 microseconds and more.
+ * The calls of ONNX Runtime's Java library that a request needs. The library is loaded from a jar that is downloaded on
+ * demand, so the calls use method handles. Each costs some nanoseconds more than a direct call, of at least 30
+ * microseconds per request.
  */
 final class OnnxRuntimeCalls {
     private static final Map<Path, OnnxRuntimeCalls> LOADED = new HashMap<>();
@@ -33,7 +33,7 @@ final class OnnxRuntimeCalls {
     private final MethodHandle floats;
 
     private OnnxRuntimeCalls(Path jar) throws IOException, ReflectiveOperationException, PeerUnavailableException {
-        // Never closed: classes are loaded out of it for as long as the process lives.
+        // Never closed, because classes are loaded from it until the process ends.
         ClassLoader loader = new URLClassLoader("onnxruntime", new URL[]{jar.toUri().toURL()},
                 OnnxRuntimeCalls.class.getClassLoader());
         MethodHandles.Lookup lookup = MethodHandles.publicLookup();
@@ -75,7 +75,7 @@ final class OnnxRuntimeCalls {
         T make() throws Throwable;
     }
 
-    /** A request cannot do anything about what the library throws. */
+    /** A request cannot recover from exceptions of the library. */
     private static <T> T call(Call<T> call) throws PeerUnavailableException {
         try {
             return call.make();
@@ -90,7 +90,7 @@ final class OnnxRuntimeCalls {
         return handle.asType(MethodType.methodType(result, parameters));
     }
 
-    /** The library of a jar. A library of native code can be loaded once only. */
+    /** Returns the library of a jar. Native code can be loaded only once. */
     static synchronized OnnxRuntimeCalls of(Path jar) throws PeerUnavailableException {
         @Nullable
         OnnxRuntimeCalls known = LOADED.get(jar);
@@ -105,7 +105,7 @@ final class OnnxRuntimeCalls {
         return known;
     }
 
-    /** A session whose operations run one after the other on the calling thread. */
+    /** Creates a session that runs operations one after the other on the calling thread. */
     AutoCloseable open(byte... model) throws PeerUnavailableException {
         return call(() -> {
             Object options = (Object) newOptions.invokeExact();

@@ -9,16 +9,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** ONNX Runtime for Java, as it is published on Maven Central. */
+/** ONNX Runtime for Java, from Maven Central. */
 public final class OnnxRuntimePeer implements ServePeer {
     static final String VERSION = "1.29.0";
 
     private static final String JAR = "onnxruntime-" + VERSION + ".jar";
     private static final String ARTIFACT = "com.microsoft.onnxruntime:onnxruntime:" + VERSION;
 
-    /** Made by the service loader. */
+    /** Created by the service loader. */
     public OnnxRuntimePeer() {
-        // Nothing is loaded before it is opened.
+        // The library is loaded only when a session is opened.
     }
 
     @Override

@@ -3,16 +3,16 @@ package io.seriatim.benchmarks.onnx;
 import io.seriatim.benchmarks.serve.ServePeer;
 
 /**
- * One session for all callers.
+ * A session that all callers share.
  *
  * @param calls
  *            the library
  * @param session
- *            its session
+ *            the library's session
  * @param fed
- *            the name of what is fed
+ *            the name of the input
  * @param shape
- *            of what is fed
+ *            the shape of the input
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record OnnxRuntimeSession(OnnxRuntimeCalls calls, AutoCloseable session, String fed,

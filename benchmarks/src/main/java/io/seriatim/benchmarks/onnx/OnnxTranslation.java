@@ -16,16 +16,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a network for inference as a model of ONNX, as a user of ONNX would: a product and the bias that is added to
- * it are one Gemm, and a convolution has its bias itself. Only the operations of the networks that are compared are
- * known.
+ * Converts an inference network to an ONNX model in the usual form: a product with its bias becomes one Gemm, and a
+ * convolution includes its bias. Only the operations of the compared networks are supported.
  */
 final class OnnxTranslation {
     private final Block block;
     private final Map<String, Tensor> parameters;
     private final OnnxGraph graph = new OnnxGraph();
     private final Set<String> used = new LinkedHashSet<>();
-    /** What has no node of its own, by its result: reshaped parameters, and products that wait for their bias. */
+    /**
+     * The operations without a node of their own, by result: reshaped parameters, and products whose bias has not been
+     * seen yet.
+     */
     private final Map<String, OpDesc> held = new HashMap<>();
 
     private OnnxTranslation(Program program, Map<String, Tensor> parameters) {
@@ -56,7 +58,9 @@ final class OnnxTranslation {
         return Objects.requireNonNull(block.get(name).type().tensorType()).shape();
     }
 
-    /** Whether an operation adds a parameter, as it is or reshaped, to the result of a product or a convolution. */
+    /**
+     * Returns whether an operation adds a parameter, possibly reshaped, to the result of a product or a convolution.
+     */
     private boolean isBias(OpDesc op, OpDesc product) {
         if (!op.type().equals("elementwise_add") || !op.input("X").equals(result(product))) {
             return false;

@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.onnx;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** A message in the wire format of protocol buffers, while it is written. */
+/** Writes a message in the wire format of protocol buffers. */
 final class ProtobufMessage {
     private static final int VARINT = 0;
     private static final int DELIMITED = 2;

@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.serve;
 import java.util.Arrays;
 import java.util.List;
 
-/** How long requests took, in nanoseconds. Of one thread at a time. */
+/** The latencies of requests, in nanoseconds. Not thread-safe. */
 final class Answers {
     private long[] nanos = new long[1 << 14];
     private int count;
@@ -19,7 +19,7 @@ final class Answers {
         return count;
     }
 
-    /** All of several, in order. */
+    /** Merges and sorts the latencies of several clients. */
     static long[] sorted(List<Answers> all) {
         long[] sorted = new long[all.stream().mapToInt(Answers::count).sum()];
         int filled = 0;
@@ -31,7 +31,7 @@ final class Answers {
         return sorted;
     }
 
-    /** The time within which a part of the requests is answered; not a number if there are none. */
+    /** Returns a quantile of the latencies; NaN if there are none. */
     static double quantile(double part, long... sorted) {
         return sorted.length == 0 ? Double.NaN : sorted[Math.min(sorted.length - 1, (int) (sorted.length * part))];
     }

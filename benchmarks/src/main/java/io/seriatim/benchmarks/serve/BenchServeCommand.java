@@ -58,9 +58,9 @@ public final class BenchServeCommand implements Callable<Integer> {
     @Option(names = "--skip-peers", description = "Do not look for other systems on the class path.")
     private boolean skipPeers;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public BenchServeCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override

@@ -10,21 +10,21 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Callers, each of which makes one request after the other.
+ * Clients, each of which sends one request after the other.
  *
  * @param count
- *            how many
+ *            the number of clients
  * @param size
- *            of a request
+ *            the size of a request
  */
 record Clients(int count, int size) {
     /**
-     * What they got in a slice of time.
+     * The result of a time slice.
      *
      * @param perSecond
-     *            requests that were answered
+     *            the answered requests per second
      * @param answers
-     *            one for each client
+     *            the latencies of each client
      */
     record Slice(double perSecond, List<Answers> answers) {
     }
@@ -60,7 +60,7 @@ record Clients(int count, int size) {
         }
     }
 
-    /** What is answered after the end does not count. */
+    /** Requests answered after the end are not counted. */
     private static Answers call(ServePeer.Session service, float[] values, long end) {
         Answers answers = new Answers();
         long start = System.nanoTime();

@@ -5,12 +5,12 @@ import io.seriatim.executor.RequestBatcher;
 import io.seriatim.tensor.Tensor;
 
 /**
- * One plan for all callers, of whose requests those that wait are joined.
+ * A plan for all callers, with a batcher that combines waiting requests.
  *
  * @param service
- *            whose plan it is
+ *            the service with the plan
  * @param batcher
- *            of that plan
+ *            the batcher of the plan
  */
 record JoinedService(PlanService service, RequestBatcher batcher) implements ServePeer.Session {
     static JoinedService of(ServedNetwork served, int mostRows) {

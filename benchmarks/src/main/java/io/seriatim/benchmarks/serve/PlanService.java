@@ -14,20 +14,20 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * One plan for all callers, each of which runs it on its own thread.
+ * A plan for all callers, each of which runs it on its own thread.
  *
  * @param executor
- *            of one thread
+ *            the executor, with one thread per run
  * @param network
- *            for inference
+ *            the inference network
  * @param plan
- *            of one request
+ *            the plan of one request
  * @param fed
- *            the name of what is fed
+ *            the name of the input
  * @param fetched
  *            the name of the result
  * @param shape
- *            of a request
+ *            the shape of a request
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record PlanService(Executor executor, Program network, Plan plan, String fed, String fetched,
@@ -57,14 +57,14 @@ record PlanService(Executor executor, Program network, Plan plan, String fed, St
         return call(plan::run, values);
     }
 
-    /** A request that something else runs on the plan. */
+    /** A request that runs on the plan by other means. */
     float[] call(Function<Tensor, Results> run, float... values) {
         try (Tensor x = Tensor.of(values, shape); Tensor y = run.apply(x).get(fetched)) {
             return y.toFloatArray();
         }
     }
 
-    /** How many numbers a request has. */
+    /** Returns the number of elements of a request. */
     int size() {
         long size = 1;
         for (long dim : shape) {

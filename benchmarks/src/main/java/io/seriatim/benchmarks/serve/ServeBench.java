@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Ours and others in turn, in slices of time.
+ * Measures all services in alternating time slices.
  *
  * @param rounds
- *            slices of each that count, for each number of clients
+ *            the number of measured slices per service and number of clients
  * @param nanos
- *            of a slice
+ *            the length of a slice
  * @param clients
  *            the numbers of clients
  */
@@ -42,7 +42,7 @@ record ServeBench(int rounds, long nanos, List<Integer> clients) {
      * Measures, and adds a row for each number of clients.
      *
      * @param services
-     *            by their names, ours first; what a peer that the table has is missing is left empty
+     *            the services by name, Seriatim's first; the cells of a missing peer stay empty
      */
     void run(String network, int size, Map<String, ServePeer.Session> services, List<String> peers, Table table)
             throws InterruptedException {
@@ -62,7 +62,7 @@ record ServeBench(int rounds, long nanos, List<Integer> clients) {
         }
     }
 
-    /** Whoever computes something else is not measured. */
+    /** A service with different results is not measured. */
     private static void requireSame(String network, int size, Map<String, ServePeer.Session> services) {
         float[] x = Clients.request(0, size);
         float[] ours = Objects.requireNonNull(services.get(OURS)).call(x);

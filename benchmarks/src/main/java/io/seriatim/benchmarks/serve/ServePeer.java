@@ -6,49 +6,49 @@ import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Another system that serves networks, to be compared with ours. Found by {@link java.util.ServiceLoader}. */
+/** Another system that serves networks, to compare with Seriatim. Found by {@link java.util.ServiceLoader}. */
 public interface ServePeer {
     /**
-     * Its name.
+     * Returns the name.
      *
-     * @return name and version, as tables show it
+     * @return name and version, as shown in tables
      */
     String name();
 
     /**
-     * Makes a network ready, for as many callers as there are.
+     * Loads a network, for any number of callers.
      *
      * @param network
-     *            for inference, of which one variable is fed
+     *            the inference network, with one feed
      * @param parameters
      *            the values of its parameters
      * @param fed
-     *            the name of what is fed; its shape is that of the variable
+     *            the name of the input, whose shape is that of the variable
      * @param fetched
      *            the name of the result
      * @param notice
-     *            takes lines for the user, for instance before something is downloaded
-     * @return what answers requests, with one thread for each
+     *            receives messages for the user, for instance before a download
+     * @return a session that answers each request with one thread
      * @throws PeerUnavailableException
-     *             if it cannot be had on this machine, or does not know an operation
+     *             if the system is not available on this machine, or does not support an operation
      * @throws InterruptedException
      *             if the thread is interrupted
      */
     Session open(Program network, Map<String, Tensor> parameters, String fed, String fetched, Consumer<String> notice)
             throws PeerUnavailableException, InterruptedException;
 
-    /** Answers requests. For many threads at once. */
+    /** Answers requests. Thread-safe. */
     interface Session extends AutoCloseable {
         /**
-         * One request.
+         * Answers one request.
          *
          * @param values
-         *            of what is fed
+         *            the values of the input
          * @return the values of the result
          */
         float[] call(float... values);
 
-        /** Frees it. */
+        /** Frees the session. */
         @Override
         void close();
     }

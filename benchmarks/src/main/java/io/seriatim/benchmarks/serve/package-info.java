@@ -2,9 +2,9 @@
  * The command {@code seriatim bench serve}: requests of one example each, from several threads to one plan.
  *
  * <p>
- * Data passes the types in this order: {@code BenchServeCommand} → {@code PlanService} (ours) and each
- * {@code ServePeer}'s session → {@code ServeBench} (both in turn) with {@code Clients} (one slice of time) →
- * {@code Answers} (what was counted) → the table.
+ * Data flow: {@code BenchServeCommand} → {@code PlanService} and the sessions of each {@code ServePeer} →
+ * {@code ServeBench} (alternates between them) with {@code Clients} (one time slice) → {@code Answers} (latencies) →
+ * the table.
  */
 @NullMarked
 package io.seriatim.benchmarks.serve;

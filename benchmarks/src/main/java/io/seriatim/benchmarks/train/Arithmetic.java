@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Counts the floating-point operations of a program's products and convolutions, backward included. All else is too
- * little to count.
+ * Counts the floating-point operations of a program's products and convolutions, including the backward part. Other
+ * operations are negligible.
  */
 final class Arithmetic {
     private static final String GRADIENT = "_grad";
@@ -18,7 +18,7 @@ final class Arithmetic {
     private Arithmetic() {
     }
 
-    /** The operations of a run, of a program whose shapes are all known. */
+    /** Returns the floating-point operations of a run of a program whose shapes are all known. */
     static long of(Program program) {
         Block block = program.global();
         return block.ops().stream().mapToLong(op -> of(block, op)).sum();
@@ -46,7 +46,7 @@ final class Arithmetic {
         return op.output(slot).stream().anyMatch(name -> !name.toUpperCase(Locale.ROOT).contains("@EMPTY@"));
     }
 
-    /** How many products are added for each element of the result. */
+    /** Returns the number of products that are summed for each element of the result. */
     private static long depth(Block block, OpDesc op, List<String> operands) {
         long[] second = dims(block, op.input(operands.getLast()).getFirst());
         if (operands.contains("Filter")) {

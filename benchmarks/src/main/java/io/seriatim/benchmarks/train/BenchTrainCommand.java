@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures training steps and single calls, as peers do the same. */
+/** Measures training steps and inference calls, as the peers do. */
 @Command(name = "train", description = "Measure training steps and single calls of whole networks, each in a "
         + "process of its own, and print JSON lines.")
 public final class BenchTrainCommand implements Callable<Integer> {
@@ -55,9 +55,9 @@ public final class BenchTrainCommand implements Callable<Integer> {
 
     private boolean failed;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public BenchTrainCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override
@@ -116,7 +116,7 @@ public final class BenchTrainCommand implements Callable<Integer> {
         return quick ? List.of(1) : List.of(1, 2);
     }
 
-    /** Only what trains has mixed precision. */
+    /** Only training has mixed precision. */
     private Set<TrainWork> chosen() {
         Set<TrainWork> chosen = works.isEmpty() ? EnumSet.allOf(TrainWork.class) : EnumSet.copyOf(works);
         if (precision == Setting.Precision.BF16) {
@@ -131,8 +131,7 @@ public final class BenchTrainCommand implements Callable<Integer> {
     }
 
     /**
-     * With several threads the faster of two ways to use them. A work that fails is told of and leaves the others
-     * alone.
+     * Uses the faster of two ways to use several threads. A workload that fails is reported, and the others still run.
      */
     private List<Figures> ours(TrainWork work, int count, Setting setting) throws InterruptedException {
         try {

@@ -7,14 +7,11 @@ import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import java.util.List;
 
-/**
- * Recurrent networks written step by step in primitive operations. They take [steps, batch, width], and give the last
- * state.
- */
+/** Recurrent networks unrolled in primitive operations. They take [steps, batch, width] and return the last state. */
 final class Cells {
-    /** How many steps a sequence has. */
+    /** The number of steps of a sequence. */
     static final int STEPS = 64;
-    /** Of what goes in and of the state. */
+    /** The width of the input and of the state. */
     static final int WIDTH = 128;
 
     private Cells() {

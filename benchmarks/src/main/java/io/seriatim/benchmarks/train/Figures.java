@@ -12,25 +12,22 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * One line of figures: a flat object of JSON, with the keys and the blanks that the Python peers print. What is not
- * finite is null.
- */
+/** One line of results: a flat JSON object in the format of the Python peers. Values that are not finite are null. */
 final class Figures {
-    /** What can be compared, best known first. */
+    /** The keys of comparable times, the most common first. */
     private static final List<String> TIMES = List.of("median_ms", "median_us", "ns_per_op");
     private static final Pattern MEMBER = Pattern
             .compile("\"(?<key>\\w+)\":\\s*(?:\"(?<text>[^\"\\\\]*)\"|(?<value>[-+.\\w]+))");
 
     private final Map<String, String> members = new LinkedHashMap<>();
 
-    /** Adds a name, which has neither quotes nor backslashes. */
+    /** Adds a text without quotes and backslashes. */
     Figures with(String key, String text) {
         members.put(key, '"' + text + '"');
         return this;
     }
 
-    /** Adds a number with at most so many decimals. */
+    /** Adds a number with at most the given number of decimals. */
     Figures with(String key, double number, int decimals) {
         members.put(key, Double.isFinite(number)
                 ? new BigDecimal(number).setScale(decimals, RoundingMode.HALF_EVEN).toPlainString()
@@ -38,7 +35,7 @@ final class Figures {
         return this;
     }
 
-    /** The figures of a process, of which other lines are left out. */
+    /** Parses the results of a process; other lines are ignored. */
     static List<Figures> parse(String output) {
         return output.lines().filter(line -> line.startsWith("{")).map(Figures::parseLine).toList();
     }
@@ -54,7 +51,7 @@ final class Figures {
         return figures;
     }
 
-    /** Of several lines of the same work, one whose numbers are the medians. */
+    /** Returns a line with the medians of several lines of the same workload. */
     static Figures median(List<Figures> lines) {
         Figures median = new Figures();
         lines.getFirst().members.forEach((key, value) -> {
@@ -66,12 +63,12 @@ final class Figures {
         return median;
     }
 
-    /** A name, or nothing where it is missing. */
+    /** Returns a text, or empty if it is missing. */
     String text(String key) {
         return members.getOrDefault(key, "").replace("\"", "");
     }
 
-    /** A number, or nothing where it is missing. */
+    /** Returns a number, or empty if it is missing. */
     OptionalDouble number(String key) {
         String value = members.get(key);
         return value == null || value.equals("null") || value.startsWith("\"")
@@ -79,14 +76,14 @@ final class Figures {
                 : OptionalDouble.of(Double.parseDouble(value));
     }
 
-    /** The key of what it took. */
+    /** Returns the key of the time. */
     String timeKey() {
         return TIMES.stream().filter(members::containsKey).findFirst()
                 .orElseThrow(
                         () -> new IllegalArgumentException("Figures must have one of " + TIMES + ", but are " + this));
     }
 
-    /** What it took, in the unit of {@link #timeKey}. */
+    /** Returns the time, in the unit of {@link #timeKey}. */
     double time() {
         return number(timeKey()).orElse(Double.NaN);
     }

@@ -12,21 +12,21 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The works through a library for the JVM: {@code run.sh LIBRARY WORK THREADS} builds what it needs with Maven at the
- * first use, and prints a line of members between tabulators for each part.
+ * Runs the workloads with a library for the JVM: {@code run.sh LIBRARY WORK THREADS} builds its dependencies with Maven
+ * at the first use, and prints a tab-separated line for each part.
  *
  * @param name
- *            in tables
+ *            the name in tables
  * @param library
- *            as the script calls it
+ *            the script's name of the library
  * @param folder
- *            where the script is
+ *            the folder of the script
  */
 record JvmPeer(String name, String library, Path folder) implements Peer {
     private static final String SCRIPT = "run.sh";
     private static final String RESULT = "RESULT\t";
     private static final Pattern MEMBER = Pattern.compile("(?<key>\\w+)=(?<value>[-+.\\w]+)");
-    /** Where its names are not ours. */
+    /** The script's names that differ from Seriatim's. */
     private static final Map<String, String> KEYS = Map.of("hwm", "rss_mb", "first_s", "first_step_s");
     private static final List<String> KEPT = List.of("median_ms", "median_us", "p99_us", "rss_mb", "first_step_s");
 
@@ -60,7 +60,7 @@ record JvmPeer(String name, String library, Path folder) implements Peer {
         return all;
     }
 
-    /** Brings its lines into the form of ours. */
+    /** Converts its lines to Seriatim's format. */
     List<Figures> parse(String output, String label, int threads) {
         return output.lines().filter(line -> line.contains(RESULT)).map(line -> {
             Figures figures = new Figures().with("lib", name).with("work", label).with("threads", threads, 0);

@@ -9,9 +9,9 @@ import java.util.List;
 
 /** The layers of the networks, with the peers' distributions of the initial weights. */
 final class Networks {
-    /** The characters that the transformer knows. */
+    /** The number of characters of the transformer. */
     static final int SYMBOLS = 65;
-    /** The positions of its texts. */
+    /** The number of positions of its texts. */
     static final int CONTEXT = 64;
 
     private static final int WIDTH = 128;
@@ -23,7 +23,7 @@ final class Networks {
     private Networks() {
     }
 
-    /** Weights and biases are uniform below one by the square root of the inputs. */
+    /** Weights and biases are uniform, bounded by one over the square root of the number of inputs. */
     private static Value linear(Graph g, Value x, long out) {
         long in = x.dim(-1);
         double bound = 1 / Math.sqrt((double) in);
@@ -47,7 +47,7 @@ final class Networks {
                 .apply(x);
     }
 
-    /** A decoder with normalisation before each part. */
+    /** A decoder with pre-normalisation. */
     static Value gpt(Graph g, Value tokens) {
         Value positions = g.parameter(ParameterSpec.of(Initializer.normal(0, 0.02)), DType.FLOAT32, CONTEXT, WIDTH);
         Value mask = g.full(DType.FLOAT32, MASKED, CONTEXT, CONTEXT).triangle(false, 1);

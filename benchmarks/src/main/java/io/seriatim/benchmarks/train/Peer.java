@@ -8,32 +8,32 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Another system that does the same works. */
+/** Another system that runs the same workloads. */
 interface Peer {
-    /** In tables, and as {@code lib} in lines of figures. */
+    /** Returns the name in tables and in the key {@code lib} of result lines. */
     String name();
 
-    /** Whether it does a work at all. */
+    /** Returns whether the peer supports a workload. */
     boolean does(TrainWork work);
 
     /**
-     * Measures it in a process of its own.
+     * Measures a workload in a separate process.
      *
-     * @return a line for each part of the work, as ours are
+     * @return one line for each part of the workload, in Seriatim's format
      * @throws PeerUnavailableException
-     *             if it cannot be run, or fails: why
+     *             if the peer cannot run or fails; the message gives the reason
      */
     List<Figures> run(TrainWork work, int threads) throws InterruptedException, PeerUnavailableException;
 
     /**
-     * Those that a folder has and this machine can run.
+     * Returns the peers in a folder that this machine can run.
      *
      * @param folder
-     *            has the folders {@code python} and {@code jvm}, or one of them
+     *            a folder with folders {@code python} and {@code jvm}, or one of them
      * @param environment
-     *            the values of environment variables, null for what is not set
+     *            the values of environment variables, null if not set
      * @param notice
-     *            is told what is to be set for one that is there, but cannot be run
+     *            receives a message about the missing setting of a peer that cannot run
      */
     static List<Peer> in(Path folder, Function<String, @Nullable String> environment, Consumer<String> notice) {
         return Stream

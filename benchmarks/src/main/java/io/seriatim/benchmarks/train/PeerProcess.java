@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A program that prints figures on stdout and all else on stderr.
+ * A program that prints results on stdout and all other output on stderr.
  *
  * @param command
  *            the program with its first arguments
  * @param folder
- *            where it runs
+ *            the working directory
  * @param environment
- *            what it needs beside that of this process
+ *            additional environment variables
  * @param help
- *            for the user, if it fails: what may be missing
+ *            a hint for the user if it fails
  */
 record PeerProcess(List<String> command, Path folder, Map<String, String> environment, String help) {
     PeerProcess {
@@ -27,7 +27,7 @@ record PeerProcess(List<String> command, Path folder, Map<String, String> enviro
         environment = Map.copyOf(environment);
     }
 
-    /** What it prints on stdout. */
+    /** Runs the program and returns its standard output. */
     String run() throws InterruptedException, PeerUnavailableException {
         try {
             Path out = Files.createTempFile("seriatim-peer-", ".out");
@@ -47,7 +47,7 @@ record PeerProcess(List<String> command, Path folder, Map<String, String> enviro
         }
     }
 
-    /** Through files: a pipe that no one reads would hold it up. */
+    /** Uses files, because an unread pipe would block the program. */
     private int run(File out, File err) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectOutput(out)
                 .redirectError(err);
@@ -61,10 +61,10 @@ record PeerProcess(List<String> command, Path folder, Map<String, String> enviro
         }
     }
 
-    /** What it says last is mostly why. */
+    /** The last line usually contains the reason. */
     private static String lastLine(Path... files) throws IOException {
         for (Path file : files) {
-            // Programs may print in any character set.
+            // The output may be in any character set.
             String text = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).strip();
             if (!text.isEmpty()) {
                 return ": " + text.lines().reduce("", (_, line) -> line);

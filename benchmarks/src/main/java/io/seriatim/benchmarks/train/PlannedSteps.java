@@ -18,18 +18,18 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * A plan that is run step by step, with its startup program behind it.
+ * A plan that runs step by step, after its startup program has run.
  *
  * @param executor
- *            its own
+ *            the executor
  * @param recorder
- *            of the executor, which pauses
+ *            the executor's recorder, which is paused
  * @param plan
- *            of one step
+ *            the plan of one step
  * @param out
- *            the variable of its result
+ *            the variable of the result
  * @param data
- *            what it is fed, if it is always the same
+ *            the feeds, if they are always the same
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String out,
@@ -40,7 +40,7 @@ record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String o
                 task.data());
     }
 
-    /** A part of the batch for each thread. */
+    /** A plan with a replica for each thread, which gets a part of the batch. */
     static PlannedSteps split(TrainPrograms.Task task, int threads, Setting setting) {
         DataParallel parallel = DataParallel.of(task.network().main(), task.network().startup(), task.feeds(),
                 task.out(),
@@ -67,12 +67,12 @@ record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String o
         return loss;
     }
 
-    /** Runs it without looking at the result. */
+    /** Runs the plan without reading the result. */
     void run() {
         plan.run(data).get(out).close();
     }
 
-    /** A call with numbers that are not yet in a tensor. */
+    /** An inference call with an array as input. */
     float[] call(float... values) {
         try (Tensor x = Tensor.of(values, data[0].shape().dims()); Tensor y = plan.run(x).get(out)) {
             return y.toFloatArray();
@@ -80,12 +80,12 @@ record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String o
     }
 
     /**
-     * Where the time of one more run goes.
+     * Records further runs and returns the split of the time of the fastest.
      *
      * @param threads
-     *            that the executor has
+     *            the number of the executor's threads
      * @param repetitions
-     *            of which the shortest counts
+     *            the number of runs
      */
     TimeShares shares(int threads, int repetitions) {
         recorder.resume();
@@ -97,7 +97,7 @@ record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String o
         return trace.shares(Collections.min(trace.runs(), Comparator.comparingLong(RunTrace.Run::duration)), threads);
     }
 
-    /** What its temporaries take together. */
+    /** Returns the total size of the temporaries. */
     long arenaBytes() {
         try (PlanProbe probe = PlanProbe.of(plan, data)) {
             return probe.arenaBytes();

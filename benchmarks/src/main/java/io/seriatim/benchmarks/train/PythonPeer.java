@@ -12,24 +12,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The works through a Python library: {@code SCRIPT THREADS WORK} prints a line of figures for each part.
+ * Runs the workloads with a Python library: {@code SCRIPT THREADS WORK} prints a result line for each part.
  *
  * @param name
- *            the library's, as its lines have it
+ *            the name of the library in result lines
  * @param python
  *            the interpreter that has the library
  * @param folder
- *            where the script is
+ *            the folder of the script
  * @param script
- *            its name
+ *            the name of the script
  * @param help
- *            for the user, if it fails
+ *            a hint for the user if it fails
  */
 record PythonPeer(String name, String python, Path folder, String script, String help) implements Peer {
     private static final List<Kind> KINDS = List.of(new Kind("torch", "SERIATIM_PEER_PYTHON", "torch and torchvision"),
             new Kind("paddle", "SERIATIM_PEER_PADDLE_PYTHON", "paddlepaddle"));
 
-    /** What must be known of a library. */
+    /** The description of a library. */
     private record Kind(String name, String variable, String packages) {
         String script() {
             return name + "_bench.py";

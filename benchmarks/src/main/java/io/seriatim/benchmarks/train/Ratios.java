@@ -14,7 +14,10 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Our figures beside the peers'. Of several lines of the same work, threads and system, the median counts. */
+/**
+ * Tables of the results of Seriatim and the peers. Of several lines of the same workload, threads and system, the
+ * median is used.
+ */
 final class Ratios {
     private static final String OURS = "seriatim";
     private static final String MISSING = "–";
@@ -39,19 +42,19 @@ final class Ratios {
         }
     }
 
-    /** Times, and what ours is of the fastest peer's. */
+    /** Returns the times, with the ratio of Seriatim to the fastest peer. */
     Table times() {
         return table(List.of("unit"), key -> List.of(UNITS.getOrDefault(timeKey(key), timeKey(key))), this::timeKey,
                 key -> String.format(Locale.ROOT, "%.2f", key.work.goal().ratio()), "fastest", _ -> true);
     }
 
-    /** The most memory of the processes that train, and what ours is of that of the peer with the least. */
+    /** Returns the peak memory of training processes, with the ratio of Seriatim to the peer with the least. */
     Table memory() {
         return table(List.of(), _ -> List.of(), _ -> "rss_mb", key -> key.work.goal().megabytes(), "least",
                 key -> key.work.trains());
     }
 
-    /** Seconds from the start to the end of the first step. */
+    /** Returns the seconds from the start of the process to the end of the first step. */
     Table firstSteps() {
         return table(List.of(), _ -> List.of(), _ -> "first_step_s", key -> key.work.goal().firstStep(), "fastest",
                 key -> key.work.trains());

@@ -2,7 +2,7 @@ package io.seriatim.benchmarks.train;
 
 import io.seriatim.graph.Network;
 
-/** Networks of the works as they answer a request: one example at a time. */
+/** The networks of the workloads for inference with one example per request. */
 public enum ServedNetwork {
     /** A perceptron of three layers. */
     T1,
@@ -12,11 +12,11 @@ public enum ServedNetwork {
     T6;
 
     /**
-     * The network.
+     * Returns the network.
      *
      * @param isOpen
-     *            whether a request may have any number of examples; else it has one
-     * @return its first program is for inference
+     *            whether a request may have any number of examples instead of one
+     * @return the network, whose main program is for inference
      */
     public Network network(boolean isOpen) {
         TrainPrograms.Task call = switch (this) {
@@ -29,7 +29,7 @@ public enum ServedNetwork {
     }
 
     /**
-     * What is fed.
+     * Returns the input.
      *
      * @return the name of the variable
      */
@@ -38,10 +38,10 @@ public enum ServedNetwork {
     }
 
     /**
-     * The result of a network.
+     * Returns the result of a network.
      *
      * @param network
-     *            one of these
+     *            one of these networks
      * @return the name of the variable
      */
     public static String fetched(Network network) {

@@ -10,23 +10,23 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How all works of a run are measured.
+ * The settings of all workloads of a benchmark.
  *
  * @param quick
- *            whether few steps do
+ *            whether to run few steps
  * @param precision
- *            in what products and convolutions are computed in training
+ *            the precision of products and convolutions in training
  * @param without
- *            passes that plans are made without
+ *            the passes that are disabled
  */
 record Setting(boolean quick, Precision precision, Set<Pass> without) {
     private static final int QUICK_PART = 10;
 
-    /** In what products and convolutions are computed. */
+    /** The precision of products and convolutions. */
     enum Precision {
-        /** As the peers do. */
+        /** float32, as the peers use. */
         F32,
-        /** The parameters stay float32. */
+        /** bfloat16; the parameters stay float32. */
         BF16
     }
 
@@ -34,7 +34,7 @@ record Setting(boolean quick, Precision precision, Set<Pass> without) {
         without = without.isEmpty() ? Set.of() : Set.copyOf(without);
     }
 
-    /** All of the numbers, or a tenth. */
+    /** Returns the full number of steps, or a tenth of it. */
     int part(int count) {
         return quick ? count / QUICK_PART : count;
     }
@@ -47,7 +47,7 @@ record Setting(boolean quick, Precision precision, Set<Pass> without) {
         return Executor.builder().threads(threads).without(without.toArray(Pass[]::new));
     }
 
-    /** For the command line of another process. */
+    /** Formats the settings for the command line of another process. */
     Stream<String> arguments() {
         return Stream.of(String.valueOf(quick), precision.name(), passes());
     }
@@ -58,7 +58,7 @@ record Setting(boolean quick, Precision precision, Set<Pass> without) {
         return new Setting(Boolean.parseBoolean(quick), Precision.valueOf(precision), without);
     }
 
-    /** What is not as the peers do it, for lines of figures. */
+    /** Returns the differences from the peers' settings, for result lines. */
     Figures note(Figures figures) {
         if (isBfloat16()) {
             figures.with("precision", precision.name().toLowerCase(Locale.ROOT));

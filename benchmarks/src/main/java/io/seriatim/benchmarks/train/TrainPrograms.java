@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.BiFunction;
 
-/** The programs of the works, and what they are fed: random numbers that stay the same in all steps. */
+/** The programs of the workloads and their feeds: random numbers that are the same in all steps. */
 final class TrainPrograms {
     private static final long SEED = 1;
-    /** Another one, so that targets have nothing to do with what goes in. */
+    /** Another seed, so that targets are independent of the inputs. */
     private static final long TARGET_SEED = 2;
     /** The name of a result. */
     static final String OUT = "out";
-    /** The name of what goes in. */
+    /** The name of the input. */
     static final String X = "x";
     private static final String TARGET = "target";
     private static final int CHAIN = 1000;
@@ -36,24 +36,23 @@ final class TrainPrograms {
      * A program with its data.
      *
      * @param network
-     *            one step, or one call
+     *            the network of one step or one call
      * @param feeds
-     *            the names of what it is fed
+     *            the names of the feeds
      * @param out
-     *            the variable of its result: the loss, where it trains
+     *            the variable of the result, which is the loss for training
      * @param data
-     *            for the feeds
+     *            the feeds
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Task(Network network, List<String> feeds, String out, Tensor... data) {
     }
 
     /**
-     * Training steps.
+     * Returns the program of a training step.
      *
      * @param open
-     *            whether the program is for any batch, so that it can be split; it is then the first dimension of all
-     *            feeds
+     *            whether the batch size is variable, as the first dimension of all feeds, so that a batch can be split
      * @param bfloat16
      *            whether products and convolutions are computed in bfloat16
      */
@@ -104,7 +103,7 @@ final class TrainPrograms {
                 (g, pair) -> Cells.gru(g, stepsFirst(pair.x(), open)).minus(pair.target()).square().mean());
     }
 
-    /** What goes in, and what should come out. */
+    /** The inputs and the targets. */
     private record Pair(Value x, Value target) {
     }
 
@@ -126,17 +125,17 @@ final class TrainPrograms {
         return g.data(name, tensor.dtype(), dims);
     }
 
-    /** A call of the network of T1. */
+    /** An inference call of the network of T1. */
     static Task mlpCall() {
         return call(Networks::mlp, false, gauss(SEED, 1, 784));
     }
 
-    /** A call of the network of T2. */
+    /** An inference call of the network of T2. */
     static Task leNetCall() {
         return call(Networks::leNet, false, gauss(SEED, 1, 1, 28, 28));
     }
 
-    /** 1,000 additions in a row. */
+    /** A chain of 1,000 additions. */
     static Task chain() {
         return call((g, x) -> {
             Value y = x;
@@ -147,7 +146,7 @@ final class TrainPrograms {
         }, false, gauss(SEED, CHAIN_WIDTH));
     }
 
-    /** One call of a network. */
+    /** One inference call of a network. */
     static Task call(BiFunction<Graph, Value, Value> layers, boolean isOpen, long... dims) {
         return call(layers, isOpen, gauss(SEED, dims));
     }

@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What is measured, under the names of the table of goals. */
+/** The workloads, with the names of the table of goals. */
 enum TrainWork {
     /** A perceptron of three layers. */
     T1("mlp", "mlp", true),
@@ -28,14 +28,14 @@ enum TrainWork {
     private final boolean trains;
 
     /**
-     * What is to be reached at most; empty where nothing is said.
+     * Upper limits as goals; empty if there is no goal.
      *
      * @param ratio
-     *            of the time to that of the fastest peer
+     *            the ratio of the time to that of the fastest peer
      * @param megabytes
-     *            of the process
+     *            the peak memory of the process
      * @param firstStep
-     *            seconds to its end
+     *            the seconds to the end of the first step
      */
     record Goal(double ratio, String megabytes, String firstStep) {
     }
@@ -46,18 +46,18 @@ enum TrainWork {
         this.trains = trains;
     }
 
-    /** The name in lines of figures, which is the Python peers' name; what infers has one for each network. */
+    /** The name in result lines, which is the Python peers' name; inference has one for each network. */
     String label() {
         return label;
     }
 
-    /** What the Python peers call it on their command line, or null where they do not have it. */
+    /** The name on the Python peers' command line, or null if they do not support it. */
     @Nullable
     String python() {
         return python;
     }
 
-    /** What the peers in Java call its parts, with their names in lines of figures. */
+    /** The JVM peers' names of its parts, with the names in result lines. */
     Map<String, String> jvm() {
         return switch (this) {
             case T1, T2, T3, T4 -> Map.of(name(), label);
@@ -66,7 +66,7 @@ enum TrainWork {
         };
     }
 
-    /** How many steps come before those that count: as many as the peers on a JVM make. */
+    /** Returns the number of warm-up steps, which is that of the peers on a JVM. */
     int warmUps() {
         return switch (this) {
             case T1 -> 300;
@@ -76,7 +76,7 @@ enum TrainWork {
         };
     }
 
-    /** How many steps count. */
+    /** Returns the number of measured steps. */
     int steps() {
         return switch (this) {
             case T1 -> 1000;
@@ -86,7 +86,7 @@ enum TrainWork {
         };
     }
 
-    /** Whether it makes training steps. */
+    /** Returns whether the workload trains. */
     boolean trains() {
         return trains;
     }
@@ -104,8 +104,8 @@ enum TrainWork {
     }
 
     /**
-     * Whether halves of a batch give the whole batch's step but for rounding: batch normalisation takes the statistics
-     * of each half.
+     * Returns whether splitting the batch changes only rounding. Batch normalisation would use the statistics of each
+     * part.
      */
     boolean isSameWhenSplit() {
         return trains && this != T6;

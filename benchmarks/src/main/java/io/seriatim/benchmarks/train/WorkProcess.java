@@ -16,19 +16,19 @@ import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 /**
- * Measures one work in this process.
+ * Measures one workload in this process.
  *
  * @param work
- *            what is measured
+ *            the workload
  * @param threads
- *            of the executor
+ *            the number of the executor's threads
  * @param split
- *            whether each thread has a part of the batch
+ *            whether each thread gets a part of the batch
  * @param setting
- *            how
+ *            the settings
  */
 record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) {
-    /** As users have it, but for a heap and a collector that fit programs whose tensors lie elsewhere. */
+    /** The default JVM, except for a heap and a collector that suit programs with off-heap tensors. */
     private static final List<String> OPTIONS = List.of("-Xms48m", "-Xmx512m", "-XX:+UseSerialGC");
     private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache",
             "-Xlog:disable",
@@ -42,10 +42,10 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
     private static final int WARM_CHAIN_CALLS = 200;
     private static final int CALLS = 2000;
     private static final int CHAIN_CALLS = 200;
-    /** Of which it is told where their time goes. */
+    /** The number of recorded steps. */
     private static final int RECORDED = 20;
 
-    /** Measures it in a process that has run nothing before. */
+    /** Measures the workload in a new process. */
     List<Figures> inOwnProcess() throws IOException, InterruptedException {
         List<String> options = new ArrayList<>(OPTIONS);
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -64,7 +64,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         return figures;
     }
 
-    /** Measures it here. */
+    /** Measures the workload in this process. */
     List<Figures> measure() {
         return switch (work) {
             case T1, T2, T3, T4, T4B, T6 -> List.of(steps());
@@ -93,7 +93,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
                 millis[i] = (System.nanoTime() - start) / 1e6;
             }
             Arrays.sort(millis);
-            Figures figures = begun(work.label()).with("first_step_s", firstStep, 2)
+            Figures figures = started(work.label()).with("first_step_s", firstStep, 2)
                     .with("median_ms", median(millis), 3)
                     .with("min_ms", millis[0], 3).with("first_loss", first, 4).with("last_loss", last, 4);
             if (threads > 1) {
@@ -105,7 +105,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         }
     }
 
-    /** Only the first network of a process tells how long that took to its first call. */
+    /** The time to the first call is meaningful only for the first network of a process. */
     private Figures calls(String label, TrainPrograms.Task task, boolean isFirst) {
         float[] x = task.data()[0].toFloatArray();
         try (PlannedSteps steps = PlannedSteps.of(task, threads, setting)) {
@@ -113,7 +113,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
             double firstCall = sinceStart();
             double[] micros = times(() -> steps.call(x), setting.part(WARM_CALLS), setting.part(CALLS));
             double median = micros[micros.length / 2];
-            Figures figures = begun(label);
+            Figures figures = started(label);
             if (isFirst) {
                 figures.with("first_step_s", firstCall, 2);
             }
@@ -129,8 +129,8 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
             steps.run();
             double firstCall = sinceStart();
             double[] micros = times(steps::run, setting.part(WARM_CHAIN_CALLS), setting.part(CHAIN_CALLS));
-            // A run has a thousand operations: its microseconds are the nanoseconds of one.
-            Figures figures = begun(work.label()).with("first_step_s", firstCall, 2).with("ns_per_op",
+            // A run has a thousand operations, so its microseconds are the nanoseconds of one.
+            Figures figures = started(work.label()).with("first_step_s", firstCall, 2).with("ns_per_op",
                     micros[micros.length / 2], 1);
             shares(figures, steps, "_us", 1e3, 1);
             return figures.with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);
@@ -152,7 +152,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         return micros;
     }
 
-    /** Of a run of the plan, in extra runs: recording takes time. */
+    /** Measures the split of the time in extra runs, because recording adds overhead. */
     private void shares(Figures figures, PlannedSteps steps, String unit, double nanos, int decimals) {
         TimeShares shares = steps.shares(threads, setting.part(RECORDED));
         figures.with("kernels" + unit, shares.busy() / nanos, decimals)
@@ -165,16 +165,16 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     }
 
-    private Figures begun(String label) {
+    private Figures started(String label) {
         Figures figures = new Figures().with("lib", "seriatim").with("work", label).with("threads", threads, 0);
         peakMegabytes().ifPresent(value -> figures.with("rss_mb", Math.floor(value), 0));
         return setting.note(figures);
     }
 
-    /** The arithmetic's limit is measured last: it takes memory of its own. */
+    /** The arithmetic peak is measured last, because it needs memory of its own. */
     private Figures ended(Figures figures, TrainPrograms.Task task, PlannedSteps steps, double seconds) {
         int rounds = setting.quick() ? 3 : 20;
-        // Without AVX-512 the library multiplies no matrices of bfloat16: what computes there is float32.
+        // Without AVX-512 the library does not support bfloat16 products and computes in float32.
         boolean narrow = setting.isBfloat16() && OneDnn.status().hasAvx512();
         double peak = MatrixPeak.flops(narrow, threads, rounds);
         return figures.with("limit_share", Arithmetic.of(task.network().main()) / peak / seconds, 3)
@@ -187,7 +187,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         return (now - ManagementFactory.getRuntimeMXBean().getStartTime()) / 1e3;
     }
 
-    /** The most memory that this process has had, where the system tells it. */
+    /** Returns the peak memory of this process, if the system reports it. */
     private static OptionalDouble peakMegabytes() {
         try {
             return Files.readAllLines(STATUS).stream().filter(line -> line.startsWith(PEAK))
@@ -198,10 +198,10 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
     }
 
     /**
-     * Prints the figures of a work.
+     * Prints the results of a workload.
      *
      * @param args
-     *            the work, the number of threads, whether each thread has a part of the batch, and the setting
+     *            the workload, the number of threads, whether each thread gets a part of the batch, and the settings
      */
     public static void main(String[] args) {
         Kernels.loadAhead();

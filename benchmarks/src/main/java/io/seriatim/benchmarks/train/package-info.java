@@ -1,11 +1,10 @@
 /**
- * The command {@code seriatim bench train}: the works that peers do too, each in a process of its own.
+ * The command {@code seriatim bench train}: workloads that the peers run too, each in a separate process.
  *
  * <p>
- * Data passes the types in this order: {@code TrainWork} (what there is) → {@code TrainPrograms} with {@code Networks}
- * and {@code Cells} (its program and data) → {@code PlannedSteps} (a plan that is run step by step) →
- * {@code WorkProcess} (measures it, in its process) → {@code Figures} (a line of JSON) → {@code Ratios} (the tables
- * beside each {@code Peer}).
+ * Data flow: {@code TrainWork} (the workloads) → {@code TrainPrograms} with {@code Networks} and {@code Cells} (program
+ * and data) → {@code PlannedSteps} (a plan that runs step by step) → {@code WorkProcess} (measures in its process) →
+ * {@code Figures} (a line of JSON) → {@code Ratios} (the tables with each {@code Peer}).
  */
 @NullMarked
 package io.seriatim.benchmarks.train;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The class files in the running JDK's module image: real files on every machine that has Java. */
+/** The class files in the running JDK's module image, which exist on every machine with Java. */
 final class ClassFiles {
     /** A group of this size takes some milliseconds to compress. */
     private static final long GROUP_BYTES = 128 * 1024;
@@ -19,10 +19,10 @@ final class ClassFiles {
     }
 
     /**
-     * Lists them in a fixed order, in groups.
+     * Lists the files in a fixed order, in groups.
      *
      * @param limit
-     *            about how many bytes in all
+     *            the approximate total number of bytes
      */
     static List<Group> groups(long limit) {
         List<Group> groups = new ArrayList<>();

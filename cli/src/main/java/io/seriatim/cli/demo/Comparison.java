@@ -8,11 +8,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs both programs in turn, so that a machine that is busy for a while slows both, and compares every result with the
+ * Runs both programs alternately, so that other load on the machine slows both, and compares every result with the
  * first.
  */
 final class Comparison {
-    /** Each group of files waits in memory, so not too many of them. */
+    /** Groups of files that are being processed are in memory, so their number is limited. */
     private static final int MAX_PENDING = 1024;
 
     private final List<Group> groups;
@@ -29,7 +29,7 @@ final class Comparison {
         expected = SerialProgram.run(groups);
     }
 
-    /** Runs each program once without counting the time. */
+    /** Runs each program once as a warm-up. */
     void warmUp() throws IOException, InterruptedException {
         runSerial();
         runParallel(null);
@@ -41,7 +41,9 @@ final class Comparison {
         parallel.add(runParallel(null));
     }
 
-    /** Runs the parallel program once more; its time does not count, since recording takes some. */
+    /**
+     * Runs the parallel program once more with a recorder; its time is not counted, because recording adds overhead.
+     */
     void record(Recorder recorder) throws InterruptedException {
         runParallel(recorder);
     }
@@ -52,7 +54,7 @@ final class Comparison {
         return check(result, System.nanoTime() - began);
     }
 
-    /** The time includes starting the engine's threads and ending them. */
+    /** The time includes starting and stopping the engine's threads. */
     private double runParallel(@Nullable Recorder recorder) throws InterruptedException {
         long began = System.nanoTime();
         Result result;

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The same program through the engine: the same loop, each step now pushed with what it reads and mutates. The steps of
- * different groups run at the same time; the three shared variables keep what is appended, listed and merged in the
- * loop's order.
+ * The same program on the engine: the same loop, whose steps are pushed with the variables that they read and mutate.
+ * The steps of different groups run at the same time; the three shared variables keep appending, listing and merging in
+ * the order of the loop.
  */
 final class EngineProgram {
     /** Values that the steps of one group pass on. */

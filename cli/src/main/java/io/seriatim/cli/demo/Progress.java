@@ -6,8 +6,8 @@ import java.io.PrintWriter;
 import java.util.Optional;
 
 /**
- * Tells on stderr what is running: on a terminal in one line that is overwritten and at last removed, elsewhere in a
- * line each.
+ * Prints the current activity on stderr: on a terminal in one line, which is overwritten and finally removed, otherwise
+ * in separate lines.
  */
 final class Progress implements AutoCloseable {
     private final PrintWriter err;

@@ -7,9 +7,9 @@ import java.util.Locale;
 
 /** Formats the text that the command prints on stdout. */
 record Report(PrintWriter out) {
-    /** With the workers' names, a line of a usual terminal. */
+    /** The width of the timeline, which with the workers' names fits a terminal. */
     private static final int COLUMNS = 64;
-    /** Wide enough to tell the steps of one group apart. */
+    /** The width of the detailed timeline, in which the steps of one group can be distinguished. */
     private static final long ZOOM_NANOS = 30_000_000;
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double BYTES_PER_MEGA = 1e6;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
-/** The program as one would write it first: a loop. Compare {@link EngineProgram}. */
+/** The serial program: a loop. Compare {@link EngineProgram}. */
 final class SerialProgram {
     private SerialProgram() {
     }

@@ -81,7 +81,7 @@ public final class SerialToParallelCommand implements Callable<Integer> {
             comparison.record(timeline);
             return;
         }
-        // Closed after the engine, which is gone when the run is over.
+        // Closed after the engine, which ends with the run.
         try (TraceFile traced = Recorder.trace(file)) {
             comparison.record(op -> {
                 timeline.ended(op);
@@ -107,8 +107,8 @@ public final class SerialToParallelCommand implements Callable<Integer> {
     }
 
     /**
-     * Tries it, beside the file, since an older one stays as it is until the run is over; permissions alone do not
-     * tell.
+     * Checks that the file can be written by creating a temporary file in its folder, because permissions alone are not
+     * conclusive. An existing file stays unchanged until the run is over.
      */
     private static void checkWritable(CommandLine command, Path file) {
         Path folder = file.toAbsolutePath().getParent();
@@ -119,7 +119,7 @@ public final class SerialToParallelCommand implements Callable<Integer> {
         try {
             Files.delete(Files.createTempFile(folder, file.getFileName().toString(), ".partial"));
         } catch (IOException e) {
-            // Only the kind: its message names the file of the trial.
+            // Only the type of the exception, because its message names the temporary file.
             String why = e.getClass().getSimpleName();
             throw new ParameterException(command,
                     "--trace must be a file that can be written, but is '" + file + "': " + why, e);

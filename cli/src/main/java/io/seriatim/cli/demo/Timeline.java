@@ -12,11 +12,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Draws what each worker did: a row a worker, a column a stretch of time, a letter for the kind of step that took most
- * of it.
+ * Draws the activity of each worker: one row per worker, one column per interval of time, and a letter for the kind of
+ * step that took most of the interval.
  */
 final class Timeline implements Recorder {
-    /** The steps that compute have capitals; those that change what is shared, small letters. */
+    /** Steps that only compute have capital letters, steps that change shared state small letters. */
     static final String LEGEND = "R read  H hash  C compress  I index   l list  a append  m merge   . idle";
     private static final String LETTERS = "RHCIlam.";
     private static final char IDLE = '.';
@@ -50,7 +50,7 @@ final class Timeline implements Recorder {
     }
 
     /**
-     * Draws a stretch of time.
+     * Draws an interval of time.
      *
      * @param columns
      *            the width of the picture, in characters, without the workers' names
@@ -59,7 +59,7 @@ final class Timeline implements Recorder {
         Map<String, List<OpRecord>> byThread = records.stream().collect(Collectors.groupingBy(OpRecord::thread));
         int widest = byThread.keySet().stream().mapToInt(String::length).max().orElse(0);
         List<String> rows = new ArrayList<>();
-        // By number: a name with 10 would come before that with 2.
+        // Sorted by number, because 10 precedes 2 in the order of names.
         Comparator<Map.Entry<String, List<OpRecord>>> byWorker = Comparator
                 .comparingInt(e -> e.getValue().getFirst().worker());
         byThread.entrySet().stream().sorted(byWorker.thenComparing(Map.Entry.comparingByKey())).forEach(e -> {

@@ -1,6 +1,6 @@
 /**
- * The demonstration: one program over the running JDK's classes, as a plain loop ({@code SerialProgram}) and through
- * the engine ({@code EngineProgram}). Both are made of the same {@code Steps} and change the same {@code Result}.
+ * The demonstration: a program over the running JDK's classes, as a plain loop ({@code SerialProgram}) and on the
+ * engine ({@code EngineProgram}). Both consist of the same {@code Steps} and produce a {@code Result}.
  */
 @NullMarked
 package io.seriatim.cli.demo;

@@ -21,9 +21,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Says what is there. */
-@Command(name = "doctor", description = "Say what Seriatim finds on this machine: processor, native libraries, "
-        + "devices, kernels; and what it misses, and why.")
+/** Lists the processor, native libraries, devices and kernels. */
+@Command(name = "doctor", description = "List the processor, native libraries, devices and kernels of this machine, "
+        + "and what is missing and why.")
 public final class DoctorCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
@@ -31,9 +31,9 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--kernels", description = "List all kernels with their types.")
     private boolean kernels;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public DoctorCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override

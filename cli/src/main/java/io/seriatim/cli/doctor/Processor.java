@@ -12,14 +12,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The processor, as far as the system tells.
+ * The processor, as far as the system describes it.
  *
  * @param model
- *            its name
+ *            the name
  * @param present
- *            the instruction sets that matter and are there
+ *            the relevant instruction sets that it has
  * @param missing
- *            those that are not
+ *            the relevant instruction sets that it lacks
  */
 record Processor(String model, List<String> present, List<String> missing) {
     private static final Map<String, String> INTEL = new TreeMap<>(
@@ -38,7 +38,7 @@ record Processor(String model, List<String> present, List<String> missing) {
         }
     }
 
-    /** Out of the lines of /proc/cpuinfo. */
+    /** Parses the lines of /proc/cpuinfo. */
     static Processor of(List<String> lines) {
         String model = value(lines, "model name");
         String flags = value(lines, "flags");

@@ -1,4 +1,4 @@
-/** The command {@code seriatim doctor}: what Seriatim finds on this machine, and what it misses. */
+/** The command {@code seriatim doctor}: describes this machine as Seriatim sees it. */
 @NullMarked
 package io.seriatim.cli.doctor;
 

@@ -50,19 +50,19 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Runs a program: one line a step with what has one element; what has more goes to files. */
-@Command(name = "run", description = "Run a program of PaddlePaddle. Prints 'step=K name=value…' for what has one "
-        + "element; other fetches of the last step go to files NAME.npy.")
+/** Runs a program. Fetches with one element are printed in one line per step, larger ones are written to files. */
+@Command(name = "run", description = "Run a program of PaddlePaddle. Prints 'step=K name=value…' for fetches with one "
+        + "element; other fetches of the last step are written to files NAME.npy.")
 public final class RunCommand implements Callable<Integer> {
-    /** From where random numbers come. */
+    /** The kinds of random numbers. */
     enum Random {
-        /** Counter-based: the same in any order of operations. */
+        /** Counter-based numbers, which do not depend on the order of operations. */
         PHILOX,
-        /** Those of PaddlePaddle on a processor. */
+        /** The numbers of PaddlePaddle on a CPU. */
         PADDLE
     }
 
-    /** In bytes: what the usual file systems take. */
+    /** The maximum length of a file name in bytes on common file systems. */
     private static final int LONGEST_NAME = 255;
 
     @Spec
@@ -72,8 +72,8 @@ public final class RunCommand implements Callable<Integer> {
             + "__model__.")
     private @Nullable Path program;
 
-    @Option(names = "--startup", paramLabel = "FILE", description = "A program that is run once before, to set "
-            + "parameters.")
+    @Option(names = "--startup", paramLabel = "FILE",
+            description = "A program that runs once before, to initialise " + "the parameters.")
     private @Nullable Path startup;
 
     @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, an .npz with some of "
@@ -83,28 +83,28 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
-    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted. Default: what the "
-            + "program fetches.")
+    @Option(names = "--fetch", paramLabel = "NAME",
+            description = "A variable to fetch. Default: the variables that the " + "program fetches.")
     private List<String> fetches = new ArrayList<>();
 
-    @Option(names = "--steps", defaultValue = "1", paramLabel = "N", description = "How many times it is run. "
-            + "Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--steps", defaultValue = "1", paramLabel = "N",
+            description = "The number of runs. " + "Default: ${DEFAULT-VALUE}.")
     private int steps;
 
-    @Option(names = "--random", defaultValue = "philox", paramLabel = "philox|paddle", description = "From where "
-            + "random numbers come. With paddle, a seed gives those of PaddlePaddle. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--random", defaultValue = "philox", paramLabel = "philox|paddle", description = "The kind of "
+            + "random numbers. With paddle, a seed gives the numbers of PaddlePaddle. Default: ${DEFAULT-VALUE}.")
     private Random random = Random.PHILOX;
 
-    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "Of operations that have no seed "
-            + "of their own. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
+            description = "The seed of operations without a seed " + "of their own. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
-    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P", description = "Where it runs: cpu, or sim:N "
-            + "for a simulated device; operations that say op_device run there. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P", description = "The place: cpu, or sim:N "
+            + "for a simulated device; operations with op_device run there. Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
 
-    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads work on a "
-            + "step. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N",
+            description = "The number of threads of a " + "step. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
     @Option(names = "--trace", paramLabel = "FILE.json", description = "Records the steps as a timeline for "
@@ -112,7 +112,7 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable Path trace;
 
     @Option(names = "--report", paramLabel = "FILE.html", description = "Records the steps as a page: timeline, "
-            + "memory, the costliest operations, why threads were idle.")
+            + "memory, the costliest operations, reasons for idle threads.")
     private @Nullable Path report;
 
     @Option(names = "--allow-files", paramLabel = "DIR", description = "A folder in which operations of the "
@@ -120,13 +120,13 @@ public final class RunCommand implements Callable<Integer> {
             + "such operations is refused.")
     private @Nullable Path allowFiles;
 
-    @Option(names = "--out", defaultValue = ".", paramLabel = "DIR", description = "Where files go. Default: the "
-            + "current folder.")
+    @Option(names = "--out", defaultValue = ".", paramLabel = "DIR",
+            description = "The folder of result files. Default: the " + "current folder.")
     private @Nullable Path out;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public RunCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     private CommandSpec command() {
@@ -154,7 +154,7 @@ public final class RunCommand implements Callable<Integer> {
         RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
         Map<String, Tensor> results = Map.of();
         try (Executor executor = executor(recorder)) {
-            // Forbidden operations are reported before anything is computed, also by the startup program.
+            // Operations that are not allowed are reported before any program runs, including the startup program.
             Plan plan = executor.compile(main, new Feeds(List.copyOf(values.keySet())), new Fetches(wanted));
             if (first != null) {
                 executor.run(first);
@@ -170,8 +170,8 @@ public final class RunCommand implements Callable<Integer> {
         } catch (FilesNotAllowedException e) {
             throw usage(String.valueOf(e.getMessage()), e);
         } catch (ProgramFailedException e) {
-            // Some programs compute with another type than they declare, so only a failure shows that the feed was
-            // wrong.
+            // Some programs compute with a type other than the declared one, so the feed is reported only if the run
+            // fails.
             String other = ofAnotherType(main, values);
             throw other == null ? e : usage(other + "; " + e.getMessage(), e);
         } finally {
@@ -183,7 +183,7 @@ public final class RunCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Before anything is run: a result with nowhere to go would be lost with the time that it took. */
+    /** Checks the names of result files before the run, so that no result is lost after a long computation. */
     private void checkFetches(Program main, List<String> wanted) {
         Map<String, String> files = new HashMap<>();
         for (String name : wanted) {
@@ -197,7 +197,7 @@ public final class RunCommand implements Callable<Integer> {
             String file = fileOf(name);
             if (file.getBytes(StandardCharsets.UTF_8).length > LONGEST_NAME || !isFileName(file)) {
                 throw usage("The fetch '" + name + "' cannot be written to a file: '" + file
-                        + "' is no name of one; leave it out, or fetch a copy of it under another name", null);
+                        + "' is not a valid file name; leave the fetch out, or fetch a copy under another name", null);
             }
             String other = files.putIfAbsent(file, name);
             if (other != null) {
@@ -209,7 +209,7 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Whether a variable has one element for all feeds, and so is printed instead of written to a file. */
+    /** Returns whether a variable has one element for all feeds, so that it is printed instead of written to a file. */
     private static boolean isScalar(VarDesc desc) {
         VarType.TensorType type = desc.type().tensorType();
         return type != null && type.dims().stream().allMatch(dim -> dim == 1);
@@ -278,7 +278,7 @@ public final class RunCommand implements Callable<Integer> {
 
     /** Tensors read from a file. */
     private interface Input<T> {
-        /** Reads it. */
+        /** Reads the file. */
         T read() throws IOException;
     }
 
@@ -292,7 +292,7 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** The variables of the operations that fetch, by their column. */
+    /** Returns the variables of the fetch operations, by column. */
     private static List<String> ownFetches(Program program) {
         return program.global().ops().stream().filter(op -> op.type().equals("fetch") || op.type().equals("fetch_v2"))
                 .sorted(Comparator.comparingInt(RunCommand::column)).map(op -> op.input("X").getFirst()).toList();
@@ -315,7 +315,7 @@ public final class RunCommand implements Callable<Integer> {
                                 : ParameterFiles.readCombined(file, main));
     }
 
-    /** The program's parameters that an .npz holds. The others keep the values of the startup program. */
+    /** Returns the program's parameters that an .npz contains. The others keep the values of the startup program. */
     private static Map<String, Tensor> named(Path file, Program main) throws IOException {
         Map<String, Tensor> all = Npz.read(file);
         Map<String, Tensor> named = new LinkedHashMap<>();
@@ -362,7 +362,7 @@ public final class RunCommand implements Callable<Integer> {
                 + value.spec();
     }
 
-    /** Says which feed has not the type that the program declares; null if all have. */
+    /** Returns a description of a feed whose type differs from the declared one, or null if there is none. */
     private @Nullable String ofAnotherType(Program main, Map<String, Tensor> values) {
         for (Map.Entry<String, Tensor> value : values.entrySet()) {
             VarDesc desc = main.global().get(value.getKey());
@@ -391,7 +391,7 @@ public final class RunCommand implements Callable<Integer> {
         };
     }
 
-    /** Before anything is run: a long training is not to end with nowhere to write to. */
+    /** Creates the folder before the run, so that a long computation cannot fail at its end for lack of it. */
     private Path folder(Path path) {
         try {
             return Files.createDirectories(path);

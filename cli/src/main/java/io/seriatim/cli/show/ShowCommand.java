@@ -29,9 +29,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Prints, draws and summarises a program, or what the executor makes of it. */
-@Command(name = "show", description = "Print a program, draw it, and say what it amounts to; or, with --plan, what "
-        + "the executor makes of it. Operation types that are not known are marked with ?.")
+/** Prints, draws and summarises a program, or the executor's plan of it. */
+@Command(name = "show", description = "Print, draw and summarise a program or, with --plan, "
+        + "the executor's plan of it. Unknown operation types are marked with ?.")
 public final class ShowCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
@@ -40,38 +40,38 @@ public final class ShowCommand implements Callable<Integer> {
             + "PaddlePaddle, or a folder with a __model__.")
     private @Nullable Path program;
 
-    @Option(names = "--dot", paramLabel = "FILE", description = "Write it for Graphviz.")
+    @Option(names = "--dot", paramLabel = "FILE", description = "Write the program in Graphviz format.")
     private @Nullable Path dot;
 
-    @Option(names = "--svg", paramLabel = "FILE", description = "Draw it; with --plan, draw the plan.")
+    @Option(names = "--svg", paramLabel = "FILE", description = "Draw the program or, with --plan, the plan.")
     private @Nullable Path svg;
 
-    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "What stands for unknown "
+    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "The value of unknown "
             + "dimensions in the estimates and in the plan. Default: ${DEFAULT-VALUE}.")
     private long batch;
 
-    @Option(names = "--summary", description = "Leave out the variables and operations.")
+    @Option(names = "--summary", description = "Omit the variables and operations.")
     private boolean summaryOnly;
 
     @Option(names = "--plan", description = "Print the executor's plan step by step instead: variables, kernels, "
-            + "dependencies, streams, lifetimes, memory. Nothing is run, and no parameters are needed.")
+            + "dependencies, streams, lifetimes, memory. Runs no operation and needs no parameters.")
     private boolean plan;
 
-    @Option(names = "--place", defaultValue = "cpu", paramLabel = "PLACE", description = "Where the plan would "
-            + "run, such as cpu or sim:0. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "PLACE",
+            description = "The place of the " + "plan, such as cpu or sim:0. Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
 
-    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads would run "
-            + "the plan. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N",
+            description = "The number of threads of " + "the plan. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
-    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted of the plan. Default: "
-            + "what the program fetches.")
+    @Option(names = "--fetch", paramLabel = "NAME",
+            description = "A variable that the plan fetches. Default: " + "the variables that the program fetches.")
     private List<String> fetches = new ArrayList<>();
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public ShowCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override

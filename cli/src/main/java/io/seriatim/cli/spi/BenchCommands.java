@@ -7,9 +7,9 @@ import java.util.List;
  */
 public interface BenchCommands {
     /**
-     * The subcommands.
+     * Returns the subcommands.
      *
-     * @return objects whose classes are annotated with {@code picocli.CommandLine.Command}; new ones in each call
+     * @return new objects whose classes are annotated with {@code picocli.CommandLine.Command}
      */
     List<Object> commands();
 }

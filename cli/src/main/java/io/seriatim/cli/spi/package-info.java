@@ -1,4 +1,4 @@
-/** How other jars add commands to the command line. */
+/** The interface through which other jars add commands. */
 @NullMarked
 package io.seriatim.cli.spi;
 

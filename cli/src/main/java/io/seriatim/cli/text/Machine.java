@@ -14,9 +14,9 @@ public final class Machine {
     }
 
     /**
-     * The processors, the system and the Java.
+     * Describes the processors, the operating system and the Java version.
      *
-     * @return a line
+     * @return one line
      */
     public static String describe() {
         return Stream.of(Optional.of(Runtime.getRuntime().availableProcessors() + " processors"), cpu(),
@@ -25,7 +25,7 @@ public final class Machine {
                 .flatMap(Optional::stream).reduce((a, b) -> a + ", " + b).orElseThrow();
     }
 
-    /** The processor's name, where the system tells it in a file. */
+    /** Returns the processor's name, if the system provides it in a file. */
     private static Optional<String> cpu() {
         try (Stream<String> lines = Files.lines(CPU_INFO)) {
             Stream<String> names = lines.filter(line -> line.startsWith("model name"));

@@ -4,23 +4,24 @@ import java.util.Collection;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Finds the known word that a mistyped one probably stands for. */
+/** Suggests the known word that a mistyped one probably means. */
 public final class Nearest {
-    /** More changed characters than these are another word rather than a slip. */
+    /** The maximum number of edits of a typing error. */
     private static final int MOST = 2;
 
     private Nearest() {
     }
 
     /**
-     * The known word with the fewest changes: a character inserted, removed or replaced, or two neighbours swapped.
+     * Returns the known word with the smallest edit distance: insertions, deletions and replacements of a character,
+     * and swaps of neighbouring characters.
      *
      * @param word
-     *            what was typed; upper and lower case are the same
+     *            the typed word; case is ignored
      * @param known
-     *            the words that exist
-     * @return the nearest one, the first of several; empty if every word differs in more than two characters, or in
-     * half of its own
+     *            the known words
+     * @return the nearest word, the first of several; empty if every word differs by more than two edits, or by half of
+     * its characters
      */
     public static Optional<String> to(String word, Collection<String> known) {
         String nearest = null;
@@ -35,7 +36,7 @@ public final class Nearest {
         return Optional.ofNullable(nearest);
     }
 
-    /** The optimal string alignment distance, row by row. */
+    /** Computes the optimal string alignment distance, row by row. */
     private static int distance(String a, String b) {
         int[][] rows = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

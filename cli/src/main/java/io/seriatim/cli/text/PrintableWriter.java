@@ -5,18 +5,17 @@ import java.io.PrintWriter;
 import java.io.Writer;
 
 /**
- * What commands print to: nothing that a terminal would obey passes, wherever it comes from. Lines may still be made
- * by whoever prints; names out of files that stand within a line are escaped there too, with
- * {@link Printable#of}, so that they make none.
+ * A writer for the output of commands, which escapes all control characters except line ends. Code that inserts names
+ * from files into a line must escape them with {@link Printable#of}, so that they cannot contain line ends.
  */
 public final class PrintableWriter extends PrintWriter {
     private final PrintWriter raw;
 
     /**
-     * A writer that escapes what terminals obey.
+     * Creates an escaping writer.
      *
      * @param raw
-     *            where the escaped text goes
+     *            receives the escaped text
      */
     public PrintableWriter(PrintWriter raw) {
         super(new Escaping(raw));
@@ -24,11 +23,11 @@ public final class PrintableWriter extends PrintWriter {
     }
 
     /**
-     * For those who redraw a line, and print nothing but their own words.
+     * Returns the raw writer, for code that redraws lines and prints no text from files.
      *
      * @param writer
-     *            that of a command
-     * @return one that passes everything
+     *            the writer of a command
+     * @return a writer without escaping
      */
     public static PrintWriter raw(PrintWriter writer) {
         return writer instanceof PrintableWriter printable ? printable.raw : writer;
@@ -42,7 +41,7 @@ public final class PrintableWriter extends PrintWriter {
 
     private static final class Escaping extends Writer {
         private final PrintWriter to;
-        /** The first half of a pair, whose second half has not come yet. */
+        /** A high surrogate whose low surrogate has not been written yet. */
         private String half = "";
 
         Escaping(PrintWriter to) {

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** A table of texts: the first column flush left, the others flush right. */
+/** A text table, with the first column left-aligned and the others right-aligned. */
 public final class Table {
     private final List<List<String>> rows = new ArrayList<>();
 
     /**
-     * An empty table.
+     * Creates an empty table.
      *
      * @param header
      *            the names of the columns
@@ -23,7 +23,7 @@ public final class Table {
      * Adds a row.
      *
      * @param cells
-     *            as many as the header has
+     *            as many cells as the header has
      */
     public void row(List<String> cells) {
         int columns = rows.getFirst().size();
@@ -35,9 +35,9 @@ public final class Table {
     }
 
     /**
-     * The table for a terminal.
+     * Formats the table for a terminal.
      *
-     * @return lines of columns
+     * @return lines with aligned columns
      */
     public String text() {
         int[] widths = widths();
@@ -46,7 +46,7 @@ public final class Table {
     }
 
     /**
-     * The table for a document.
+     * Formats the table for a document.
      *
      * @return lines of Markdown
      */

@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What Ctrl-C does, and a request to terminate such as that of {@code kill}: the first one ends the training after its
- * step, with a checkpoint; the second one ends the process, but not in the middle of a file.
+ * Handles Ctrl-C and termination signals such as that of {@code kill}. The first signal ends the training after the
+ * current step, with a checkpoint. The second one ends the process, but not while a file is being written.
  *
  * <p>
- * There is no supported way to be told of a second interrupt: shutdown hooks run once. {@code sun.misc.Signal} is in
- * every JDK (module jdk.unsupported), and called by reflection, since javac warns of it where it is named. Where it is
- * missing, Ctrl-C ends the process at once, and the last checkpoint is what remains.
+ * No supported API reports a second interrupt, because shutdown hooks run once. {@code sun.misc.Signal} is part of
+ * every JDK (module jdk.unsupported). It is called by reflection, because javac warns about direct uses. If it is
+ * missing, Ctrl-C ends the process at once, and only the last checkpoint remains.
  */
 final class Interrupts {
-    /** The exit code of a training that was stopped: what shells report of a process that Ctrl-C has ended. */
+    /** The exit code of a stopped training, which shells report for a process ended by Ctrl-C. */
     static final int INTERRUPTED = 130;
 
     private Interrupts() {
@@ -26,12 +26,12 @@ final class Interrupts {
         AtomicInteger count = new AtomicInteger();
         Runnable interrupted = () -> {
             if (count.incrementAndGet() == 1) {
-                err.println("\nseriatim: stopping after this step; once more to stop at once");
+                err.println("\nseriatim: stopping after this step; press Ctrl-C again to stop at once");
                 err.flush();
                 stop.request();
             } else {
                 stop.untilWritten(() -> {
-                    err.println("\nseriatim: stopped at once; what came after the last checkpoint is lost");
+                    err.println("\nseriatim: stopped at once; the steps after the last checkpoint are lost");
                     err.flush();
                     Runtime.getRuntime().halt(INTERRUPTED);
                 });
@@ -43,7 +43,7 @@ final class Interrupts {
             Object proxy = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[]{handler},
                     (self, method, arguments) -> {
                         if (method.getName().equals("handle")) {
-                            // The handler must return, for the second signal to be heard.
+                            // The handler must return, so that the second signal can be delivered.
                             Thread.ofPlatform().daemon().name("interrupt").start(interrupted);
                             return null;
                         }
@@ -56,7 +56,10 @@ final class Interrupts {
                         signal.getConstructor(String.class).newInstance(name), proxy);
             }
         } catch (ReflectiveOperationException e) {
-            err.println("seriatim: Ctrl-C will end the training at once here, since the JDK has no signals: " + e);
+            err.println(
+                    "seriatim: Ctrl-C will end the training at once, because this JDK does not support signal "
+                            + "handlers: "
+                            + e);
             err.flush();
         }
     }

@@ -35,26 +35,26 @@ import org.jspecify.annotations.Nullable;
  * A model and the data to train it on.
  *
  * @param settings
- *            with the recipe's values where none were given
+ *            the settings, completed with the recipe's defaults
  * @param data
- *            a line about the data, for people
+ *            a description of the data in one line
  * @param text
- *            if the model continues text; null otherwise
+ *            the text of a text model, or null
  * @param baseline
  *            the validation loss of a bigram model of that text; NaN without text
  */
 record Job(Settings settings, Model model, Split split, String data, @Nullable Text text, double baseline) {
-    /** The networks by name. Everything else is the file of a program. */
+    /** The names of the networks. Any other argument is the file of a program. */
     static final List<String> NETWORKS = List.of("names", "lenet", "mlp", "resnet18");
     private static final int DEFAULT_BATCH = 64;
 
     /**
-     * The text that the model continues.
+     * The text of a text model.
      *
      * @param vocabulary
-     *            the character of each token
+     *            the vocabulary
      * @param names
-     *            that exist; null if it is no text of names
+     *            the existing names, or null if the text is not a list of names
      */
     record Text(Vocabulary vocabulary, @Nullable ClassNames names) {
     }
@@ -77,12 +77,12 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
             data = text;
         } else {
             throw new IllegalArgumentException(
-                    "'names' learns from text, but " + path + " holds examples with labels: train mlp with them");
+                    "'names' is trained on text, but " + path + " holds examples with labels: train mlp on them");
         }
         CharacterTransformer network = CharacterTransformer.forNames(data.vocabulary().size());
         Split windows = data.windows(network.context());
         String about = String.format(Locale.ROOT,
-                "%s: %,d characters to learn from, %,d for validation, %d different",
+                "%s: %,d characters for training, %,d for validation, %d different",
                 names == null
                         ? path
                         : String.format(Locale.ROOT, "%,d class names of this JDK", names.names().size()),
@@ -106,7 +106,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
     }
 
     private static String about(Settings settings, Split split) {
-        String examples = String.format(Locale.ROOT, "%,d examples to learn from, %,d for validation",
+        String examples = String.format(Locale.ROOT, "%,d examples for training, %,d for validation",
                 split.training().size(),
                 split.validation().size());
         String where = settings.data() == null ? "feeds" : settings.data().toString();
@@ -124,7 +124,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
             case LabelledData labelled -> labelled;
             case TextData _ ->
                 throw new IllegalArgumentException("'" + settings.what() + "' needs examples with labels, but " + path
-                        + " is text: train names with it");
+                        + " is text: train names on it");
         };
     }
 
@@ -151,7 +151,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         }
         if (settings.isBfloat16()) {
             throw new IllegalArgumentException("--precision bf16 is for the networks " + NETWORKS
-                    + ": a program says itself in which precision it computes");
+                    + ": a program defines its own precision");
         }
         Program startup = ProgramFiles.read(startupFile);
         List<String> feeds = settings.feeds().isEmpty()
@@ -174,7 +174,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         return new Job(filled, model, split, about(settings, split), null, Double.NaN);
     }
 
-    /** The first dimension of what is fed, if the program says it. */
+    /** Returns the first dimension of the feeds, if the program fixes it. */
     private static int batch(Program main, List<String> feeds) {
         for (String feed : feeds) {
             VarDesc desc = main.global().find(feed);
@@ -194,7 +194,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         }
         if (settings.data() == null) {
             throw new IllegalArgumentException(
-                    "A program needs data: --feed NAME=FILE.npy for each variable that it is fed, a row for each "
+                    "A program needs data: --feed NAME=FILE.npy for each feed, with one row for each "
                             + "example, or --data DIR");
         }
         Data data = DataFiles.open(settings.data());

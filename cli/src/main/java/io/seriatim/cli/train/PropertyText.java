@@ -4,7 +4,7 @@ import io.seriatim.graph.util.Printable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Names and values in lines of a file: whatever they hold, they stay within their line and come back the same. */
+/** Encodes names and values in lines of a file, so that any text stays in its line and is decoded unchanged. */
 final class PropertyText {
     private static final Pattern ESCAPED = Pattern.compile("\\\\(?:(\\\\)|u([0-9a-f]{4}))");
 

@@ -36,7 +36,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One training on the command line: everything is known, and checked as far as that is possible before anything is
+ * One training of the command line. All settings are resolved, and checked as far as possible, before any file is
  * written.
  */
 final class Session {
@@ -55,7 +55,7 @@ final class Session {
     private final RunRecorder recorder = new RunRecorder();
     private final History history;
     private final Trainer trainer;
-    private boolean begun;
+    private boolean started;
     private final Progress progress;
     private final JsonLines lines;
     private final EventFile events;
@@ -87,7 +87,7 @@ final class Session {
         }
     }
 
-    // It still is, unless jdk.console is set to another provider than that of java.base.
+    // This holds unless jdk.console names a provider other than that of java.base.
     @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
         Console console = System.console();
@@ -113,21 +113,21 @@ final class Session {
         return Arrays.stream(text.split(",", -1)).map(String::strip).map(Place::parse).toList();
     }
 
-    /** Whether something has been written. */
+    /** Whether files have been written. */
     boolean hasBegun() {
-        return begun;
+        return started;
     }
 
-    /** Writes the settings once the training has made the folder and locked it. */
+    /** Writes the settings after the training has created and locked the folder. */
     private final class Opening implements TrainingListener {
         @Override
-        public void begun(Begun training) throws IOException {
+        public void started(Started training) throws IOException {
             if (!resume) {
-                // Another training may have made its run here while this one read its data.
+                // Another training may have started a run in this folder while this one read its data.
                 Settings.requireNoRun(folder);
                 stop.whileWriting(() -> job.settings().write(folder, trainer.fingerprint()));
             }
-            begun = true;
+            started = true;
         }
     }
 
@@ -151,7 +151,7 @@ final class Session {
         try (progress; lines; events) {
             result = trainer.run();
         } catch (NotFiniteException | ProgramFailedException e) {
-            if (begun) {
+            if (started) {
                 report(List.of(), e);
             }
             throw e;
@@ -163,7 +163,7 @@ final class Session {
         Summary.lines(history, files).forEach(line -> out.println(Printable.of(line)));
         print(names);
         if (stopped) {
-            out.println(Printable.of("go on with: ./seriatim train --resume " + folder));
+            out.println(Printable.of("resume with: ./seriatim train --resume " + folder));
         }
         out.flush();
         return stopped;
@@ -176,7 +176,8 @@ final class Session {
         report.history(history, baselines).step(recorder.trace(), "the recorded step").graph(job.model().main());
         if (!names.isEmpty()) {
             boolean known = job.text() != null && job.text().names() != null;
-            report.extra(new Extra("Invented", List.of("By the saved model, at temperature " + TEMPERATURE + "."),
+            report.extra(new Extra("Invented",
+                    List.of("Sampled from the saved model, at temperature " + TEMPERATURE + "."),
                     known ? List.of("name", "exists") : List.of("text"), names.stream()
                             .map(each -> new Extra.Row(
                                     known ? List.of(each.name(), each.exists() ? "yes" : "no") : List.of(each.name()),
@@ -209,7 +210,7 @@ final class Session {
         return job.text() == null ? List.of() : invent(job.text(), model);
     }
 
-    /** With the files, as a user would, and not with what is in memory. */
+    /** Samples with the saved files, not with the model in memory. */
     private List<NameSampler.Invention> invent(Job.Text text, Path model) throws IOException {
         try (InferenceModels.InferenceModel saved = InferenceModels.load(model);
                 Executor executor = Executor.on(Place.CPU)) {

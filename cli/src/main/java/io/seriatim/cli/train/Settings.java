@@ -16,23 +16,23 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a training depends on, with the defaults filled in. They lie in its folder, so that it can be resumed, and
- * so that people see later how it was made.
+ * The settings of a training, including defaults. They are stored in the run's folder, so that the run can be resumed
+ * and its settings can be inspected later.
  *
  * @param what
- *            a network's name, or the file of a program
+ *            the name of a network, or the file of a program
  * @param startup
- *            of a program
+ *            the startup program of a program
  * @param feeds
- *            of a program: the files of its feeds
+ *            the files of a program's feeds
  * @param loss
- *            of a program; null if it is found
+ *            the loss of a program, or null to find it
  * @param data
- *            file or folder; null for what the network learns by default
+ *            the file or folder of the data, or null for the network's default
  * @param rate
- *            the highest learning rate; 0 for the recipe's or the program's own
+ *            the highest learning rate; 0 for the default of the recipe or program
  * @param steps
- *            at most so many; 0 for no limit
+ *            the maximum number of steps; 0 for no limit
  */
 record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss,
         @Nullable Path data, int epochs,
@@ -78,10 +78,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         }
     }
 
-    /**
-     * Writes them, and beside them what tells the data apart from others; {@link Trainer} checks that when the run is
-     * resumed.
-     */
+    /** Writes the settings and the fingerprint of the data, which {@link Trainer} checks when the run is resumed. */
     void write(Path folder, String fingerprint) throws IOException {
         AtomicFile.writeText(folder.resolve(FILE), out -> {
             for (Map.Entry<String, String> line : lines().entrySet()) {
@@ -96,7 +93,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
     static void requireNoRun(Path folder) {
         if (Files.exists(folder.resolve(FILE))) {
             throw new IllegalArgumentException(
-                    "The folder " + folder + " holds a run already: go on with it by --resume " + folder
+                    "The folder " + folder + " already holds a run: resume it with --resume " + folder
                             + ", or name another folder");
         }
     }
@@ -132,7 +129,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         try {
             return Files.readAllLines(file);
         } catch (CharacterCodingException e) {
-            throw new FileFormatException(file.toString(), "it is no text in UTF-8, as every run's settings are", e);
+            throw new FileFormatException(file.toString(),
+                    "the settings of a run must be text in UTF-8, but this file is not", e);
         }
     }
 
@@ -145,7 +143,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         <T> T needed(String key, Function<String, T> parse) throws FileFormatException {
             String text = lines.get(key);
             if (text == null) {
-                throw new FileFormatException(file.toString(), "there is no line '" + key + "=…', which every run has");
+                throw new FileFormatException(file.toString(), "the line '" + key + "=…' is missing");
             }
             try {
                 return parse.apply(text);

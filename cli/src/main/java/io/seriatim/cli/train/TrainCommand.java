@@ -27,38 +27,40 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Trains a network, and leaves a folder with the model, its report, metrics and checkpoints. */
+/** Trains a network, and writes a folder with the model, a report, metrics and checkpoints. */
 @Command(name = "train", description = "Train a network: by default one that learns the names of the JDK's classes "
-        + "and invents new ones. Leaves the model, a report, metrics and checkpoints in a folder.")
+        + "and samples new ones. Writes the model, a report, metrics and checkpoints to a folder.")
 public final class TrainCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
     @Parameters(index = "0", arity = "0..1", defaultValue = "names", paramLabel = "names|lenet|mlp|resnet18|FILE",
-            description = "What is trained: a network, or a training program of PaddlePaddle (.pdmodel or __model__). Default: ${DEFAULT-VALUE}.")
+            description = "The network, or a training program of PaddlePaddle (.pdmodel or __model__). "
+                    + "Default: ${DEFAULT-VALUE}.")
     private String what = "names";
 
-    @Option(names = "--data", paramLabel = "PATH", description = "What it learns from: a folder with the files of "
+    @Option(names = "--data", paramLabel = "PATH", description = "The data: a folder with the files of "
             + "MNIST or Fashion-MNIST, a folder with x.npy and y.npy, a table (.csv) with the label in the last "
-            + "column, or text for 'names'. Default, of 'names' only: the class names of this JDK.")
+            + "column, or text for 'names'. Default (only for 'names'): the class names of this JDK.")
     private @Nullable Path data;
 
-    @Option(names = "--startup", paramLabel = "FILE", description = "Of a program: the one that sets its parameters.")
+    @Option(names = "--startup", paramLabel = "FILE",
+            description = "For a program: the program that initialises its parameters.")
     private @Nullable Path startup;
 
-    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "Of a program: what a variable is fed, a "
-            + "row for each example. Once for each variable, instead of --data.")
+    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "For a program: the file of a feed, with one "
+            + "row for each example. Given once for each feed, instead of --data.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
-    @Option(names = "--loss", paramLabel = "NAME", description = "Of a program: the variable that is minimised. "
-            + "Default: where its backward part begins.")
+    @Option(names = "--loss", paramLabel = "NAME", description = "For a program: the variable to minimise. "
+            + "Default: the variable at which its backward part begins.")
     private @Nullable String loss;
 
-    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the "
+    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "The number of passes over the "
             + "data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
     private int epochs;
 
-    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step, which "
+    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "The batch size, which "
             + "several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a program its own.")
     private int batch;
 
@@ -70,51 +72,54 @@ public final class TrainCommand implements Callable<Integer> {
             + "Default: names 0.004, lenet 0.006, mlp 0.002, resnet18 0.001, a program its own.")
     private double rate;
 
-    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "What the first parameters and "
-            + "the order of the data follow from. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
+            description = "The seed of the initial parameters and "
+                    + "of the order of the data. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
-    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P[,P…]", description = "Where it is trained: "
-            + "cpu, or sim:N for a simulated device. Several share each batch and average their gradients. "
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P[,P…]", description = "The places: "
+            + "cpu, or sim:N for a simulated device. Several places share each batch and average their gradients. "
             + "Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
 
-    @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "How many threads work on a "
-            + "step; the result is the same to the bit. Default: one for each processor, at most 8.")
+    @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "The number of threads of a "
+            + "step, which does not change the result. Default: one for each processor, at most 8.")
     private int threads;
 
-    @Option(names = "--precision", defaultValue = "f32", paramLabel = "f32|bf16", description = "In what products "
-            + "and convolutions are computed. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--precision", defaultValue = "f32", paramLabel = "f32|bf16",
+            description = "The precision of products " + "and convolutions. Default: ${DEFAULT-VALUE}.")
     private String precision = "f32";
 
-    @Option(names = "--patience", defaultValue = "0", paramLabel = "N", description = "Ends when the validation "
-            + "loss has not fallen for N evaluations. Default: never.")
+    @Option(names = "--patience", defaultValue = "0", paramLabel = "N",
+            description = "Ends the training when the validation "
+                    + "loss has not fallen for N evaluations. Default: never.")
     private int patience;
 
-    @Option(names = "--evaluate-every", defaultValue = "0", paramLabel = "N", description = "Judges the model "
-            + "every N steps too. Default: after each epoch only.")
+    @Option(names = "--evaluate-every", defaultValue = "0", paramLabel = "N",
+            description = "Also evaluates the model " + "every N steps. Default: after each epoch only.")
     private long evaluateEvery;
 
-    @Option(names = "--checkpoint-every", defaultValue = "0", paramLabel = "N", description = "Writes a checkpoint "
-            + "every N steps too. Default: after evaluations only. The newest two and the best are kept.")
+    @Option(names = "--checkpoint-every", defaultValue = "0", paramLabel = "N",
+            description = "Also writes a checkpoint "
+                    + "every N steps. Default: after evaluations only. The newest two and the best are kept.")
     private long checkpointEvery;
 
-    @Option(names = "--allow-files", paramLabel = "DIR", description = "Of a program: a folder in which its "
+    @Option(names = "--allow-files", paramLabel = "DIR", description = "For a program: a folder in which its "
             + "operations, such as save and load, may read and write files. Default: none, and a program that has "
             + "such operations is refused.")
     private @Nullable Path allowFiles;
 
-    @Option(names = "--resume", paramLabel = "RUN", description = "Goes on where the run in this folder has ended, "
-            + "with its settings: no other options but --threads and --allow-files go with it.")
+    @Option(names = "--resume", paramLabel = "RUN", description = "Resumes the run in this folder "
+            + "with its settings; only --threads and --allow-files may be given as well.")
     private @Nullable Path resume;
 
-    @Option(names = "--out", paramLabel = "DIR", description = "The folder that is made, with its parents. "
+    @Option(names = "--out", paramLabel = "DIR", description = "The folder to create, with its parents. "
             + "Default: runs/NAME-TIME, below the current folder.")
     private @Nullable Path out;
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public TrainCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     private CommandSpec command() {
@@ -201,7 +206,7 @@ public final class TrainCommand implements Callable<Integer> {
         return path == null ? null : path.toAbsolutePath().normalize();
     }
 
-    /** With the settings of the run: those that were given would make it another training. */
+    /** Uses the settings of the run, because other settings would make it a different training. */
     private Settings resumed(Path run) throws IOException {
         List<String> given = command().commandLine().getParseResult().matchedArgs().stream().filter(ArgSpec::isOption)
                 .map(arg -> ((picocli.CommandLine.Model.OptionSpec) arg).longestName())
@@ -215,14 +220,14 @@ public final class TrainCommand implements Callable<Integer> {
         return Settings.read(run);
     }
 
-    /** Checks early that it can be made: reading the data may take a while. */
+    /** Checks that the folder can be created before the data are read, which may take long. */
     private void requireFolder(Path folder) {
         Path there = folder.toAbsolutePath().normalize();
         while (!Files.exists(there) && there.getParent() != null) {
             there = there.getParent();
         }
         if (!Files.isDirectory(there) || !Files.isWritable(there)) {
-            throw usage("The folder " + folder + " cannot be made, since " + there
+            throw usage("The folder " + folder + " cannot be created, because " + there
                     + (Files.isDirectory(there) ? " cannot be written to" : " is a file") + ": name another with --out",
                     null);
         }

@@ -1,6 +1,6 @@
 /**
- * The main job: trains a network, shows how it goes, and leaves a folder with the model, its report and all that is
- * needed to go on.
+ * The command {@code seriatim train}: trains a network, prints the progress, and writes a folder with the model, a
+ * report and checkpoints.
  */
 @NullMarked
 package io.seriatim.cli.train;

@@ -96,7 +96,7 @@ class TrainInputTest {
         Path text = TinyData.text(temp.resolve("text.txt"));
         Path images = TinyData.images(temp.resolve("images"), 20);
         Path arrays = TinyData.arrays(temp.resolve("arrays"));
-        assertRefused("is text: train names with it", "mlp", "--data", text);
+        assertRefused("is text: train names on it", "mlp", "--data", text);
         assertRefused("holds examples with labels", "names", "--data", images);
         assertRefused("name the folder that holds both", "lenet", "--data", images.resolve("train-images-idx3-ubyte"));
         assertRefused("a single array is not enough", "mlp", "--data", arrays.resolve("x.npy"));
@@ -162,7 +162,8 @@ class TrainInputTest {
     @Test
     void wrongOptions() throws IOException {
         Path data = TinyData.arrays(temp.resolve("arrays"));
-        assertRefused("of 54 examples a batch is to have 64: take smaller batches", "mlp", "--data", data, "--batch",
+        assertRefused("from 1 to the number of examples, 54, but is 64: take smaller batches", "mlp", "--data", data,
+                "--batch",
                 64);
         assertRefused("cannot be split evenly among 3 places", "mlp", "--data", data, "--batch", 8, "--place",
                 "sim:0,sim:1,sim:2");
@@ -188,7 +189,7 @@ class TrainInputTest {
         Path run = temp.resolve("there");
         assertEquals(0, CommandRun.of("train", "mlp", "--data", data, "--batch", 8, "--steps", 2, "--out", run).code());
         Set<String> files = new RunFolder(run).files();
-        assertOneLine(2, "holds a run already: go on with it by --resume " + run,
+        assertOneLine(2, "already holds a run: resume it with --resume " + run,
                 CommandRun.of("train", "mlp", "--data", data, "--batch", 8, "--out", run));
         assertEquals(files, new RunFolder(run).files());
     }

@@ -61,8 +61,8 @@ class TrainProcessTest {
             command.await(TrainProcessTest::isCheckpoint);
             command.signal(signal);
             assertEquals(130, command.end(), command::err);
-            assertEquals("\nseriatim: stopping after this step; once more to stop at once\n", command.err());
-            assertTrue(command.out().contains("go on with: ./seriatim train --resume " + run.path() + "\n"),
+            assertEquals("\nseriatim: stopping after this step; press Ctrl-C again to stop at once\n", command.err());
+            assertTrue(command.out().contains("resume with: ./seriatim train --resume " + run.path() + "\n"),
                     command::out);
         }
         run.assertWhole();

@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * A build tool for Java projects of several modules, twice: {@link #serial} as one would write it first, and
- * {@link #parallel}, the same loop with each step pushed on an engine. Both compile each module against the jars of
- * those that it uses, pack it, and keep a report; both write the same bytes.
+ * A build tool for Java projects of several modules, in two versions: {@link #serial}, a plain loop, and
+ * {@link #parallel}, the same loop with each step pushed on an engine. Both compile each module against the jars of the
+ * modules that it uses, pack it, and write a report; both write the same bytes.
  *
  * <p>
- * {@code Build [PROJECT [OUT]]} builds a project both ways and compares.
+ * {@code Build [PROJECT [OUT]]} builds a project with both versions and compares the results.
  */
 public final class Build {
     private static final int ROUNDS = 4;
@@ -28,10 +28,10 @@ public final class Build {
     }
 
     /**
-     * Builds the project in a folder, {@code shop} if none is given, into another.
+     * Builds a project, {@code shop} by default, into another folder.
      *
      * @param args
-     *            the project's folder, and where its jars go
+     *            the project's folder and the output folder
      * @throws Exception
      *             if the project cannot be built
      */
@@ -55,7 +55,7 @@ public final class Build {
         System.out.println("\nIn " + out + "; trace.json opens in https://ui.perfetto.dev");
     }
 
-    /** One step after the other; the first that fails ends it. */
+    /** Runs one step after the other; the first failure ends the build. */
     static void serial(Project project, Path out) throws Exception {
         Steps steps = new Steps(out);
         Report report = new Report();
@@ -69,9 +69,10 @@ public final class Build {
     }
 
     /**
-     * The same steps in the same order. What they hand to each other has a variable each: a module's sources, its
-     * classes, its jar, and the report that all of them share. The engine sees that two modules that do not use each
-     * other can be compiled at the same time, and that the report is to be kept in the order of the project.
+     * The same steps in the same order. Each result that steps pass to each other has a variable: a module's sources,
+     * its classes, its jar, and the report that all modules share. From these the engine derives that two modules that
+     * do not use each other can be compiled at the same time, and that the report must be written in the order of the
+     * project.
      */
     static void parallel(Engine engine, Project project, Path out) throws InterruptedException {
         Steps steps = new Steps(out);
@@ -93,7 +94,7 @@ public final class Build {
             engine.op("pack " + name).reads(classes).mutates(jar)
                     .push(() -> work.jar = steps.pack(module, work.classes));
 
-            // Also for a module that could not be built, so that the report stays whole and says why.
+            // Also runs for a module that could not be built, so that the report is complete and contains the reason.
             engine.op("report " + name).reads(classes, jar).mutates(reported).evenIfFailed().push(() -> {
                 if (engine.failure(jar) instanceof OperationFailedException failure) {
                     report.failed(module, failure);
@@ -106,14 +107,14 @@ public final class Build {
         engine.waitForAll(); // throws the first failure, the others suppressed in it
     }
 
-    /** What the steps of one module hand to each other, each field behind a variable. */
+    /** The results that the steps of one module pass to each other, each guarded by a variable. */
     private static final class Work {
         List<Path> sources = List.of();
         List<Path> classes = List.of();
         Path jar = Path.of("");
     }
 
-    /** Whether two folders hold the same files. */
+    /** Returns whether two folders contain the same files. */
     static boolean same(Path a, Path b) throws IOException {
         List<Path> files = files(a);
         if (!files.equals(files(b))) {

@@ -9,11 +9,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What is to be built: a folder with the file {@code project.txt}, which names the modules, and a folder for each of
- * them with its Java files.
+ * A project: a folder with the file {@code project.txt}, which names the modules, and a folder for each module with its
+ * Java files.
  *
- * @param modules
- *            each after those that it uses
+ * @param modules the modules, each after those that it uses
  */
 record Project(List<Module> modules) {
     /** Copies the list. */
@@ -22,14 +21,14 @@ record Project(List<Module> modules) {
     }
 
     /**
-     * Some Java files that become one jar.
+     * A module: Java files that are packed into one jar.
      *
      * @param name
-     *            also of its folder
+     *            the name of the module and of its folder
      * @param folder
-     *            where its Java files are
+     *            the folder with its Java files
      * @param uses
-     *            names of the modules against which it is compiled
+     *            the names of the modules that it is compiled against
      */
     record Module(String name, Path folder, List<String> uses) {
         /** Copies the list. */
@@ -38,7 +37,7 @@ record Project(List<Module> modules) {
         }
     }
 
-    /** Reads lines {@code name: uses…}. */
+    /** Parses lines {@code name: uses…}. */
     static Project read(Path folder) throws IOException {
         Path file = folder.resolve("project.txt");
         List<Module> modules = new ArrayList<>();

@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/**
- * What came of each module, and which module has which class. For one thread at a time, in the order of the project: it
- * has no lock, since it has a variable.
- */
+/** The result of each module, and the module of each class. It needs no lock, because a variable orders its uses. */
 final class Report {
     static final String FILE = "report.txt";
 

@@ -19,9 +19,9 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
-/** What is done with one module. Ordinary code: it knows nothing of engines, and is not told what else is running. */
+/** The steps for one module. This is ordinary code, which does not depend on the engine. */
 final class Steps {
-    /** Jars are to be the same whenever they are built. */
+    /** A fixed time stamp, so that jars do not depend on the time of the build. */
     private static final LocalDateTime TIME = LocalDateTime.of(2026, 1, 1, 0, 0);
 
     private final Path out;
@@ -30,7 +30,7 @@ final class Steps {
         this.out = out;
     }
 
-    /** Is thrown for source code that is wrong. The message is what the compiler says, a line for each error. */
+    /** Thrown for source code with errors. The message contains the compiler's errors, one per line. */
     static final class DoesNotCompileException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -39,12 +39,12 @@ final class Steps {
         }
     }
 
-    /** The module's Java files. */
+    /** Returns the module's Java files. */
     List<Path> list(Project.Module module) throws IOException {
         return files(module.folder(), ".java");
     }
 
-    /** Compiles against the jars of the modules used. */
+    /** Compiles the module against the jars of the modules that it uses. */
     List<Path> compile(Project.Module module, List<Path> sources) throws IOException, DoesNotCompileException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         if (compiler == null) {
@@ -74,7 +74,7 @@ final class Steps {
         return file + error.getMessage(Locale.ROOT).lines().findFirst().orElse("");
     }
 
-    /** Puts classes into the module's jar. */
+    /** Packs classes into the module's jar. */
     Path pack(Project.Module module, List<Path> classes) throws IOException {
         Path root = out.resolve("classes").resolve(module.name());
         try (OutputStream file = Files.newOutputStream(jar(module.name()));

@@ -1,7 +1,4 @@
-/**
- * A build tool: the engine where there is not a number in sight. {@link io.seriatim.examples.build.Build} is where to
- * begin.
- */
+/** A build tool: the engine applied to a non-numerical program. Start with {@link io.seriatim.examples.build.Build}. */
 @NullMarked
 package io.seriatim.examples.build;
 

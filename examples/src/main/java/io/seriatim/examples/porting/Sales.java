@@ -8,23 +8,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What both programs do with sales: the part that porting leaves alone. */
+/** The steps of both programs, which porting does not change. */
 final class Sales {
     private Sales() {
     }
 
     /**
-     * Something that was sold.
+     * A sale.
      *
      * @param customer
-     *            to whom
+     *            the name of the customer
      * @param cents
-     *            for how much
+     *            the price in cents
      */
     record Sale(String customer, long cents) {
     }
 
-    /** Numbers for customers, from 1, in the order in which they first come along. */
+    /** Numbers customers from 1, in the order of their first appearance. */
     static final class Customers {
         private final Map<String, Integer> numbers = new HashMap<>();
 
@@ -33,7 +33,7 @@ final class Sales {
         }
     }
 
-    /** Reads lines {@code customer;cents}. */
+    /** Parses lines {@code customer;cents}. */
     static List<Sale> read(Path file) throws IOException {
         return Files.readAllLines(file).stream().map(line -> {
             int semicolon = line.indexOf(';');
@@ -41,7 +41,7 @@ final class Sales {
         }).toList();
     }
 
-    /** What each customer has paid, by number. */
+    /** Returns the sum of each customer, by number. */
     static Map<Integer, Long> sums(List<Sale> sales, Customers customers) {
         Map<Integer, Long> sums = new TreeMap<>();
         for (Sale sale : sales) {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Sums up sales, a file a day. Compare {@link ParallelSales}. */
+/** Sums up the sales of several days, with one file per day. Compare {@link ParallelSales}. */
 final class SerialSales {
     private SerialSales() {
     }

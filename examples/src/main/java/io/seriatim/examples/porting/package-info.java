@@ -1,4 +1,4 @@
-/** The example of docs/porting.md: a serial program, and what it becomes. */
+/** The example of docs/porting.md: a serial program and its parallel version. */
 @NullMarked
 package io.seriatim.examples.porting;
 

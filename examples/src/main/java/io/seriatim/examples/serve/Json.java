@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The little JSON that requests and answers are made of. A request is {@code 1,2,3}, or {@code [1,2,3]}, which is one
- * example, or {@code [[1,2,3],[4,5,6]]}, which is two; the numbers of an example may be nested further, as images' are.
+ * The subset of JSON that requests and answers use. A request is one example, {@code 1,2,3} or {@code [1,2,3]}, or
+ * several, such as {@code [[1,2,3],[4,5,6]]}; the numbers of an example may be nested further, for instance for images.
  */
 final class Json {
     private static final int MOST_DEPTH = 8;
@@ -78,7 +78,7 @@ final class Json {
         return value;
     }
 
-    /** The next character that is no space; 0 at the end. */
+    /** Returns the next character that is not white space, or 0 at the end. */
     private char peek() {
         while (at < text.length() && Character.isWhitespace(text.charAt(at))) {
             at++;
@@ -124,7 +124,7 @@ final class Json {
         }
     }
 
-    /** {@code {"name":{"shape":[2,3],"values":[…]},…}}; numbers that JSON does not have are null. */
+    /** Formats an answer, {@code {"name":{"shape":[2,3],"values":[…]},…}}; numbers that JSON lacks are null. */
     static String of(Map<String, Output> outputs) {
         StringBuilder json = new StringBuilder();
         outputs.forEach((name, output) -> {

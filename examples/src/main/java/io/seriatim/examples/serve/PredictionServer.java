@@ -25,7 +25,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A web service that serves a model, with no more than the JDK's own HTTP server.
+ * A web service that serves a model, on the JDK's HTTP server.
  *
  * <pre>
  * POST /predict   numbers as 1,2,3 or [[1,2,3],[4,5,6]]: {"name":{"shape":[2,10],"values":[…]}}
@@ -33,24 +33,24 @@ import java.util.concurrent.TimeUnit;
  * </pre>
  *
  * <p>
- * Requests are read and answered by virtual threads, of which there may be many; predictions are computed by as many
- * threads as there are processors, all of them on one plan. Few may wait for these: when too many do, the answer is
- * 503, at once, rather than later and later. So it is when the bodies of all requests together would take more of the
- * heap than they may. A request that is refused is read to its end, and thrown away as it comes: a connection that is
- * closed before would be reset, and its client would not see the answer.
+ * Virtual threads read requests and write answers; one platform thread per processor computes predictions, all of them
+ * on one plan. If too many requests wait, further ones are refused at once with status 503, instead of increasing the
+ * latency of all. The same happens if the bodies of all requests would exceed their share of the heap. The server reads
+ * a refused request to its end and discards it, because closing the connection earlier would reset it before the client
+ * has read the answer.
  *
  * <p>
- * {@code PredictionServer MODEL [PORT]} serves until it is told to stop (Ctrl-C, SIGTERM), and then answers what it has
- * begun.
+ * {@code PredictionServer MODEL [PORT]} serves until Ctrl-C or SIGTERM, and then answers the requests that have
+ * started.
  */
 public final class PredictionServer implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(PredictionServer.class.getName());
     private static final int DEFAULT_PORT = 8080;
     private static final Duration PATIENCE = Duration.ofSeconds(10);
-    /** For the server to see by itself that nothing is going on. */
+    /** The time after which the server notices that no request is running. */
     private static final Duration MOMENT = Duration.ofMillis(200);
     private static final long MOST_DISCARDED = 1L << 30;
-    /** Made ahead: when it is needed, there may be no memory for it. */
+    /** Created in advance, because memory may be exhausted when it is needed. */
     private static final Answer NO_MEMORY = Answer.error(503,
             "there is not enough memory for this request now; try again later");
 
@@ -61,33 +61,35 @@ public final class PredictionServer implements AutoCloseable {
     private final ThreadPoolExecutor workers;
     private final Semaphore bytes;
     private final Object turns = new Object();
-    /** Requests that have begun, which {@link #turns} guards. */
+    /** The number of requests that have started, guarded by {@link #turns}. */
     private int running;
 
     /**
-     * How much is enough.
+     * The limits of the server.
      *
      * @param bodyBytes
-     *            of a request
+     *            the maximum size of a request body
      * @param examples
-     *            of a request
+     *            the maximum number of examples of a request
      * @param waiting
-     *            requests that wait for a processor
+     *            the maximum number of requests that wait for a processor
      * @param bytesAtOnce
-     *            of the bodies of all requests together
+     *            the maximum total size of the bodies of all requests
      */
     record Limits(int bodyBytes, int examples, int waiting, int bytesAtOnce) {
         static final Limits DEFAULT = new Limits(4 << 20, 32, 256);
 
-        /** A body takes up to a dozen times its bytes: as text, as numbers, as lists that have grown. */
+        /**
+         * A body needs up to twelve times its size in memory: as text, as numbers, and as lists with spare capacity.
+         */
         Limits(int bodyBytes, int examples, int waiting) {
             this(bodyBytes, examples, waiting,
                     Math.clamp(Runtime.getRuntime().maxMemory() / 16, bodyBytes, Integer.MAX_VALUE));
         }
     }
 
-    /** What is sent back. */
-    @SuppressWarnings("ArrayRecordComponent") // Sent, and not compared.
+    /** An answer. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Answer(int status, byte[] json) {
         static Answer of(int status, String json) {
             return new Answer(status, json.getBytes(UTF_8));
@@ -98,7 +100,7 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** Loads and warms up the model, and then listens; port 0 is any that is free. */
+    /** Loads and warms up the model, and then listens; port 0 chooses any free port. */
     PredictionServer(Path model, InetSocketAddress address, Limits limits) throws IOException {
         this.limits = limits;
         this.bytes = new Semaphore(limits.bytesAtOnce());
@@ -128,7 +130,8 @@ public final class PredictionServer implements AutoCloseable {
             System.err.println("usage: PredictionServer MODEL [PORT]");
             System.exit(2);
         }
-        // Seconds that a client has to send its request: else those that never do hold connections for ever.
+        // The time limit in seconds for a client to send its request, so that idle clients do not hold connections for
+        // ever.
         System.setProperty("sun.net.httpserver.maxReqTime", "30");
         try {
             int port = args.length > 1 ? Integer.parseInt(args[1]) : DEFAULT_PORT;
@@ -148,12 +151,12 @@ public final class PredictionServer implements AutoCloseable {
         return http.getAddress();
     }
 
-    /** Runs a request, which counts from now on. */
+    /** Counts and runs a request. */
     private void begin(Runnable request) {
         synchronized (turns) {
             running++;
         }
-        boolean begun = false;
+        boolean started = false;
         try {
             connections.execute(() -> {
                 try {
@@ -162,9 +165,9 @@ public final class PredictionServer implements AutoCloseable {
                     end();
                 }
             });
-            begun = true;
+            started = true;
         } finally {
-            if (!begun) {
+            if (!started) {
                 end();
             }
         }
@@ -177,12 +180,12 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** How many bytes of bodies more there may be. */
+    /** The number of bytes still available for bodies. */
     int freeBytes() {
         return bytes.availablePermits();
     }
 
-    /** Answers every request, also those that fail. */
+    /** Answers every request, including failed ones. */
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
             Answer answer = answer(exchange);
@@ -230,7 +233,7 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** Reads what is left of a request. Returns whether that was all. */
+    /** Discards the rest of a request. Returns whether the end was reached. */
     private static boolean isDiscarded(InputStream in) throws IOException {
         byte[] buffer = new byte[1 << 13];
         for (long left = MOST_DISCARDED; left > 0;) {
@@ -243,7 +246,7 @@ public final class PredictionServer implements AutoCloseable {
         return false;
     }
 
-    /** With as much memory as the request says that it needs, or the most that it may. */
+    /** Reserves the memory that the request declares, or the maximum. */
     private Answer predict(HttpExchange exchange) throws IOException, RefusedException {
         long length = length(exchange);
         if (length > limits.bodyBytes()) {
@@ -260,7 +263,7 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** −1 if the request does not say it. */
+    /** Returns the declared length of a request, or −1 if it is missing. */
     private static long length(HttpExchange exchange) throws RefusedException {
         String length = exchange.getRequestHeaders().getFirst("Content-Length");
         try {
@@ -274,7 +277,7 @@ public final class PredictionServer implements AutoCloseable {
         return new RefusedException(413, "a request has at most " + limits.bodyBytes() + " bytes");
     }
 
-    /** The request's body, of which never more than the limit is read. */
+    /** Reads the request's body, up to the limit. */
     private String body(HttpExchange exchange) throws IOException, RefusedException {
         byte[] body = exchange.getRequestBody().readNBytes(limits.bodyBytes() + 1);
         if (body.length > limits.bodyBytes()) {
@@ -307,11 +310,11 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** Takes no more connections, answers the requests that have begun, and frees memory. */
+    /** Refuses new connections, answers the requests that have started, and frees memory. */
     @Override
     public void close() {
-        // The server waits for its requests to end, but also for such as have ended with their connections: it is woken
-        // when none is running.
+        // The server waits for its requests, including those whose connections have already ended, so it is woken when
+        // none is running.
         Thread stopping = Thread.ofVirtual().unstarted(() -> http.stop(Math.toIntExact(PATIENCE.toSeconds())));
         stopping.start();
         boolean interrupted = false;

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A saved model, ready to predict. There is one plan and one set of parameters: since the program writes nothing that
- * outlives a run, any number of threads run the plan at once, each on its own part of memory.
+ * A loaded model. It has one plan and one set of parameters. Because the program writes no variables that outlive a
+ * run, any number of threads can run the plan at the same time, each with its own memory.
  */
 final class Predictor implements AutoCloseable {
     private static final int WARM_UP_RUNS = 50;
@@ -41,7 +41,7 @@ final class Predictor implements AutoCloseable {
      * @param values
      *            in row-major order
      */
-    @SuppressWarnings("ArrayRecordComponent") // Made for one answer, and not compared.
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Output(long[] shape, float[] values) {
     }
 
@@ -50,7 +50,7 @@ final class Predictor implements AutoCloseable {
         this.mostExamples = mostExamples;
         this.input = model.feeds().getFirst();
         this.example = exampleShape(model);
-        // Each number of examples is a shape of its own, for which the plan keeps its analysis.
+        // The plan is compiled and cached for each number of examples.
         this.executor = Executor.builder().place(Place.CPU).specialisations(mostExamples).build();
         model.parameters().forEach(executor.scope()::set);
         this.plan = executor.compile(model.program(), new Feeds(model.feeds()), new Fetches(model.fetches()));
@@ -58,7 +58,7 @@ final class Predictor implements AutoCloseable {
 
     /**
      * Loads a model that {@link InferenceModels#save} or PaddlePaddle's {@code save_inference_model} wrote, and runs it
-     * a few times, so that neither the analysis nor the just-in-time compiler is left to the first requests.
+     * a few times, so that the first requests do not wait for compilation.
      */
     static Predictor load(Path path, int mostExamples) throws IOException {
         InferenceModel model = InferenceModels.load(path);
@@ -92,7 +92,7 @@ final class Predictor implements AutoCloseable {
         return input + ": float32 " + Arrays.toString(example) + ", up to " + mostExamples + " examples";
     }
 
-    /** Predicts, after a look at what is given. */
+    /** Validates the input and computes a prediction. */
     Map<String, Output> predict(List<float[]> examples) throws RefusedException {
         if (examples.isEmpty() || examples.size() > mostExamples) {
             throw new RefusedException(400,
@@ -116,7 +116,7 @@ final class Predictor implements AutoCloseable {
         shape[0] = examples;
         System.arraycopy(example, 0, shape, 1, example.length);
         Map<String, Output> outputs = new LinkedHashMap<>();
-        // Closing gives memory back at once; what is not closed comes back with the garbage.
+        // Close frees the memory at once; otherwise the garbage collector would free it later.
         try (Tensor x = Tensor.of(values, shape)) {
             Results results = plan.run(x);
             results.all().forEach((name, tensor) -> {
@@ -128,7 +128,7 @@ final class Predictor implements AutoCloseable {
         return outputs;
     }
 
-    /** Frees memory. No prediction may be running. */
+    /** Frees the memory. No prediction may be running. */
     @Override
     public void close() {
         executor.close();

@@ -1,4 +1,4 @@
-/** A web service that serves a model. {@link io.seriatim.examples.serve.PredictionServer} is where to begin. */
+/** A web service that serves a model. Start with {@link io.seriatim.examples.serve.PredictionServer}. */
 @NullMarked
 package io.seriatim.examples.serve;
 

@@ -32,9 +32,9 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Trains a network of one's own on data of one's own, and uses it. What {@code ./seriatim train} does for its networks,
- * this program does for {@link Spirals}: batches are read ahead, the model is judged after each epoch, checkpoints are
- * kept, and the best one is saved as a model that PaddlePaddle loads too.
+ * Trains a custom network on custom data, and uses it. This program does for {@link Spirals} what
+ * {@code ./seriatim train} does for its networks: it prefetches batches, evaluates the model after each epoch, writes
+ * checkpoints, and saves the best model in PaddlePaddle's format.
  */
 public final class SpiralTraining {
     private static final int BATCH = 32;
@@ -45,10 +45,10 @@ public final class SpiralTraining {
     }
 
     /**
-     * Trains, and then asks the saved model for some points.
+     * Trains a model, and then evaluates the saved model at some points.
      *
      * @param args
-     *            the folder for the run, and how many epochs; a new one and 8 if nothing is given
+     *            the folder of the run and the number of epochs; by default a new folder and 8
      * @throws IOException
      *             if files cannot be written or read
      */
@@ -74,7 +74,7 @@ public final class SpiralTraining {
         }
     }
 
-    /** The network, and how it is trained: two layers between, Adam with a rate that falls along a cosine. */
+    /** Builds the network, with two hidden layers, and its optimizer, Adam with a cosine schedule. */
     static Model model(long steps) {
         Network net = Network.define(g -> {
             Value point = g.data("point", FLOAT32, -1, 2);
@@ -95,7 +95,7 @@ public final class SpiralTraining {
         return net.outputs().get(output).name();
     }
 
-    /** A listener of one's own: it is told of everything, in order, in the thread that trains. */
+    /** A custom listener; the training thread calls it for each event, in order. */
     private static final class Milestones implements TrainingListener {
         private double goal = 0.5;
 
@@ -109,7 +109,7 @@ public final class SpiralTraining {
         }
     }
 
-    /** What a service would do that only predicts: see also the example of one. */
+    /** Loads and runs the saved model, as a service would; see the example in package serve. */
     static List<Integer> predict(Path file, Spirals examples) throws IOException {
         int[] all = IntStream.range(0, examples.size()).toArray();
         try (InferenceModel model = InferenceModels.load(file); Executor executor = Executor.on(Place.CPU)) {

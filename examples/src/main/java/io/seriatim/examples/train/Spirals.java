@@ -12,8 +12,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * Points of the plane on three spirals, in turn. Data of your own are the same: say what an example consists of and how
- * many there are, and make tensors of those that are asked for.
+ * Points on three spirals in the plane. A custom data set works in the same way: it describes the fields of an example,
+ * returns the number of examples, and converts requested examples to tensors.
  */
 final class Spirals implements Dataset {
     static final int ARMS = 3;
@@ -22,7 +22,7 @@ final class Spirals implements Dataset {
 
     private final List<Point> points;
 
-    /** A point, and the spiral that it is on. */
+    /** A point and the index of its spiral. */
     record Point(float x, float y, int arm) {
     }
 
@@ -53,8 +53,7 @@ final class Spirals implements Dataset {
     }
 
     /**
-     * Is called ahead of the steps, by a thread that only reads: what takes long here costs nothing as long as it takes
-     * no longer than a step.
+     * A separate thread calls this ahead of the steps, so it delays the training only if it takes longer than a step.
      */
     @Override
     public List<Tensor> batch(int[] examples) {

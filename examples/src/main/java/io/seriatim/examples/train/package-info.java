@@ -1,6 +1,5 @@
 /**
- * Training in a program of one's own: own data, own network. {@link io.seriatim.examples.train.SpiralTraining} is where
- * to begin.
+ * A custom training: custom data and a custom network. Start with {@link io.seriatim.examples.train.SpiralTraining}.
  */
 @NullMarked
 package io.seriatim.examples.train;

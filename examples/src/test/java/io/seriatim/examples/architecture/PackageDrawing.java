@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A layered drawing (Sugiyama et al., 1981) of packages: each lies in a row above all that it imports, within the box
- * of its module. All arrows to one package share a line, which passes the rows between in places of its own. Positions
- * follow from the sources alone, so that the same sources give the same file.
+ * A layered drawing (Sugiyama et al., 1981) of packages: each package is in a row above all packages that it imports,
+ * within the box of its module. All arrows to one package share a line, which passes intermediate rows at dummy nodes.
+ * Positions depend on the sources only, so the same sources give the same file.
  */
 final class PackageDrawing {
     private static final int MOST_IN_ROW = 8;
@@ -32,7 +32,7 @@ final class PackageDrawing {
     private static final List<String> COLOURS = List.of("#1b6ca8", "#b3541e", "#2e7d32", "#7b3fa0", "#a61c3c",
             "#00796b", "#5d4037", "#455a64", "#827717", "#37474f");
 
-    /** A package, or a place where a line to a package passes a row. */
+    /** A package, or a dummy node where a line to a package passes a row. */
     private static final class Node {
         final String target;
         final boolean isPackage;
@@ -49,7 +49,7 @@ final class PackageDrawing {
             width = isPackage ? target.length() * LETTER + PADDING : 0;
         }
 
-        /** The least distance of the centres of neighbours. */
+        /** The minimum distance between the centres of neighbours. */
         double distance(Node right) {
             return (width + right.width) / 2 + (isPackage || right.isPackage ? GAP : LINE_GAP);
         }
@@ -61,7 +61,7 @@ final class PackageDrawing {
 
     private final PackageImports imports;
     private final Map<String, Set<String>> arrows;
-    /** Imports that close a cycle, in words: an arrow for them would point upwards. */
+    /** The imports that close a cycle, as text, because their arrows would point upwards. */
     private final List<String> upwards = new ArrayList<>();
     private final List<Band> bands = new ArrayList<>();
     private final Map<String, Integer> rowOf = new LinkedHashMap<>();
@@ -76,7 +76,7 @@ final class PackageDrawing {
                 .forEach(to -> upwards.add(from + " → " + to)));
     }
 
-    /** Draws packages; imports that close a cycle are named at the end instead. */
+    /** Draws packages; imports that close a cycle are listed at the end instead. */
     static String of(PackageImports imports) {
         PackageDrawing drawing = new PackageDrawing(imports);
         drawing.assignRows();
@@ -86,7 +86,7 @@ final class PackageDrawing {
         return drawing.svg();
     }
 
-    /** A package lies above those of its own module that it imports; a row that is too long becomes several. */
+    /** Assigns rows: a package is above the packages of its module that it imports; a row that is too long is split. */
     private void assignRows() {
         int next = 0;
         for (Map.Entry<String, List<String>> module : imports.modules().entrySet()) {
@@ -153,7 +153,7 @@ final class PackageDrawing {
         });
     }
 
-    /** Fewer crossings: each row in the order of the means of its neighbours, downwards and upwards in turn. */
+    /** Reduces crossings: sorts each row by the mean positions of the neighbours, downwards and upwards in turn. */
     private void order() {
         rows.forEach(row -> row.sort(Comparator.comparing(node -> node.target)));
         rows.forEach(PackageDrawing::number);
@@ -169,7 +169,7 @@ final class PackageDrawing {
         }
     }
 
-    /** Orders are compared as shares of the row. */
+    /** Positions are compared as fractions of the row. */
     private static void number(List<Node> row) {
         for (int i = 0; i < row.size(); i++) {
             row.get(i).x = (i + 0.5) / row.size();
@@ -180,7 +180,7 @@ final class PackageDrawing {
         return nodes.stream().mapToDouble(node -> node.x).average().orElse(otherwise);
     }
 
-    /** Each node goes as near to its neighbours as the order of its row allows. */
+    /** Moves each node as near to its neighbours as the order of its row permits. */
     private void place() {
         for (List<Node> row : rows) {
             double x = 0;
@@ -202,8 +202,8 @@ final class PackageDrawing {
     }
 
     /**
-     * Moves each node to the mean of its neighbours, as far as the distances within the row allow: the sum of squares
-     * of what is left is least (isotonic regression by pooling adjacent violators).
+     * Moves each node to the mean of its neighbours, subject to the minimum distances in the row, with the least sum of
+     * squared deviations (isotonic regression by pooling adjacent violators).
      */
     private static void settle(List<Node> row) {
         int n = row.size();
@@ -276,7 +276,7 @@ final class PackageDrawing {
         return String.join("\n", lines) + "\n";
     }
 
-    /** From the bottom of a node to the top of one in the next row. */
+    /** Draws a line from the bottom of a node to the top of one in the next row. */
     private String line(Node from, Node to) {
         long x1 = rounded(from.x);
         long x2 = rounded(to.x);

@@ -19,7 +19,7 @@ class PackageDrawingTest {
     private static final int MOST_FILES = 50;
     private static final String REWRITE = "seriatim.write-package-drawing";
 
-    /** Packages of different modules cannot, so that a cycle lies within a module. */
+    /** Packages of different modules cannot form a cycle, so every cycle is inside a module. */
     @Test
     void noPackageImportsOneThatImportsIt() throws IOException {
         PackageImports all = PackageImports.read(ROOT);

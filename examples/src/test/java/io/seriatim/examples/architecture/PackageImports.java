@@ -65,7 +65,7 @@ record PackageImports(Map<String, List<String>> modules, Map<String, Set<String>
         return name.endsWith(".java") && !name.equals("module-info.java") && !name.equals("package-info.java");
     }
 
-    /** The same without one import of each cycle. */
+    /** Returns these imports without one import of each cycle. */
     PackageImports withoutCycles() {
         Map<String, Set<String>> rest = new TreeMap<>();
         imports.forEach((from, to) -> rest.put(from, new TreeSet<>(to)));
@@ -76,7 +76,7 @@ record PackageImports(Map<String, List<String>> modules, Map<String, Set<String>
         return acyclic;
     }
 
-    /** The packages of a cycle, of which each imports the next; none if there is no cycle. */
+    /** Returns the packages of a cycle, each of which imports the next; empty if there is none. */
     List<String> cycle() {
         Set<String> done = new TreeSet<>();
         for (String each : new TreeSet<>(imports.keySet())) {
@@ -107,7 +107,10 @@ record PackageImports(Map<String, List<String>> modules, Map<String, Set<String>
         return List.of();
     }
 
-    /** The imports without those that follow from others: if a imports b and b imports c, then not that a imports c. */
+    /**
+     * Returns the transitive reduction of the imports: if a imports b and b imports c, the import of c by a is left
+     * out.
+     */
     Map<String, Set<String>> reduced() {
         Map<String, Set<String>> reachable = new TreeMap<>();
         imports.keySet().forEach(each -> reach(each, reachable));

@@ -28,15 +28,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The code of docs/porting.md: the page's lines are compiled here, or in the classes of this package, as they stand
- * there, and run.
- */
+/** The code of docs/porting.md: this test or the classes of this package compile and run the page's lines. */
 class PortingTest {
     @TempDir
     private Path folder;
 
-    /** Some days, each with customers that are new. */
+    /** Several days, each with new customers. */
     private List<Path> days() throws IOException {
         Path data = Files.createDirectories(folder.resolve("data"));
         List<Path> days = new ArrayList<>();
@@ -82,8 +79,8 @@ class PortingTest {
     }
 
     /**
-     * What the page warns of: the checked engine sees that the table is only looked up, and the shuffled one sees what
-     * comes of it.
+     * The pitfall on the page: the checked engine accepts the call of get, but the shuffled engine reveals the wrong
+     * result.
      */
     @Test
     void aMutationInAGetterIsFoundByShuffling() throws InterruptedException {
@@ -204,7 +201,7 @@ class PortingTest {
     }
 
     @Test
-    // What whenComplete returns knows no more than the operation's completion.
+    // The stage returned by whenComplete contains no information beyond the operation's completion.
     @SuppressWarnings("FutureReturnValueIgnored")
     void whatIsStartedElsewhereIsCompletedElsewhere() throws Exception {
         try (Engine engine = Engine.builder().pooled(1).build()) {

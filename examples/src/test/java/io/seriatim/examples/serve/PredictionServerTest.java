@@ -99,7 +99,7 @@ class PredictionServerTest {
         return send(HttpRequest.newBuilder().POST(BodyPublishers.ofString(body)), "/predict");
     }
 
-    /** The values in an answer. */
+    /** Returns the values of an answer. */
     private static float[] values(String json) {
         String list = json.substring(json.indexOf("\"values\":[") + "\"values\":[".length(), json.lastIndexOf(']'));
         List<Float> values = Arrays.stream(list.split(",", -1)).map(Float::valueOf).toList();
@@ -196,8 +196,8 @@ class PredictionServerTest {
     }
 
     /**
-     * More than a server that stops reading would take in by itself: then the connection would be reset before the
-     * answer is read.
+     * More than the socket buffers hold: if the server stopped reading, the connection would be reset before the answer
+     * is read.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -216,8 +216,7 @@ class PredictionServerTest {
     }
 
     /**
-     * The first request has said how much memory it needs, and has not sent it; the second one would need more than is
-     * left.
+     * The first request has declared its length but not been sent; the second one would need more memory than is left.
      */
     @Test
     void requestsBeyondTheMemoryAreRefused() throws Exception {
@@ -251,8 +250,8 @@ class PredictionServerTest {
     }
 
     /**
-     * Also after clients that went away in the middle of a request, and with connections that are kept open. A second,
-     * with room for a slow machine; the wait for requests that never end takes ten.
+     * Also after clients that disconnected during a request, and with connections that are kept open. The limit of a
+     * second allows for a slow machine; a wait for requests that never end would take ten.
      */
     @Test
     void anIdleServerStopsAtOnce() throws Exception {
@@ -284,7 +283,7 @@ class PredictionServerTest {
         assertEquals(List.of("POST"), get.headers().allValues("Allow"));
     }
 
-    /** The request has begun when its head has been read, of which the server tells by asking for the rest. */
+    /** The request has started when its head has been read, which the server acknowledges by requesting the rest. */
     @Test
     void requestsThatHaveBegunAreAnsweredWhenItStops() throws Exception {
         PredictionServer stopping = new PredictionServer(model, ANY_PORT, LIMITS);

@@ -17,20 +17,22 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Examples as arrays of numbers, x, with labels, y. Fields: {@code x}, the shape of one example, and {@code y}. Whole
- * numbers as labels are classes: INT64 [1]. Labels of a floating type are values: FLOAT32 [values].
+ * Reads examples as arrays of inputs, x, and labels, y. The fields are {@code x}, with the shape of one example, and
+ * {@code y}. Labels of an integer type are classes: INT64 [1]. Labels of a floating-point type are values: FLOAT32
+ * [values].
  *
  * <ul>
  * <li>A folder with {@code x.npy} and {@code y.npy}, or with {@code train_x.npy}, {@code train_y.npy},
- * {@code test_x.npy} and {@code test_y.npy}; {@code x_train.npy} and so on do as well.
+ * {@code test_x.npy} and {@code test_y.npy}; {@code x_train.npy} and so on are accepted as well.
  * <li>An {@code .npz} file with arrays of such names.
  * <li>A {@code .csv} file: numbers with commas between them, the last column is the label, a class if all labels are
  * written without point and exponent; the first line is a header if it has no numbers.
  * <li>A folder with {@code train.csv} and {@code test.csv}, or with a single {@code .npz} or {@code .csv} file.
  * </ul>
  *
- * The test examples are for validation. Without them, every tenth example is. x of a floating type, of uint8 or bool is
- * given as FLOAT32, without scaling; of other whole numbers as INT64. x of the shape [examples] is given as [1].
+ * The test examples are used for validation, or every tenth example if there are none. x of a floating-point type,
+ * uint8 or bool is converted to FLOAT32 without scaling, and x of other integer types to INT64. If x has the shape
+ * [examples], the shape of one example is [1].
  */
 public final class ArrayPairs {
     static final String WANTED = "x.npy with y.npy, train_x.npy with train_y.npy, *.npz, *.csv";
@@ -50,7 +52,7 @@ public final class ArrayPairs {
         }
     }
 
-    /** Arrays by name, of a file or a folder. */
+    /** The named arrays of a file or a folder. */
     private interface Arrays {
         String source(String name);
 
@@ -61,15 +63,15 @@ public final class ArrayPairs {
     }
 
     /**
-     * Reads them.
+     * Reads a file or folder.
      *
      * @param path
-     *            a file or folder, as above
+     *            a file or folder, as described above
      * @return the examples
      * @throws FileFormatException
-     *             if a file is missing, or not what it should be: for a {@code .csv} file, with line and column
+     *             if a file is missing or invalid; for a {@code .csv} file, the message contains line and column
      * @throws java.nio.file.NoSuchFileException
-     *             if there is no such file or folder
+     *             if the file or folder does not exist
      * @throws IOException
      *             if a file cannot be read
      */
@@ -89,18 +91,18 @@ public final class ArrayPairs {
                         + " file, but this is none of these");
     }
 
-    /** Whether a folder has files of such names. */
+    /** Returns whether a folder contains files with accepted names. */
     static boolean isIn(Path folder) throws IOException {
         Set<String> names = npyOf(folder);
         return NAMES.stream().anyMatch(each -> each.isIn(names)) || !tablesOf(folder).isEmpty();
     }
 
-    /** Whether a file alone is enough. */
+    /** Returns whether a file contains both inputs and labels. */
     static boolean isPair(Path file) throws IOException {
         return ends(file, CSV) || ends(file, NPZ) || begins(file, 'P', 'K');
     }
 
-    /** Whether a file begins as one with a single array. */
+    /** Returns whether a file begins like an {@code .npy} file. */
     static boolean isNpy(Path file) throws IOException {
         return begins(file, 0x93, 'N', 'U', 'M', 'P', 'Y');
     }

@@ -10,19 +10,18 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of a data set, epoch after epoch. In each epoch every example is read once, in the order of a permutation
- * that is a pure function of seed and epoch: whoever goes on {@link #from} a position reads the very batches that would
- * have come.
+ * The batches of a data set, epoch after epoch. Each epoch reads every example once, in the order of a permutation that
+ * is a pure function of seed and epoch. So reading {@link #from} a position yields the same batches as reading from the
+ * start.
  *
  * <p>
- * {@link #next} returns null at the end of an epoch, and {@link #reset} begins the next one, also if the present one is
- * not over. What is {@link #endless} never returns null: the batch after an epoch's last is the next one's first. A
- * training wants that, since reading ahead does not stop at the ends of epochs; it counts: batch number n is number n
- * mod {@link #perEpoch} of epoch n / {@code perEpoch}, both from 0.
+ * {@link #next} returns null at the end of an epoch, and {@link #reset} begins the next epoch, even if the current one
+ * is not complete. {@link #endless} batches never return null: the last batch of an epoch is followed by the first
+ * batch of the next one. A training uses this, because prefetching does not stop at the ends of epochs; batch n is
+ * batch n mod {@link #perEpoch} of epoch n / {@code perEpoch}, counted from 0.
  *
  * <p>
- * The permutation is the shuffle of Fisher and Yates with numbers of SplitMix64, which starts from a mixture of seed
- * and epoch.
+ * The permutation is a Fisher–Yates shuffle with random numbers of SplitMix64, seeded by a mix of seed and epoch.
  */
 public final class Batches implements BatchSource {
     private final Dataset dataset;
@@ -45,8 +44,9 @@ public final class Batches implements BatchSource {
         this.batch = batch;
         if (size < 1 || perEpoch() < 1) {
             throw new IllegalArgumentException(
-                    "A batch must be of at least 1 example, and of no more than there are, but of " + dataset.size()
-                            + " examples a batch is to have " + size + ": take smaller batches");
+                    "The size of a batch must be from 1 to the number of examples, " + dataset.size() + ", but is "
+                            + size
+                            + ": take smaller batches");
         }
         if (epoch < 0 || batch < 0 || batch > perEpoch()) {
             throw new IllegalArgumentException(
@@ -56,80 +56,80 @@ public final class Batches implements BatchSource {
     }
 
     /**
-     * Shuffled batches of equal size, for training. The examples that fill no batch are left out, in each epoch others.
+     * Returns shuffled batches of equal size, for training. The examples that do not fill a batch are left out; they
+     * differ from epoch to epoch.
      *
      * @param dataset
-     *            at least as many examples as a batch has
+     *            a data set with at least as many examples as a batch
      * @param size
-     *            examples of a batch, from 1
+     *            the number of examples of a batch, at least 1
      * @param seed
-     *            of the permutations
-     * @return at the begin of epoch 0
+     *            the seed of the permutations
+     * @return batches at the start of epoch 0
      */
     public static Batches of(Dataset dataset, int size, long seed) {
         return new Batches(dataset, size, seed, false, false, 0, 0);
     }
 
     /**
-     * All examples in their own order, for evaluation. The last batch is shorter if the examples run out.
+     * Returns batches of all examples in their original order, for evaluation. The last batch may be shorter.
      *
      * @param dataset
-     *            of any size
+     *            a data set of any size
      * @param size
-     *            examples of a batch, from 1
-     * @return at the first batch
+     *            the number of examples of a batch, at least 1
+     * @return batches at the first one
      */
     public static Batches inOrder(Dataset dataset, int size) {
         return new Batches(dataset, size, null, true, false, 0, 0);
     }
 
     /**
-     * The same with a last batch of each epoch that has the examples which are left, so that none is left out.
+     * Returns these batches with a shorter last batch in each epoch for the remaining examples.
      *
-     * @return at the same position
+     * @return batches at the same position
      */
     public Batches withShortLast() {
         return new Batches(dataset, size, seed, true, endless, epoch, batch);
     }
 
     /**
-     * The same without ends of epochs.
+     * Returns these batches without ends of epochs.
      *
-     * @return at the same position
+     * @return batches at the same position
      */
     public Batches endless() {
         return new Batches(dataset, size, seed, shortLast, true, epoch, batch);
     }
 
     /**
-     * The same from a position.
+     * Returns these batches from a given position.
      *
-     * @param atEpoch
-     *            from 0
+     * @param atEpoch the epoch, from 0
      * @param atBatch
-     *            within the epoch, from 0; {@link #perEpoch} is the epoch's end
-     * @return at that position
+     *            the batch in the epoch, from 0; {@link #perEpoch} is the end of the epoch
+     * @return batches at that position
      */
     public Batches from(int atEpoch, int atBatch) {
         return new Batches(dataset, size, seed, shortLast, endless, atEpoch, atBatch);
     }
 
     /**
-     * How many batches an epoch has.
+     * Returns the number of batches of an epoch.
      *
-     * @return from 1
+     * @return at least 1
      */
     public int perEpoch() {
         return shortLast ? Math.ceilDiv(dataset.size(), size) : dataset.size() / size;
     }
 
     /**
-     * The next batch.
+     * Returns the next batch.
      *
-     * @return for each field a tensor, [examples, shape of the field]; null at the end of an epoch, unless this is
-     * endless
+     * @return one tensor for each field, [examples, shape of the field]; null at the end of an epoch, unless the
+     * batches are endless
      * @throws IOException
-     *             if a file cannot be read; the next call reads the batch after
+     *             if a file cannot be read; the next call reads the following batch
      */
     @Override
     public @Nullable List<Tensor> next() throws IOException {

@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Names of classes, to learn how such names are made. As a text, each name is followed by a line feed, and one stands
- * before the first: what follows a line feed begins a name. Immutable.
+ * Names of classes, as training data for a model of such names. In the text form, a line feed precedes the first name
+ * and follows each name, so every name begins after a line feed. Immutable.
  */
 public final class ClassNames {
     private static final String SUFFIX = ".class";
@@ -35,10 +35,10 @@ public final class ClassNames {
     }
 
     /**
-     * The names of all classes of the running JDK, from its {@code jrt:} image: with dots and, for nested classes,
-     * dollar signs; without anonymous and local classes, and without module-info and package-info.
+     * Returns the names of all classes of the running JDK, from its {@code jrt:} image, with dots and, for nested
+     * classes, dollar signs. Anonymous and local classes, module-info and package-info are left out.
      *
-     * @return distinct
+     * @return the distinct names
      * @throws IOException
      *             if the image cannot be read
      */
@@ -54,7 +54,10 @@ public final class ClassNames {
         return new ClassNames(found);
     }
 
-    /** Whether an entry of a module is a class, and neither an anonymous nor a local one, which are numbered. */
+    /**
+     * Returns whether an entry of a module is a class, but neither an anonymous nor a local one, whose names contain
+     * numbers.
+     */
     static boolean isNamedClass(String entry) {
         if (!entry.endsWith(SUFFIX) || entry.endsWith("module-info.class") || entry.endsWith("package-info.class")) {
             return false;
@@ -68,30 +71,30 @@ public final class ClassNames {
     }
 
     /**
-     * Some names.
+     * Returns given names.
      *
      * @param names
-     *            at least 2 distinct ones, none empty or with a line feed
-     * @return without duplicates
+     *            at least 2 distinct names, none of them empty or with a line feed
+     * @return the distinct names
      */
     public static ClassNames of(Collection<String> names) {
         return new ClassNames(names);
     }
 
     /**
-     * All names.
+     * Returns all names.
      *
-     * @return distinct and sorted
+     * @return the distinct names, sorted
      */
     public List<String> names() {
         return names;
     }
 
     /**
-     * Whether there is such a name.
+     * Returns whether a name is contained.
      *
      * @param name
-     *            any
+     *            any name
      * @return whether it is one of {@link #names}
      */
     public boolean contains(String name) {
@@ -99,11 +102,10 @@ public final class ClassNames {
     }
 
     /**
-     * The names as text, in an order that is a pure function of the seed and of how many there are: nine tenths of them
-     * to learn from, the others, at least one, for validation.
+     * Returns the names as text, in an order that is a pure function of the seed and the number of names. Nine tenths
+     * of the names are for training, the others, at least one, for validation.
      *
-     * @param seed
-     *            of the order
+     * @param seed the seed of the order
      * @return the text
      */
     public TextData split(long seed) {

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a table of numbers with commas between them. Lines without any character but blanks are skipped. The last
- * column is the label: a class if all labels are written without point and exponent, otherwise a value.
+ * Reads a table of comma-separated numbers. Blank lines are skipped. The last column is the label: a class if all
+ * labels are written without decimal point and exponent, otherwise a value.
  */
 final class CsvTable {
     private static final int MOST = Integer.MAX_VALUE - 8;
@@ -25,14 +25,14 @@ final class CsvTable {
     private int line;
     private boolean seen;
     private boolean whole = true;
-    // A whole number that is no class is wrong only if no other label is a value.
+    // An integer outside the range of classes is an error only if all labels are integers.
     private @Nullable FileFormatException noClass;
 
     private CsvTable(Path file) {
         this.file = file;
     }
 
-    /** A cell of a line: where its first character is, and what it says. */
+    /** A cell of a line: the column of its first character, and its text. */
     private record Cell(int column, String text) {
     }
 
@@ -122,7 +122,10 @@ final class CsvTable {
         return value;
     }
 
-    /** A decimal number, or null: Java would also take hexadecimal ones, NaN and types at the end. */
+    /**
+     * Parses a decimal number; returns null otherwise. Java's own parser also accepts hexadecimal numbers, NaN and type
+     * suffixes.
+     */
     private static @Nullable Float parsed(String text) {
         for (int i = 0; i < text.length(); i++) {
             if ("0123456789+-.eE".indexOf(text.charAt(i)) < 0) {

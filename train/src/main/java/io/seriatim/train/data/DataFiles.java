@@ -6,25 +6,25 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** Recognises what a file or folder holds. */
+/** Recognises the format of a file or folder. */
 public final class DataFiles {
     private DataFiles() {
     }
 
     /**
-     * Reads a file or folder of any of the kinds that are known. If a folder holds several kinds, it is the first of
-     * {@link IdxFiles}, {@link ArrayPairs} and {@link TextFile}. A file is a pair of arrays if it begins as an
-     * {@code .npz} file does or its name ends in {@code .csv}, and otherwise text.
+     * Reads a file or folder of any known format. If a folder contains several formats, the first of {@link IdxFiles},
+     * {@link ArrayPairs} and {@link TextFile} is used. A file is read as arrays if it begins like an {@code .npz} file
+     * or its name ends with {@code .npz} or {@code .csv}, and otherwise as text.
      *
      * @param path
      *            a file or a folder
-     * @return what it holds
+     * @return the data
      * @throws FileFormatException
-     *             if a file is not what it should be, or a folder holds none of what was looked for
+     *             if a file is invalid, or a folder contains no known format
      * @throws NoSuchFileException
-     *             if there is none
+     *             if the file or folder does not exist
      * @throws IOException
-     *             if it cannot be read
+     *             if a file cannot be read
      */
     public static Data open(Path path) throws IOException {
         requireExists(path);
@@ -58,7 +58,7 @@ public final class DataFiles {
         return ArrayPairs.isPair(file) ? ArrayPairs.read(file) : TextFile.read(file);
     }
 
-    /** With a message that says it in words. */
+    /** Throws an exception with a readable message if a file or folder does not exist. */
     static void requireExists(Path path) throws NoSuchFileException {
         if (!Files.exists(path)) {
             throw new NoSuchFileException(path.toString(), null, "there is no such file or folder");

@@ -4,19 +4,19 @@ import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.util.List;
 
-/** Examples that can be read in any order, each as often as is wanted. For many threads. */
+/** A collection of examples with random access. Thread-safe. */
 public interface Dataset {
     /**
-     * The fields of an example.
+     * Returns the fields of an example.
      *
      * @return at least one field, always the same
      */
     List<Field> fields();
 
     /**
-     * How many examples there are.
+     * Returns the number of examples.
      *
-     * @return from 1
+     * @return at least 1
      */
     int size();
 
@@ -24,10 +24,10 @@ public interface Dataset {
      * Reads a batch.
      *
      * @param examples
-     *            numbers from 0 to {@link #size} − 1, at least one
-     * @return for each field a new tensor of the host, [number of examples, shape of the field]
+     *            at least one index from 0 to {@link #size} − 1
+     * @return for each field a new tensor on the host, [number of examples, shape of the field]
      * @throws IOException
-     *             if a file cannot be read, or has other content than it should
+     *             if a file cannot be read or is invalid
      */
     List<Tensor> batch(int[] examples) throws IOException;
 }

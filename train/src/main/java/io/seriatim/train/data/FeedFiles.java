@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Arrays for the feeds of a program, as they are: a {@code .npy} file for each, in which a row is an example. */
+/** Unconverted arrays for the feeds of a program: one {@code .npy} file for each feed, whose rows are the examples. */
 public final class FeedFiles {
     private static final int PARTS = 10;
 
@@ -19,16 +19,15 @@ public final class FeedFiles {
     }
 
     /**
-     * Reads them. The last tenth of the rows is for validation; if that is less than a batch, all rows are for
-     * training, and for validation too.
+     * Reads the files. The last tenth of the rows is used for validation. If that is less than a batch, all rows are
+     * used for both training and validation.
      *
      * @param files
-     *            for each feed its file, in the order of the fields
-     * @param batch
-     *            examples of a step, from 1
+     *            the file of each feed, in the order of the fields
+     * @param batch the number of examples of a step, at least 1
      * @return the rows
      * @throws FileFormatException
-     *             if a file is no array, or has not as many rows as the others, or none
+     *             if a file is not an array, has no rows, or has another number of rows than the other files
      * @throws IOException
      *             if a file cannot be read
      */
@@ -58,7 +57,7 @@ public final class FeedFiles {
                 new Part(fields, tensors, (int) rows - held, held));
     }
 
-    /** Some of the rows. */
+    /** A range of the rows. */
     private record Part(List<Field> fields, List<Tensor> tensors, int from, int size) implements Dataset {
         @Override
         public List<Tensor> batch(int[] examples) {

@@ -4,14 +4,14 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 
 /**
- * One of the tensors that an example consists of.
+ * One of the tensors of an example.
  *
  * @param name
- *            what it is, such as {@code image}
+ *            the name, such as {@code image}
  * @param dtype
- *            its type
+ *            the element type
  * @param shape
- *            of one example; a batch has the number of examples before it
+ *            the shape of one example; a batch has the number of examples as an additional first dimension
  */
 public record Field(String name, DType dtype, Shape shape) {
 }

@@ -9,13 +9,13 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Tells data of the same size and kind apart, so that a training is not resumed with others than it was begun with. It
- * is the first half of a SHA-256 of the fields and the examples of both parts; of a part with more than {@value #BYTES}
- * bytes, of examples that are spread evenly over it, the first and the last among them. So a change of a single example
- * in a large set may pass.
+ * A fingerprint of data, which prevents that a training is resumed with other data of the same size and kind. It is the
+ * first half of a SHA-256 hash of the fields and examples of both parts. Of a part with more than {@value #BYTES}
+ * bytes, only examples at equal distances are hashed, including the first and the last. So a change of a single example
+ * in a large set may go undetected.
  */
 public final class Fingerprint {
-    /** Hashed in a few milliseconds. */
+    /** The number of bytes that are hashed in a few milliseconds. */
     private static final long BYTES = 8L << 20;
     private static final int MOST_EXAMPLES = 256;
     private static final int DIGITS = 32;
@@ -24,11 +24,11 @@ public final class Fingerprint {
     }
 
     /**
-     * Computes it.
+     * Computes the fingerprint.
      *
      * @param data
-     *            is read
-     * @return 32 hexadecimal digits, which depend on nothing but the data
+     *            the data
+     * @return 32 hexadecimal digits, which depend on the data only
      * @throws IOException
      *             if examples cannot be read
      */

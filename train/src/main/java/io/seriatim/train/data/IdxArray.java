@@ -14,13 +14,13 @@ import java.util.zip.ZipException;
 
 /**
  * An array of unsigned bytes in the format IDX, described with the data set MNIST: two zero bytes, the type (8), the
- * number of dimensions, each dimension as four bytes with the highest first, and the bytes. A file from anywhere may be
- * hostile: sizes are checked, and compressed data take memory only as they come.
+ * number of dimensions, each dimension as four bytes in big-endian order, and the bytes. Files are not trusted: sizes
+ * are checked, and memory for compressed data is allocated only as data are read.
  */
 final class IdxArray {
     private static final int UNSIGNED_BYTE = 8;
     private static final int CHUNK = 1 << 16;
-    /** The largest array that every virtual machine can make. */
+    /** The size of the largest array that every JVM can allocate. */
     private static final long MOST = Integer.MAX_VALUE - 8;
 
     private final Path file;
@@ -33,7 +33,7 @@ final class IdxArray {
         this.bytes = bytes;
     }
 
-    /** Reads a file, compressed or not. Offsets in messages are of the content, without compression. */
+    /** Reads a plain or compressed file. Offsets in messages refer to the uncompressed content. */
     static IdxArray read(Path file, int rank) throws IOException {
         try (InputStream raw = new BufferedInputStream(Files.newInputStream(file), CHUNK)) {
             boolean compressed = isCompressed(raw);
@@ -44,7 +44,7 @@ final class IdxArray {
         }
     }
 
-    /** Whether a file begins with the header of an IDX file of labels or images. */
+    /** Returns whether a file begins with the header of an IDX file of labels or images. */
     static boolean is(Path file) throws IOException {
         try (InputStream raw = new BufferedInputStream(Files.newInputStream(file))) {
             byte[] magic = (isCompressed(raw) ? new GZIPInputStream(raw) : raw).readNBytes(4);
@@ -62,13 +62,13 @@ final class IdxArray {
         return compressed;
     }
 
-    /** With the length of all, or −1 if it is not known. */
+    /** Reads an array from a stream with the given total length, or −1 if it is unknown. */
     private static IdxArray read(Path file, int rank, InputStream in, long length) throws IOException {
         int[] dims = header(file, rank, in);
         long begin = 4 + 4L * rank;
         long size = 1;
         for (int dim : dims) {
-            // Each factor is below 2^31 and so is the product before it: the next one does not overflow.
+            // Each factor and the product so far are below 2^31, so the next product does not overflow.
             size *= dim;
             if (size > MOST) {
                 throw new FileFormatException(file.toString(), 4,
@@ -136,7 +136,7 @@ final class IdxArray {
         return dims[axis];
     }
 
-    /** Not a copy. */
+    /** Returns the array itself, not a copy. */
     byte[] bytes() {
         return bytes;
     }

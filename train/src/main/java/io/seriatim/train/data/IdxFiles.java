@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Images in the format IDX of MNIST and Fashion-MNIST, plain or compressed by gzip, whatever the names say. Fields:
- * {@code image}, FLOAT32 [1, height, width], with pixels from −1 (0) to 1 (255), that is pixel / 127.5 − 1, and
- * {@code label}, INT64 [1].
+ * Reads images in the IDX format of MNIST and Fashion-MNIST, plain or compressed by gzip, independent of the names. The
+ * fields are {@code image}, FLOAT32 [1, height, width], with pixels from −1 (0) to 1 (255), that is pixel / 127.5 − 1,
+ * and {@code label}, INT64 [1].
  */
 public final class IdxFiles {
     static final String WANTED = "train-images-idx3-ubyte with train-labels-idx1-ubyte, t10k-images-idx3-ubyte "
@@ -27,10 +27,10 @@ public final class IdxFiles {
      * Reads a folder with the ten classes of MNIST or Fashion-MNIST.
      *
      * @param folder
-     *            as for {@link #read(Path, int)}
+     *            a folder as for {@link #read(Path, int)}
      * @return the images
      * @throws FileFormatException
-     *             if a file is missing, or not what it should be
+     *             if a file is missing or invalid
      * @throws IOException
      *             if a file cannot be read
      */
@@ -42,17 +42,17 @@ public final class IdxFiles {
      * Reads a folder.
      *
      * @param folder
-     *            {@code train-images-idx3-ubyte} and {@code train-labels-idx1-ubyte} to learn from,
-     *            {@code t10k-images-idx3-ubyte} and {@code t10k-labels-idx1-ubyte} for validation; {@code .gz} may
-     *            follow, and a dot may stand before {@code idx}. If there is only one of the two pairs, its last tenth
-     *            is for validation
+     *            {@code train-images-idx3-ubyte} and {@code train-labels-idx1-ubyte} for training,
+     *            {@code t10k-images-idx3-ubyte} and {@code t10k-labels-idx1-ubyte} for validation; the names may end
+     *            with {@code .gz}, and may have a dot before {@code idx}. If there is only one of the two pairs, its
+     *            last tenth is used for validation
      * @param classes
-     *            labels must be from 0 to one less; up to 256
+     *            the number of classes, from 1 to 256; labels must be from 0 to {@code classes} − 1
      * @return the images
      * @throws FileFormatException
-     *             if a file is missing, or not what it should be
+     *             if a file is missing or invalid
      * @throws java.nio.file.NoSuchFileException
-     *             if there is no such folder
+     *             if the folder does not exist
      * @throws IOException
      *             if a file cannot be read
      */
@@ -81,7 +81,7 @@ public final class IdxFiles {
         return new LabelledData(new Split(all.part(0, learnt), all.part(learnt, all.size())), classes);
     }
 
-    /** Whether a folder has one of the files. */
+    /** Returns whether a folder contains any of the files. */
     static boolean isIn(Path folder) {
         return find(folder, TRAINING, IMAGES) != null || find(folder, TRAINING, LABELS) != null
                 || find(folder, VALIDATION, IMAGES) != null

@@ -1,13 +1,13 @@
 package io.seriatim.train.data;
 
 /**
- * Examples of two fields: what is given, and what is to be said of it.
+ * Examples with two fields: the input and the label.
  *
  * @param split
- *            the first field is what is given; the second is the label: INT64 [1] with numbers from 0 to
- *            {@code classes} − 1, or FLOAT32 [values] if a model is to find those
+ *            the first field is the input; the second is the label: INT64 [1] with classes from 0 to {@code classes} −
+ *            1, or FLOAT32 [values] for regression
  * @param classes
- *            how many labels there are, from 1; 0 if the label is no class but a value, or several
+ *            the number of classes, at least 1; 0 if the labels are values
  */
 public record LabelledData(Split split, int classes) implements Data {
     /** Checks that there are two fields. */
@@ -19,7 +19,7 @@ public record LabelledData(Split split, int classes) implements Data {
     }
 
     /**
-     * The input field.
+     * Returns the input field.
      *
      * @return the first field
      */
@@ -28,7 +28,7 @@ public record LabelledData(Split split, int classes) implements Data {
     }
 
     /**
-     * The target field.
+     * Returns the label field.
      *
      * @return the second field
      */

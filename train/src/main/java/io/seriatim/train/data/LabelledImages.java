@@ -7,7 +7,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Objects;
 
-/** Images of one channel, kept as bytes and converted when a batch is read. */
+/** Images of one channel, stored as bytes and converted when a batch is read. */
 final class LabelledImages implements Dataset {
     private static final float[] PIXELS = new float[256];
 
@@ -29,7 +29,7 @@ final class LabelledImages implements Dataset {
         this.count = count;
     }
 
-    /** Checks that they belong together. */
+    /** Combines images and labels, after checking that they match. */
     static LabelledImages of(IdxArray images, IdxArray labels, int classes) throws FileFormatException {
         if (images.dim(0) != labels.dim(0)) {
             throw new FileFormatException(labels.file().toString(), 4,

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/** Some of the examples of a pair of arrays. */
+/** A subset of the examples of a pair of arrays. */
 final class LabelledRows implements Dataset {
     private final Rows x;
     private final Rows y;
@@ -19,7 +19,7 @@ final class LabelledRows implements Dataset {
         this.chosen = chosen;
     }
 
-    /** All examples of two arrays. */
+    /** Returns all examples of two arrays. */
     static LabelledRows of(Rows x, Rows y) throws FileFormatException {
         if (x.count() != y.count()) {
             throw new FileFormatException(y.source(),
@@ -32,8 +32,8 @@ final class LabelledRows implements Dataset {
     }
 
     /**
-     * For validation every tenth example, so that files which are sorted by label can be split: as many as a tenth, at
-     * least one, at equal distances.
+     * Splits the examples: a tenth of them, at least one, at equal distances are for validation, so that files sorted
+     * by label can be split.
      */
     LabelledData split() throws FileFormatException {
         if (chosen.length < 2) {
@@ -53,7 +53,7 @@ final class LabelledRows implements Dataset {
         return new LabelledData(new Split(new LabelledRows(x, y, learnt), new LabelledRows(x, y, held)), y.classes());
     }
 
-    /** With others for validation. */
+    /** Combines these examples with others for validation. */
     LabelledData with(LabelledRows validation) throws FileFormatException {
         if (!fields().equals(validation.fields())) {
             throw new FileFormatException(validation.x.source(),

@@ -1,15 +1,15 @@
 package io.seriatim.train.data;
 
 /**
- * The order in which an epoch goes through examples: a pure function of seed, epoch and number of examples, the same on
- * every machine.
+ * The order of the examples in an epoch: a pure function of seed, epoch and number of examples, the same on every
+ * machine.
  *
  * <p>
- * It is the shuffle of Fisher and Yates: for i from the last place to 1, the entries at i and at a random place from 0
- * to i are exchanged. The random numbers are those of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom
- * number generators, OOPSLA 2014) that starts from mix(mix(seed) + epoch · γ), γ being the golden ratio's odd 64-bit
- * fraction; a number below a bound comes of its upper 32 bits by multiplication, with those rejected that would make
- * some places likelier (Lemire, Fast random integer generation in an interval, 2019).
+ * A Fisher–Yates shuffle: for i from the last index down to 1, the entries at i and at a random index from 0 to i are
+ * swapped. The random numbers are those of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number
+ * generators, OOPSLA 2014) with the initial state mix(mix(seed) + epoch · γ), where γ is the odd 64-bit fraction of the
+ * golden ratio. A number below a bound is computed from the upper 32 bits by multiplication, with rejection of the
+ * values that would cause a bias (Lemire, Fast random integer generation in an interval, 2019).
  */
 final class Permutation {
     private static final long GAMMA = 0x9E3779B97F4A7C15L;
@@ -20,7 +20,7 @@ final class Permutation {
         this.state = state;
     }
 
-    /** All numbers below a size, in the epoch's order. */
+    /** Returns the numbers from 0 to {@code size} − 1, in the order of the epoch. */
     static int[] of(long seed, long epoch, int size) {
         Permutation random = new Permutation(mix(mix(seed) + epoch * GAMMA));
         int[] order = new int[size];

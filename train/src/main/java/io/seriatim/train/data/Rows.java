@@ -10,31 +10,30 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * An array whose first dimension counts examples. It is kept in the type of its file, and converted when a batch is
- * read.
+ * An array whose first dimension is the number of examples. It is stored in the type of its file, and converted when a
+ * batch is read.
  *
  * @param source
- *            the array's file and name, for messages
+ *            the file and the name of the array, for messages
  * @param tensor
- *            row-major, of the host
+ *            the array, row-major on the host
  * @param dtype
- *            of batches: FLOAT32 or INT64
- * @param shape
- *            of one example
+ *            the type of batches: FLOAT32 or INT64
+ * @param shape the shape of one example
  */
 record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
-    /** More than that are no classes, and would make networks of absurd size out of one wrong label. */
+    /** The maximum number of classes: a single wrong label must not cause a network of an absurd size. */
     static final int MOST_CLASSES = 1 << 16;
     private static final long MOST = Integer.MAX_VALUE - 8;
 
-    /** The input: numbers of any type. */
+    /** Creates the inputs from numbers of any type. */
     static Rows inputs(String source, Tensor tensor) throws FileFormatException {
         DType dtype = tensor.dtype();
         boolean asFloat = dtype.isFloating() || dtype == DType.UINT8 || dtype == DType.BOOL;
         return of(source, tensor, asFloat ? DType.FLOAT32 : DType.INT64);
     }
 
-    /** The target: a whole number, or some values. */
+    /** Creates the labels from integers or from floating-point values. */
     static Rows labels(String source, Tensor tensor) throws FileFormatException {
         boolean values = tensor.dtype().isFloating();
         Rows labels = of(source, tensor, values ? DType.FLOAT32 : DType.INT64);
@@ -93,7 +92,7 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
                 : MemorySegment.ofArray(row.toLongArray());
     }
 
-    /** Fails at the first value that is no finite float32. */
+    /** Throws for the first value that is not finite as float32. */
     void requireFinite() throws FileFormatException {
         if (!tensor.dtype().isFloating()) {
             return;
@@ -110,7 +109,7 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
         }
     }
 
-    /** How many classes there are at least, by the largest label; 0 if labels are values. */
+    /** Returns the largest label plus 1, or 0 if the labels are values. */
     int classes() throws FileFormatException {
         if (dtype == DType.FLOAT32) {
             return 0;
@@ -129,7 +128,7 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
         return (int) most + 1;
     }
 
-    /** Fails at the first label that no training example has or exceeds. */
+    /** Throws for the first label that is not below the number of classes. */
     void requireBelow(int classes) throws FileFormatException {
         long[] labels = tensor.toLongArray();
         for (int i = 0; i < labels.length; i++) {

@@ -4,9 +4,9 @@ package io.seriatim.train.data;
  * Data for training and data for validation.
  *
  * @param training
- *            what it learns from
+ *            the training examples
  * @param validation
- *            what it never learns from; the same fields
+ *            the validation examples, with the same fields
  */
 public record Split(Dataset training, Dataset validation) {
     /** Checks that both are of the same kind. */

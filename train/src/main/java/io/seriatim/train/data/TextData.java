@@ -1,17 +1,17 @@
 package io.seriatim.train.data;
 
 /**
- * Text as numbers of characters.
+ * Text as sequences of character tokens.
  *
  * @param vocabulary
- *            all characters of both parts
+ *            the characters of both parts
  * @param training
- *            what is learnt from, of at least 2 characters
+ *            the training text, at least 2 characters
  * @param validation
- *            what it is judged by, of at least 2 characters
+ *            the validation text, at least 2 characters
  */
 public record TextData(Vocabulary vocabulary, Tokens training, Tokens validation) implements Data {
-    /** Checks that both parts have something that can follow something. */
+    /** Validates the lengths. */
     public TextData {
         if (training.length() < 2 || validation.length() < 2) {
             throw new IllegalArgumentException(
@@ -23,8 +23,7 @@ public record TextData(Vocabulary vocabulary, Tokens training, Tokens validation
     /**
      * Cuts both parts into windows.
      *
-     * @param length
-     *            of a window, from 1
+     * @param length the length of a window, at least 1
      * @return the windows
      * @throws IllegalArgumentException
      *             if a part is too short for one window

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Text in UTF-8. */
+/** Reads text in UTF-8. */
 public final class TextFile {
     private static final String SUFFIX = ".txt";
     private static final long MOST_BYTES = 1L << 29;
@@ -24,20 +24,20 @@ public final class TextFile {
     }
 
     /**
-     * Reads a file, or all {@code *.txt} of a folder, one after the other in the order of their names, each but the
-     * last ending with a line feed, which is added where it is missing. The last tenth of the text, by position, is for
-     * validation. A byte order mark at the begin of a file is no part of the text.
+     * Reads a file, or the concatenation of all {@code *.txt} of a folder, sorted by name; a missing line feed at the
+     * end of a file other than the last is added. The last tenth of the text is used for validation. A byte order mark
+     * at the start of a file is ignored.
      *
      * @param path
-     *            a file of any name, or a folder; up to 512 MiB
-     * @return of at least 20 characters in all
+     *            a file with any name, or a folder; at most 512 MiB
+     * @return the text, at least 20 characters
      * @throws FileFormatException
-     *             if it is not in UTF-8, too short or too long, has more than 65,536 distinct characters, or if the
-     *             folder has no such file
+     *             if the text is not UTF-8, too short or too long, or has more than 65,536 distinct characters, or if
+     *             the folder contains no such file
      * @throws java.nio.file.NoSuchFileException
-     *             if there is none
+     *             if the file or folder does not exist
      * @throws IOException
-     *             if it cannot be read
+     *             if a file cannot be read
      */
     public static TextData read(Path path) throws IOException {
         DataFiles.requireExists(path);
@@ -56,7 +56,7 @@ public final class TextFile {
         return split(path, text);
     }
 
-    /** The text files of a folder, by name. */
+    /** Returns the text files of a folder, sorted by name. */
     static List<Path> filesOf(Path folder) throws IOException {
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.filter(entry -> entry.getFileName().toString().toLowerCase(Locale.ROOT).endsWith(SUFFIX))

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A text cut into windows of equal length, one after the other; the last characters that fill no window are left out.
- * Fields: {@code tokens}, INT64 [length], and {@code next}, INT64 [length, 1]: for each of them the token that follows.
+ * A text cut into consecutive windows of equal length; the last characters that do not fill a window are left out. The
+ * fields are {@code tokens}, INT64 [length], and {@code next}, INT64 [length, 1], the token that follows each of them.
  */
 public final class TextWindows implements Dataset {
     private final Tokens tokens;
@@ -16,14 +16,14 @@ public final class TextWindows implements Dataset {
     private final List<Field> fields;
 
     /**
-     * Cuts a text.
+     * Cuts a text into windows.
      *
      * @param tokens
-     *            at least one more than a window has
+     *            the text, at least one token longer than a window
      * @param length
-     *            of a window, from 1
+     *            the length of a window, at least 1
      * @throws IllegalArgumentException
-     *             if it is too short for one window
+     *             if the text is too short for one window
      */
     public TextWindows(Tokens tokens, int length) {
         if (length < 1 || tokens.length() <= length) {
@@ -38,18 +38,18 @@ public final class TextWindows implements Dataset {
     }
 
     /**
-     * The text.
+     * Returns the whole text.
      *
-     * @return with what fills no window
+     * @return the tokens, including those that do not fill a window
      */
     public Tokens tokens() {
         return tokens;
     }
 
     /**
-     * How long a window is.
+     * Returns the length of a window.
      *
-     * @return from 1
+     * @return at least 1
      */
     public int length() {
         return length;

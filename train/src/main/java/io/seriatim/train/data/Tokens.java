@@ -3,15 +3,15 @@ package io.seriatim.train.data;
 import java.util.Objects;
 
 /**
- * A long sequence of numbers from 0 to 65,535, each of which stands for a character of a {@link Vocabulary}. Immutable;
- * two bytes a number.
+ * A sequence of tokens from 0 to 65,535, each of which represents a character of a {@link Vocabulary}. Immutable; takes
+ * two bytes per token.
  */
 public final class Tokens {
     private final char[] all;
     private final int from;
     private final int length;
 
-    /** Takes the array over. */
+    /** Creates a sequence without copying the array. */
     Tokens(char[] all) {
         this(all, 0, all.length);
     }
@@ -23,10 +23,10 @@ public final class Tokens {
     }
 
     /**
-     * A copy of some numbers.
+     * Creates a sequence.
      *
      * @param tokens
-     *            each from 0 to 65,535
+     *            the tokens, each from 0 to 65,535
      * @return the sequence
      */
     public static Tokens of(int... tokens) {
@@ -42,32 +42,32 @@ public final class Tokens {
     }
 
     /**
-     * How many there are.
+     * Returns the number of tokens.
      *
-     * @return from 0
+     * @return at least 0
      */
     public int length() {
         return length;
     }
 
     /**
-     * One of them.
+     * Returns one token.
      *
      * @param index
      *            from 0 to {@link #length} − 1
-     * @return from 0 to 65,535
+     * @return the token, from 0 to 65,535
      */
     public int get(int index) {
         return all[from + Objects.checkIndex(index, length)];
     }
 
     /**
-     * A part, without a copy.
+     * Returns a part of the sequence, without copying it.
      *
      * @param begin
-     *            the first
+     *            the first index
      * @param end
-     *            after the last
+     *            the index after the last
      * @return the part
      */
     public Tokens slice(int begin, int end) {
@@ -76,9 +76,9 @@ public final class Tokens {
     }
 
     /**
-     * A copy.
+     * Copies the sequence.
      *
-     * @return all numbers
+     * @return all tokens
      */
     public int[] toArray() {
         int[] copy = new int[length];

@@ -3,14 +3,15 @@ package io.seriatim.train.data;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** Numbers for characters: the distinct characters of a text, sorted by code point and numbered from 0. Immutable. */
+/**
+ * Maps characters to tokens: the distinct characters of a text, sorted by code point and numbered from 0. Immutable.
+ */
 public final class Vocabulary {
-    /** Tokens take two bytes each. */
+    /** The maximum number of tokens, because a token takes two bytes. */
     private static final int MOST = 1 << 16;
 
     private final int[] codePoints;
-    // The first characters of Unicode, which most texts consist of, are looked up without a search: 0 for those that
-    // are missing.
+    // A look-up table for the first 256 code points: the token plus 1, or 0 if the character is missing.
     private final int[] early = new int[256];
 
     private Vocabulary(int... codePoints) {
@@ -26,13 +27,13 @@ public final class Vocabulary {
     }
 
     /**
-     * The characters of a text.
+     * Creates the vocabulary of a text.
      *
      * @param text
-     *            not empty; the order of its characters and how often they occur do not matter
+     *            a text that is not empty; the order and the frequency of its characters do not matter
      * @return the vocabulary
      * @throws IllegalArgumentException
-     *             if it has no characters, or more than 65,536 distinct ones
+     *             if the text has no characters, or more than 65,536 distinct ones
      */
     public static Vocabulary of(CharSequence text) {
         BitSet seen = new BitSet();
@@ -45,7 +46,7 @@ public final class Vocabulary {
     }
 
     /**
-     * How many characters there are: tokens are from 0 to one less.
+     * Returns the number of characters.
      *
      * @return from 1 to 65,536
      */
@@ -54,33 +55,33 @@ public final class Vocabulary {
     }
 
     /**
-     * All characters in the order of their tokens. {@link #of} makes an equal vocabulary of it.
+     * Returns all characters in the order of their tokens, from which {@link #of} creates an equal vocabulary.
      *
-     * @return a text in which each occurs once
+     * @return a text that contains each character once
      */
     public String characters() {
         return new String(codePoints, 0, codePoints.length);
     }
 
     /**
-     * Whether a character has a token.
+     * Returns whether a character has a token.
      *
      * @param codePoint
-     *            any
-     * @return whether {@link #token} may be asked
+     *            any code point
+     * @return true if the character is in the vocabulary
      */
     public boolean contains(int codePoint) {
         return find(codePoint) >= 0;
     }
 
     /**
-     * The token of a character.
+     * Returns the token of a character.
      *
      * @param codePoint
-     *            of this vocabulary
-     * @return from 0 to {@link #size} − 1
+     *            a character of this vocabulary
+     * @return the token, from 0 to {@link #size} − 1
      * @throws IllegalArgumentException
-     *             if it is not of this vocabulary
+     *             if the character is not in this vocabulary
      */
     public int token(int codePoint) {
         int token = find(codePoint);
@@ -91,13 +92,13 @@ public final class Vocabulary {
     }
 
     /**
-     * The tokens of a text.
+     * Encodes a text.
      *
      * @param text
-     *            of characters of this vocabulary
-     * @return one for each character, by code point
+     *            a text of characters of this vocabulary
+     * @return one token for each code point
      * @throws IllegalArgumentException
-     *             that names the first character which is not of this vocabulary, and its place
+     *             if a character is not in this vocabulary; the message names the first one and its position
      */
     public Tokens encode(CharSequence text) {
         char[] tokens = new char[text.length()];
@@ -115,13 +116,13 @@ public final class Vocabulary {
     }
 
     /**
-     * The text of some tokens.
+     * Decodes tokens.
      *
      * @param tokens
-     *            each from 0 to {@link #size} − 1
-     * @return their characters
+     *            the tokens, each from 0 to {@link #size} − 1
+     * @return the text
      * @throws IllegalArgumentException
-     *             if there is no such token
+     *             if a token is out of range
      */
     public String decode(int... tokens) {
         StringBuilder text = new StringBuilder(tokens.length);
@@ -136,7 +137,7 @@ public final class Vocabulary {
         return text.toString();
     }
 
-    /** The token, or a negative number. */
+    /** Returns the token, or a negative number if there is none. */
     private int find(int codePoint) {
         return codePoint >= 0 && codePoint < early.length
                 ? early[codePoint] - 1

@@ -1,8 +1,8 @@
 package io.seriatim.train.metrics;
 
 /**
- * A mean over about the last twenty values, in which each weighs a twentieth less than the next; what is not finite
- * shows only once.
+ * An exponential moving average over about the last twenty values: each value has 0.95 times the weight of its
+ * successor. A value that is not finite is returned once and then ignored.
  */
 final class Average {
     private static final double KEPT = 0.95;

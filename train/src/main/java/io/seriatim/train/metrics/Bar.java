@@ -2,11 +2,11 @@ package io.seriatim.train.metrics;
 
 import java.nio.charset.Charset;
 
-/** A bar of characters. */
+/** A progress bar of characters. */
 enum Bar {
-    /** Box drawings. */
+    /** Box-drawing characters. */
     LINES("━", "╺", "─"),
-    /** For charsets that have no others. */
+    /** For character sets without box-drawing characters. */
     ASCII("=", ">", "-");
 
     private static final int SHORTEST = 5;
@@ -28,9 +28,7 @@ enum Bar {
                 : ASCII;
     }
 
-    /**
-     * A bar of at most so many characters, and never a very long one; empty if it would be too short to say anything.
-     */
+    /** Draws a bar of at most {@code room} characters; empty if there is too little room. */
     String draw(int room, long part, long whole) {
         int length = Math.min(room, LONGEST);
         if (length < SHORTEST) {

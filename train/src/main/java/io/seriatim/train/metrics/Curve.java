@@ -5,34 +5,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Values over steps (or over seconds), as many as come, kept in at most {@value #MAX_POINTS} points. At first each
- * value is a point. When a value would need one more point than there may be, points are made to cover twice as many
- * steps, and those that now fall together become one, which keeps the least, the greatest and the mean of its values:
- * no spike is lost, and the points are spread evenly over the steps. A point covers the steps from a multiple of the
- * span to the next, so that the same values make the same points however often a training was interrupted. Adding takes
- * constant time on average. For one thread.
+ * An unlimited series of values over steps (or seconds), aggregated in at most {@value #MAX_POINTS} points. At first
+ * each value is a point. When the limit would be exceeded, the span of all points is doubled, and points that fall into
+ * the same span are merged into one with the minimum, the maximum and the mean of their values. So no spike is lost,
+ * and the points are spread evenly over the steps. A span begins at a multiple of its length, so the points do not
+ * depend on interruptions of the training. Adding a value takes amortised constant time. Not thread-safe.
  */
 public final class Curve {
-    /** The most points that a curve has. */
+    /** The maximum number of points of a curve. */
     public static final int MAX_POINTS = 2000;
 
     /**
-     * Some values that follow each other.
+     * An aggregate of consecutive values.
      *
      * @param first
-     *            the step of the first of them
+     *            the step of the first value
      * @param last
-     *            the step of the last of them
+     *            the step of the last value
      * @param min
-     *            the least finite value; NaN if there is none
+     *            the minimum of the finite values; NaN if there are none
      * @param max
-     *            the greatest finite value; NaN if there is none
-     * @param mean
-     *            of the finite values; NaN if there is none
+     *            the maximum of the finite values; NaN if there are none
+     * @param mean the mean of the finite values; NaN if there are none
      * @param finite
-     *            how many values are finite
+     *            the number of finite values
      * @param other
-     *            how many are infinite or NaN
+     *            the number of infinite or NaN values
      */
     public record Point(long first, long last, double min, double max, double mean, long finite, long other) {
     }
@@ -46,25 +44,25 @@ public final class Curve {
     }
 
     /**
-     * The name of the values.
+     * Returns the name of the values.
      *
-     * @return such as {@code loss}
+     * @return the name, such as {@code loss}
      */
     public String name() {
         return name;
     }
 
     /**
-     * The points, in order.
+     * Returns the points, in order.
      *
-     * @return a copy, of at most {@value #MAX_POINTS}
+     * @return a copy of at most {@value #MAX_POINTS} points
      */
     public List<Point> points() {
         return buckets.stream().map(Bucket::point).toList();
     }
 
     /**
-     * How many steps a point covers.
+     * Returns the number of steps that a point covers.
      *
      * @return a power of two
      */
@@ -76,7 +74,7 @@ public final class Curve {
         add(step, value, 1);
     }
 
-    /** Adds a value that counts so much in the mean; steps must not go back. */
+    /** Adds a value with the given weight in the mean; steps must not decrease. */
     void add(long step, double value, double weight) {
         while (!buckets.isEmpty() && step / span != buckets.getLast().first / span && buckets.size() == MAX_POINTS) {
             span *= 2;

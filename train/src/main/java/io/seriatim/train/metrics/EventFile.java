@@ -20,15 +20,15 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a file that TensorBoard shows: {@code train/loss}, {@code train/rate} and {@code train/} with the name of each
- * metric of a step, {@code throughput/} with the unit (units per second of the step), {@code validation/loss} and
- * {@code validation/} with the name of each metric. What a step writes is in the file a second later at the latest if
- * steps go on, and when an evaluation, a checkpoint or the end is told.
+ * Writes a TensorBoard event file with the scalars {@code train/loss}, {@code train/rate} and {@code train/} with the
+ * name of each metric of a step, {@code throughput/} with the unit (units per second of the step),
+ * {@code validation/loss} and {@code validation/} with the name of each metric. Scalars of steps are flushed at least
+ * once a second while steps run, and at each evaluation, checkpoint and the end.
  * <p>
- * The form is that of TensorFlow: records as in its record_writer.h (length, CRC of the length, data, CRC of the data,
- * all little endian, each CRC-32C rotated by 15 and increased by 0xa282ead8), their data the message {@code Event} of
- * event.proto, scalars as {@code simple_value} of summary.proto. A continued training begins a file of its own, which
- * says first that what other files of the folder have for the steps to come is void.
+ * The format is TensorFlow's: records as in record_writer.h (length, CRC of the length, data, CRC of the data, all
+ * little endian, each CRC-32C rotated by 15 and increased by 0xa282ead8), with messages {@code Event} of event.proto as
+ * data, and scalars as {@code simple_value} of summary.proto. A resumed training writes a new file, which begins with a
+ * session start that invalidates the later steps of other files in the folder.
  */
 public final class EventFile implements TrainingListener, AutoCloseable {
     private static final int EVENT_WALL_TIME = 1;
@@ -52,10 +52,11 @@ public final class EventFile implements TrainingListener, AutoCloseable {
     private String speed = "throughput/units";
 
     /**
-     * A file that is made once training begins, {@code events.out.tfevents.<seconds since 1970>.seriatim}.
+     * Creates a listener; the file {@code events.out.tfevents.<seconds since 1970>.seriatim} is created when the
+     * training starts.
      *
      * @param folder
-     *            which must be there by then
+     *            the folder, which must exist when the training starts
      */
     public EventFile(Path folder) {
         this(folder, System::currentTimeMillis);
@@ -68,19 +69,22 @@ public final class EventFile implements TrainingListener, AutoCloseable {
     }
 
     @Override
-    public void begun(Begun begun) throws IOException {
+    public void started(Started started) throws IOException {
         close();
         out = new BufferedOutputStream(open(millis.getAsLong() / 1000), 1 << 16);
-        speed = "throughput/" + begun.unit();
+        speed = "throughput/" + started.unit();
         event(0, event -> event.writeString(EVENT_FILE_VERSION, "brain.Event:2"));
-        if (begun.firstStep() > 0) {
+        if (started.firstStep() > 0) {
             byte[] start = message(session -> session.writeEnum(SESSION_STATUS, SESSION_START));
-            event(begun.firstStep() + 1, event -> event.writeByteArray(EVENT_SESSION_LOG, start));
+            event(started.firstStep() + 1, event -> event.writeByteArray(EVENT_SESSION_LOG, start));
         }
         flush();
     }
 
-    /** A new file, even if another was made in the same second; TensorBoard reads them in the order of their names. */
+    /**
+     * Creates a new file, even if another was created in the same second. TensorBoard reads the files in the order of
+     * their names.
+     */
     private OutputStream open(long second) throws IOException {
         String name = "events.out.tfevents." + second + ".seriatim";
         for (@Var
@@ -130,7 +134,7 @@ public final class EventFile implements TrainingListener, AutoCloseable {
         flush();
     }
 
-    /** Writes what is left and closes the file. What is told afterwards is an error, until another training begins. */
+    /** Flushes and closes the file. Later events throw until another training starts. */
     @Override
     public void close() throws IOException {
         OutputStream open = out;
@@ -158,7 +162,7 @@ public final class EventFile implements TrainingListener, AutoCloseable {
         OutputStream open = out;
         if (open == null) {
             throw new IllegalStateException(
-                    "A training must have begun before its events are written to " + folder + ": call begun first");
+                    "A training must have started before its events are written to " + folder + ": call started first");
         }
         return open;
     }
@@ -200,7 +204,7 @@ public final class EventFile implements TrainingListener, AutoCloseable {
         return Integer.rotateRight((int) crc.getValue(), 15) + CRC_MASK;
     }
 
-    /** The fields of a message. */
+    /** Writes the fields of a message. */
     private interface Content {
         void write(CodedOutputStream out) throws IOException;
     }

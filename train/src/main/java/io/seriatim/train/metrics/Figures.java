@@ -2,22 +2,22 @@ package io.seriatim.train.metrics;
 
 import java.util.Locale;
 
-/** Numbers as people read them, whatever the language of the system. */
+/** Formats numbers for display, independent of the system's locale. */
 final class Figures {
     private Figures() {
     }
 
-    /** Such as 1,240. */
+    /** Formats an integer, for instance 1,240. */
     static String whole(long value) {
         return String.format(Locale.ROOT, "%,d", value);
     }
 
-    /** Such as 1 step, 1,240 steps. */
+    /** Formats a count, for instance 1 step or 1,240 steps. */
     static String count(long value, String what) {
         return whole(value) + " " + what + (value == 1 ? "" : "s");
     }
 
-    /** A loss or a metric: three decimals, fewer for what is large, more for what is small. */
+    /** Formats a loss or a metric: three decimals, fewer for large values, more for small ones. */
     static String value(double value) {
         double size = Math.abs(value);
         if (!Double.isFinite(value)) {
@@ -29,14 +29,14 @@ final class Figures {
         return String.format(Locale.ROOT, size >= 1000 ? "%,.0f" : size >= 0.1 || size == 0 ? "%.3f" : "%.5f", value);
     }
 
-    /** So many a second. */
+    /** Formats a rate per second. */
     static String speed(double value) {
         return !Double.isFinite(value)
                 ? "?"
                 : String.format(Locale.ROOT, value >= 100 ? "%,.0f" : value >= 1 ? "%.1f" : "%.3f", value);
     }
 
-    /** Minutes and seconds, such as 0:47, 1:02:03, ? if unknown. */
+    /** Formats a duration, for instance 0:47 or 1:02:03; ? if it is unknown. */
     static String time(double seconds) {
         if (!(seconds >= 0 && seconds < 1e9)) {
             return "?";
@@ -47,7 +47,7 @@ final class Figures {
                 : String.format(Locale.ROOT, "%,d:%02d:%02d", all / 3600, all / 60 % 60, all % 60);
     }
 
-    /** Such as 412 MiB. */
+    /** Formats a number of bytes, for instance 412 MiB. */
     static String bytes(long bytes) {
         return bytes >= 10L << 30
                 ? String.format(Locale.ROOT, "%,.1f GiB", bytes / 0x1p30)

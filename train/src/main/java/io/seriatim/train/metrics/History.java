@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what a report draws: curves over steps, evaluations, memory over time. It takes the same memory however long a
- * training is (but for its evaluations), since {@linkplain Curve curves} are thinned. For one thread.
+ * Records the data of a report: curves over steps, evaluations, memory over time. Except for the evaluations, its size
+ * does not grow with the length of a training, because {@linkplain Curve curves} are aggregated. Not thread-safe.
  */
 public final class History implements TrainingListener {
     private static final long NANOS = 1_000_000_000;
@@ -30,10 +30,10 @@ public final class History implements TrainingListener {
     private final Curve heap = new Curve("heap");
     private final Curve resident = new Curve("resident memory");
     private final List<Evaluation> evaluations = new ArrayList<>();
-    private @Nullable Begun begun;
+    private @Nullable Started started;
     private @Nullable End end;
     private long lastStep;
-    private long begunAt;
+    private long startedAt;
     private long nextSample;
     private long elapsed;
     private long peak = -1;
@@ -41,7 +41,7 @@ public final class History implements TrainingListener {
     private long units;
     private double seconds;
 
-    /** An empty history. */
+    /** Creates an empty history. */
     public History() {
         this(System::nanoTime, new Memory.OfProcess(Path.of("/proc/self/status")));
     }
@@ -52,16 +52,16 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * The history of a training that is continued: its curves and evaluations so far. It then listens to the rest of
-     * it.
+     * Reads the history of a training that is resumed: its curves and evaluations so far. As a listener it then records
+     * the rest.
      *
      * @param metrics
-     *            what {@link JsonLines} has written
+     *            a file written by {@link JsonLines}
      * @param upToStep
-     *            the last step of interest: the one after which training is continued
-     * @return a new one
+     *            the last step to read: the one from which the training is resumed
+     * @return the history
      * @throws IOException
-     *             if the file cannot be read, or has other lines (a last line without its end is left out)
+     *             if the file cannot be read or contains invalid lines; an incomplete last line is ignored
      */
     public static History read(Path metrics, long upToStep) throws IOException {
         History history = new History();
@@ -95,10 +95,10 @@ public final class History implements TrainingListener {
     }
 
     @Override
-    public void begun(Begun training) throws IOException {
-        begun = training;
+    public void started(Started training) throws IOException {
+        started = training;
         end = null;
-        begunAt = nanos.getAsLong();
+        startedAt = nanos.getAsLong();
         nextSample = 0;
         lastStep = training.firstStep();
         sample();
@@ -119,7 +119,7 @@ public final class History implements TrainingListener {
         if (!Double.isNaN(step.rate())) {
             rate.add(step.step(), step.rate());
         }
-        // Weighted by time, the mean of many steps is what they trained by what they took.
+        // Weighted by time, so that the mean of a point is its units divided by its seconds.
         throughput.add(step.step(), step.units() / step.seconds(), step.seconds());
         lastStep = step.step();
     }
@@ -130,7 +130,7 @@ public final class History implements TrainingListener {
         sample();
     }
 
-    /** A training that is continued may judge again what was judged when it was saved. */
+    /** Keeps an evaluation; a resumed training may repeat the one of its checkpoint. */
     private void keep(Evaluation evaluation) {
         evaluations.removeIf(earlier -> earlier.step() == evaluation.step());
         evaluations.add(evaluation);
@@ -149,9 +149,9 @@ public final class History implements TrainingListener {
         peak = process.peak();
     }
 
-    /** At most once a second, since to ask the system takes longer than a small step. */
+    /** Samples the memory at most once a second, because a system call takes longer than a small step. */
     private void sample() throws IOException {
-        elapsed = nanos.getAsLong() - begunAt;
+        elapsed = nanos.getAsLong() - startedAt;
         if (elapsed < nextSample) {
             return;
         }
@@ -165,81 +165,82 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * What was about to happen when this process began.
+     * Returns the properties of the training.
      *
-     * @return nothing before training has begun
+     * @return empty before the training has started
      */
-    public Optional<Begun> training() {
-        return Optional.ofNullable(begun);
+    public Optional<Started> training() {
+        return Optional.ofNullable(started);
     }
 
     /**
-     * Why the training has ended.
+     * Returns the reason for the end of the training.
      *
-     * @return nothing if it has not, or has failed
+     * @return empty if it has not ended or has failed
      */
     public Optional<End> end() {
         return Optional.ofNullable(end);
     }
 
     /**
-     * The last step.
+     * Returns the last step.
      *
-     * @return 0 if there was none
+     * @return the step, or 0 if there was none
      */
     public long lastStep() {
         return lastStep;
     }
 
     /**
-     * The training loss over steps.
+     * Returns the training loss over steps.
      *
-     * @return a curve that goes on with the training
+     * @return a curve that grows with the training
      */
     public Curve loss() {
         return loss;
     }
 
     /**
-     * The metrics of the training batches over steps.
+     * Returns the metrics of the training batches over steps.
      *
-     * @return curves by their names, in the order of the model
+     * @return curves by name, in the order of the model
      */
     public Map<String, Curve> metrics() {
         return Collections.unmodifiableMap(metrics);
     }
 
     /**
-     * The learning rate over steps.
+     * Returns the learning rate over steps.
      *
-     * @return a curve, empty if the program has no rate
+     * @return a curve, which is empty if the program has no schedule
      */
     public Curve rate() {
         return rate;
     }
 
     /**
-     * Units per second over steps; the mean of a point is all units of its steps by all their seconds.
+     * Returns the throughput in units per second over steps; the mean of a point is the sum of its units divided by the
+     * sum of its seconds.
      *
-     * @return a curve that goes on with the training
+     * @return a curve that grows with the training
      */
     public Curve throughput() {
         return throughput;
     }
 
     /**
-     * All evaluations, in order of their steps; of two after the same step, the later.
+     * Returns all evaluations in the order of their steps; of two after the same step, the later one.
      *
-     * @return what cannot be changed
+     * @return an unmodifiable list
      */
     public List<Evaluation> evaluations() {
         return Collections.unmodifiableList(evaluations);
     }
 
     /**
-     * The evaluation with the smallest loss, the first of several.
+     * Returns the evaluation with the smallest loss, the first of several.
      *
-     * @return nothing if there is none with a finite loss
+     * @return empty if no loss is finite
      */
     public Optional<Evaluation> best() {
         return evaluations.stream().filter(evaluation -> Double.isFinite(evaluation.loss()))
@@ -247,54 +248,54 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * The memory of this process in bytes, over seconds since it began to train: what is resident, or the heap in use
-     * where the system does not say. The curve's name says which.
+     * Returns the memory of this process in bytes, over seconds since the start of the training: the resident memory
+     * or, if the system does not report it, the used heap. The name of the curve says which.
      *
-     * @return a curve that goes on with the training, a sample a second at most
+     * @return a curve that grows with the training, with at most one sample per second
      */
     public Curve memory() {
         return resident.points().isEmpty() ? heap : resident;
     }
 
     /**
-     * The heap in use in bytes, over seconds since this process began to train.
+     * Returns the used heap in bytes, over seconds since the start of the training.
      *
-     * @return a curve that goes on with the training, a sample a second at most
+     * @return a curve that grows with the training, with at most one sample per second
      */
     public Curve heap() {
         return heap;
     }
 
     /**
-     * The most memory that this process took, as the system says once training has ended, else as far as it was
+     * Returns the peak memory of this process: after the end of the training as the system reports it, before as
      * sampled.
      *
-     * @return bytes; 0 before training has begun
+     * @return the number of bytes; 0 before the training has started
      */
     public long peakMemory() {
         return peak >= 0 ? peak : (long) memory().points().stream().mapToDouble(Curve.Point::max).max().orElse(0);
     }
 
     /**
-     * How long this process has trained, with evaluations and checkpoints.
+     * Returns the duration of the training in this process, including evaluations and checkpoints.
      *
-     * @return seconds up to what was told last
+     * @return seconds up to the last event
      */
     public double elapsedSeconds() {
         return (double) elapsed / NANOS;
     }
 
     /**
-     * How many steps this process has trained.
+     * Returns the number of steps of this process.
      *
-     * @return without those of earlier processes
+     * @return the number, without steps before the training was resumed
      */
     public long trainedSteps() {
         return steps;
     }
 
     /**
-     * What this process has trained by what its steps took.
+     * Returns the mean throughput of this process.
      *
      * @return units per second; NaN before the first step
      */

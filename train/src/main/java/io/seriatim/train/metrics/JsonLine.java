@@ -8,9 +8,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One object of metrics.jsonl: a flat one, in the form of RFC 8259, without blanks. NaN is {@code null} and the
- * infinities are the strings {@code "Infinity"} and {@code "-Infinity"}, since JSON has no numbers for them; all others
- * read back to the bit.
+ * One line of metrics.jsonl: a flat JSON object (RFC 8259) without white space. NaN is {@code null} and the infinities
+ * are the strings {@code "Infinity"} and {@code "-Infinity"}, because JSON has no numbers for them; all other numbers
+ * are read back exactly.
  */
 final class JsonLine {
     private final Map<String, Object> values;
@@ -19,17 +19,17 @@ final class JsonLine {
         this.values = values;
     }
 
-    /** Reads a line as {@link Writer} writes it, and nothing else. */
+    /** Parses a line in the form that {@link Writer} writes; other forms are errors. */
     static JsonLine parse(String line) {
         return new JsonLine(new Parser(line).object());
     }
 
-    /** All keys, in order. */
+    /** Returns all keys, in order. */
     Iterable<String> keys() {
         return Collections.unmodifiableSet(values.keySet());
     }
 
-    /** The string of a key. */
+    /** Returns the string value of a key. */
     String text(String key) {
         if (value(key) instanceof String text) {
             return text;
@@ -37,7 +37,7 @@ final class JsonLine {
         throw wrong(key, "a string");
     }
 
-    /** The number of a key, which may be one that JSON does not have. */
+    /** Returns the number of a key, which may be NaN or infinite. */
     double number(String key) {
         return switch (value(key)) {
             case Double number -> number;
@@ -47,7 +47,7 @@ final class JsonLine {
         };
     }
 
-    /** The number of a key, which is a whole one below 2^53. */
+    /** Returns the number of a key, which must be an integer below 2^53. */
     long whole(String key) {
         double number = number(key);
         if (number == Math.rint(number) && Math.abs(number) < 0x1p53) {
@@ -56,7 +56,7 @@ final class JsonLine {
         throw wrong(key, "a whole number");
     }
 
-    /** The truth of a key. */
+    /** Returns the boolean value of a key. */
     boolean truth(String key) {
         if (value(key) instanceof Boolean truth) {
             return truth;
@@ -64,7 +64,7 @@ final class JsonLine {
         throw wrong(key, "true or false");
     }
 
-    /** Whether both have equal values, except for some keys. */
+    /** Returns whether both lines have equal values, except for the given keys. */
     boolean saysTheSame(JsonLine other, String... but) {
         Map<String, Object> mine = new LinkedHashMap<>(values);
         Map<String, Object> others = new LinkedHashMap<>(other.values);
@@ -130,7 +130,7 @@ final class JsonLine {
             return this;
         }
 
-        /** The line, with its end. */
+        /** Returns the line, with a line feed at the end. */
         String line() {
             return out.append("}\n").toString();
         }
@@ -160,7 +160,7 @@ final class JsonLine {
             }
         }
 
-        /** The character of which this is one or half. UTF-8 has no half without the other. */
+        /** Returns the code point that a char belongs to. UTF-8 cannot encode a single surrogate. */
         private static int whole(String text, int i) {
             char c = text.charAt(i);
             boolean second = Character.isLowSurrogate(c) && i > 0 && Character.isHighSurrogate(text.charAt(i - 1));
@@ -169,7 +169,7 @@ final class JsonLine {
     }
 
     private static final class Parser {
-        /** Double.parseDouble alone would take more than JSON has, such as 1f and 0x1p3. */
+        /** Double.parseDouble alone would accept numbers that are not JSON, such as 1f and 0x1p3. */
         private static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
 
         private static final Pattern HEXADECIMAL = Pattern.compile("[0-9a-fA-F]{4}");

@@ -16,25 +16,24 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes metrics.jsonl: one JSON object a line, in UTF-8, each line handed to the system before training goes on. The
- * keys, always in this order:
+ * Writes metrics.jsonl: one JSON object per line, in UTF-8. Each line is written to the file before the training
+ * continues. The keys are, in this order:
  * <ul>
- * <li>{@code {"event":"begun","model":…,"place":…,"threads":…,"batch":…,"step":…,"steps":…,"epochs":…,"parameters":…,"examples":…,
- * "unit":…,"wall":…}}, where {@code step} says how many were done before;</li>
+ * <li>{@code {"event":"begun","model":…,"place":…,"threads":…,"batch":…,"step":…,"steps":…,"epochs":…,
+ * "parameters":…,"examples":…,"unit":…,"wall":…}}, where {@code step} is the number of steps completed before;</li>
  * <li>{@code {"event":"step","step":…,"epoch":…,"loss":…,"accuracy":…,"rate":…,"seconds":…,"units":…,"wall":…}};</li>
  * <li>{@code {"event":"evaluation","step":…,"epoch":…,"loss":…,"accuracy":…,"best":…,"seconds":…,"wall":…}};</li>
  * <li>{@code {"event":"saved","step":…,"folder":…,"wall":…}};</li>
  * <li>{@code {"event":"ended","step":…,"end":…,"wall":…}}, where {@code end} is {@code done}, {@code early} or
  * {@code stopped}.</li>
  * </ul>
- * The metrics of the model stand where {@code accuracy} does here, by their names; one that is named like another key
- * gets {@code metric.} before its name. {@code wall} is in seconds since 1970. NaN, and a rate that there is not, is
- * {@code null}; the infinities are {@code "Infinity"} and {@code "-Infinity"}; every other number reads back to the
- * bit.
+ * The metrics of the model have the position of {@code accuracy}; the name of a metric that equals another key gets the
+ * prefix {@code metric.}. {@code wall} is in seconds since 1970. NaN, and a missing rate, are {@code null}; the
+ * infinities are {@code "Infinity"} and {@code "-Infinity"}; all other numbers are read back exactly.
  * <p>
- * A continued training continues the file: what belongs to steps that will be done again is cut off, as are the line
- * that said that it had ended and a last line of which only a part was written. So the file reads as if nothing had
- * happened; {@code begun} is written again only if it differs from the one before.
+ * A resumed training continues the file. Lines of steps that will be repeated, the line with the end, and an incomplete
+ * last line are removed, so the file looks as if the training had not been interrupted. A line {@code begun} is written
+ * again only if it differs from the previous one.
  */
 public final class JsonLines implements TrainingListener, AutoCloseable {
     private static final String PREFIX = "metric.";
@@ -46,10 +45,10 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
     private @Nullable FileChannel channel;
 
     /**
-     * A file that is written once training begins.
+     * Creates a listener, which opens the file when the training starts.
      *
      * @param file
-     *            such as DIR/metrics.jsonl; its folder must be there by then
+     *            for instance DIR/metrics.jsonl; its folder must exist when the training starts
      */
     public JsonLines(Path file) {
         this(file, System::currentTimeMillis);
@@ -61,27 +60,27 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
     }
 
     @Override
-    public void begun(Begun begun) throws IOException {
+    public void started(Started started) throws IOException {
         close();
         FileChannel opened = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
         channel = opened;
-        String line = line(begun);
-        if (begun.firstStep() == 0) {
+        String line = line(started);
+        if (started.firstStep() == 0) {
             opened.truncate(0);
             write(line);
             return;
         }
-        JsonLine last = cut(opened, begun.firstStep());
+        JsonLine last = cut(opened, started.firstStep());
         if (last == null || !last.saysTheSame(JsonLine.parse(line.strip()), "step", "wall")) {
             write(line);
         }
     }
 
-    /** Cuts off what a training that begins again after a step will write again; returns how the rest has begun. */
+    /** Cuts off what a training that begins again after a step will write again; returns how the rest has started. */
     private @Nullable JsonLine cut(FileChannel opened, long step) throws IOException {
         @Var
-        JsonLine begun = null;
+        JsonLine start = null;
         @Var
         long end = 0;
         try (MetricsReader lines = new MetricsReader(file)) {
@@ -91,13 +90,13 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
                 if (line.whole("step") > step || event.equals("ended")) {
                     break;
                 }
-                begun = event.equals("begun") ? line : begun;
+                start = event.equals("begun") ? line : start;
                 end = lines.position();
             }
         }
         opened.truncate(end);
         opened.position(end);
-        return begun;
+        return start;
     }
 
     @Override
@@ -129,7 +128,7 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
         write(new JsonLine.Writer("ended").whole("step", step).text("end", why).wall(millis.getAsLong()).line());
     }
 
-    /** Closes the file. What is written stays; what is told afterwards is an error, until another training begins. */
+    /** Closes the file. Later events throw until another training starts. */
     @Override
     public void close() throws IOException {
         FileChannel open = channel;
@@ -139,7 +138,7 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
         }
     }
 
-    /** The metrics of a line of the file, by their names, in its order. */
+    /** Returns the metrics of a line, by name, in the order of the line. */
     static Map<String, Double> metrics(JsonLine line) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         for (String key : line.keys()) {
@@ -155,20 +154,20 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
                 .number(KEYS.contains(name) || name.startsWith(PREFIX) ? PREFIX + name : name, value));
     }
 
-    private String line(Begun begun) {
-        return new JsonLine.Writer("begun").text("model", begun.model()).text("place", begun.place())
-                .whole("threads", begun.threads())
-                .whole("batch", begun.batch()).whole("step", begun.firstStep()).whole("steps", begun.steps())
-                .whole("epochs", begun.epochs()).whole("parameters", begun.parameters())
-                .whole("examples", begun.examples())
-                .text("unit", begun.unit()).wall(millis.getAsLong()).line();
+    private String line(Started started) {
+        return new JsonLine.Writer("begun").text("model", started.model()).text("place", started.place())
+                .whole("threads", started.threads())
+                .whole("batch", started.batch()).whole("step", started.firstStep()).whole("steps", started.steps())
+                .whole("epochs", started.epochs()).whole("parameters", started.parameters())
+                .whole("examples", started.examples())
+                .text("unit", started.unit()).wall(millis.getAsLong()).line();
     }
 
     private void write(String line) throws IOException {
         FileChannel open = channel;
         if (open == null) {
             throw new IllegalStateException(
-                    "A training must have begun before " + file + " is written: call begun first");
+                    "A training must have started before " + file + " is written: call started first");
         }
         ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
         try {

@@ -6,18 +6,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** How much memory this process takes. */
+/** The memory use of this process. */
 interface Memory {
-    /** Bytes of heap in use, with what the next collection will free. */
+    /** Returns the used heap in bytes, including garbage. */
     long heap();
 
-    /** Bytes that are in memory now, or −1 where the system does not say. */
+    /** Returns the resident memory in bytes, or −1 if the system does not report it. */
     long resident() throws IOException;
 
-    /** The most bytes that were in memory, or −1 where the system does not say. */
+    /** Returns the peak of the resident memory in bytes, or −1 if the system does not report it. */
     long peak() throws IOException;
 
-    /** As Linux tells it in a file of the form of /proc/self/status. */
+    /** Reads a file in the format of Linux's /proc/self/status. */
     record OfProcess(Path status) implements Memory {
         @Override
         public long heap() {

@@ -10,10 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads what {@link JsonLines} has written, line by line; a last line without its end was never written whole, and is
- * not there.
- */
+/** Reads a file written by {@link JsonLines}, line by line. An incomplete last line is ignored. */
 final class MetricsReader implements AutoCloseable {
     private final Path file;
     private final InputStream in;
@@ -25,7 +22,7 @@ final class MetricsReader implements AutoCloseable {
         this.in = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
     }
 
-    /** The next line, or null at the end. */
+    /** Returns the next line, or null at the end. */
     @Nullable
     JsonLine next() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
@@ -43,12 +40,12 @@ final class MetricsReader implements AutoCloseable {
         return parse(bytes.toString(StandardCharsets.UTF_8));
     }
 
-    /** Bytes up to the end of the line that was read last. */
+    /** Returns the number of bytes up to the end of the last line read. */
     long position() {
         return position;
     }
 
-    /** An error that says which line is meant. */
+    /** Creates an error that names the current line. */
     IOException wrong(IllegalArgumentException e) {
         return new IOException(
                 "Line " + number + " of " + file + " must be one that a training has written, but " + e.getMessage()

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
-/** A full disk is reported without saying where. */
+/** Adds the name of the file to an error, because the error of a full disk does not contain it. */
 final class NotWritten {
     private NotWritten() {
     }

@@ -10,14 +10,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows people how far a training is. On a terminal it is one line, redrawn in place at most ten times a second;
- * evaluations and checkpoints are lines of their own that stay. Elsewhere, such as in a file, it is a plain line after
- * the first step, after the last, and about twenty times between, at the same steps whenever the same is trained,
- * without control characters.
+ * Prints the progress of a training. On a terminal it is one line, which is redrawn in place at most ten times a
+ * second; evaluations and checkpoints are printed as permanent lines. Other output, such as a file, gets a plain line
+ * after the first step, after the last one and about twenty times in between, always at the same steps and without
+ * control characters.
  * <p>
- * Loss and metrics are means over about the last twenty steps, throughput is that of about the last five seconds, and
- * the time left is what the steps left would take at that pace, with evaluations as often as so far; it is left out
- * until the pace is steady. Between two drawings a step costs a few additions. For one thread.
+ * Loss and metrics are averages over about the last twenty steps, and the throughput is the average over about the last
+ * five seconds. The remaining time is extrapolated from the throughput and the time of evaluations so far; it is
+ * omitted until the throughput is steady. Between two drawings a step costs a few additions. Not thread-safe.
  */
 public final class Progress implements TrainingListener, AutoCloseable {
     private static final int DEFAULT_COLUMNS = 100;
@@ -31,38 +31,40 @@ public final class Progress implements TrainingListener, AutoCloseable {
     private final LongSupplier nanos;
     private final Average loss = new Average();
     private final Map<String, Average> metrics = new LinkedHashMap<>();
-    private final Pace pace = new Pace();
-    private @Nullable Begun begun;
+    private final Throughput throughput = new Throughput();
+    private @Nullable Started started;
     private @Nullable Step last;
     private double evaluationSeconds;
-    private long begunAt;
+    private long startedAt;
     private long drawnAt;
     private int drawnLength;
     private boolean drawn;
 
     /**
-     * As wide as the variable COLUMNS of the environment says, else {@value #DEFAULT_COLUMNS} characters.
+     * Creates a listener with the width of the environment variable COLUMNS, or {@value #DEFAULT_COLUMNS} characters.
      *
      * @param out
-     *            where to print; the bar is of ASCII characters if its charset has no others
+     *            the stream to print to; the bar consists of ASCII characters if its character set has no box-drawing
+     *            ones
      * @param terminal
-     *            whether a line can be redrawn there
+     *            whether a line can be redrawn
      */
     public Progress(PrintStream out, boolean terminal) {
         this(out, terminal, columns(System.getenv("COLUMNS")), System::nanoTime);
     }
 
     /**
-     * With all that it depends on.
+     * Creates a listener with all settings.
      *
      * @param out
-     *            where to print; the bar is of ASCII characters if its charset has no others
+     *            the stream to print to; the bar consists of ASCII characters if its character set has no box-drawing
+     *            ones
      * @param terminal
-     *            whether a line can be redrawn there
+     *            whether a line can be redrawn
      * @param columns
      *            the terminal's width in characters, at least 2
      * @param nanos
-     *            a clock in nanoseconds, as System.nanoTime
+     *            a clock in nanoseconds, such as System.nanoTime
      */
     public Progress(PrintStream out, boolean terminal, int columns, LongSupplier nanos) {
         if (columns < 2) {
@@ -82,9 +84,9 @@ public final class Progress implements TrainingListener, AutoCloseable {
     }
 
     @Override
-    public void begun(Begun training) {
-        begun = training;
-        begunAt = nanos.getAsLong();
+    public void started(Started training) {
+        started = training;
+        startedAt = nanos.getAsLong();
         lasting(training.model() + " on " + training.place() + ", " + Figures.count(training.threads(), "thread") + ": "
                 + Figures.whole(training.parameters()) + " parameters, " + Figures.whole(training.examples())
                 + " examples, batches of "
@@ -94,11 +96,11 @@ public final class Progress implements TrainingListener, AutoCloseable {
 
     @Override
     public void step(Step step) {
-        Begun training = training();
+        Started training = training();
         last = step;
         loss.add(step.loss());
         step.metrics().forEach((name, value) -> metrics.computeIfAbsent(name, n -> new Average()).add(value));
-        pace.add(step.units(), step.seconds());
+        throughput.add(step.units(), step.seconds());
         if (terminal) {
             long now = nanos.getAsLong();
             if (!drawn || now - drawnAt >= REDRAW_NANOS) {
@@ -110,7 +112,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
         }
     }
 
-    private static boolean isFixed(Begun training, long step) {
+    private static boolean isFixed(Started training, long step) {
         return step == training.firstStep() + 1 || step == training.steps()
                 || step % Math.ceilDiv(training.steps(), PLAIN_LINES) == 0;
     }
@@ -136,7 +138,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
         close();
     }
 
-    /** Ends the line that is redrawn, with its latest state, so that others can print; the stream stays open. */
+    /** Completes the redrawn line, so that other code can print. The stream stays open. */
     @Override
     public void close() {
         Step step = last;
@@ -149,16 +151,16 @@ public final class Progress implements TrainingListener, AutoCloseable {
         drawnLength = 0;
     }
 
-    private Begun training() {
-        Begun training = begun;
+    private Started training() {
+        Started training = started;
         if (training == null) {
             throw new IllegalStateException(
-                    "A training must have begun before its progress is shown: call begun first");
+                    "A training must have started before its progress is shown: call started first");
         }
         return training;
     }
 
-    /** A line that stays, above the one that is redrawn. */
+    /** Prints a permanent line above the redrawn one. */
     private void lasting(String text) {
         String line = Printable.of(text);
         if (!drawn) {
@@ -173,7 +175,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
         }
     }
 
-    private void redraw(Begun training, Step step) {
+    private void redraw(Started training, Step step) {
         String line = fitted(training, step);
         out.print("\r" + padded(line));
         out.flush();
@@ -181,22 +183,25 @@ public final class Progress implements TrainingListener, AutoCloseable {
         drawn = true;
     }
 
-    /** Blanks over what is left of the line before: they need no escape sequence, which not every terminal knows. */
+    /**
+     * Pads a line with blanks that cover the rest of the previous one, because not every terminal supports escape
+     * sequences.
+     */
     private String padded(String line) {
         return line + " ".repeat(Math.max(0, drawnLength - line.length()));
     }
 
     /**
-     * With as long a bar as there is room for, and cut; the last column stays free, since some terminals go on to the
-     * next line there.
+     * Returns a line that fits the width, with a bar if there is room. The last column stays free, because some
+     * terminals wrap there.
      */
-    private String fitted(Begun training, Step step) {
+    private String fitted(Started training, Step step) {
         int room = columns - 1 - line(training, step, "").length();
         String line = line(training, step, bar.draw(room, step.step(), training.steps()));
         return line.length() < columns ? line : line.substring(0, columns - 1);
     }
 
-    private String line(Begun training, Step step, String drawing) {
+    private String line(Started training, Step step, String drawing) {
         StringBuilder line = new StringBuilder("epoch ").append(step.epoch()).append('/').append(training.epochs())
                 .append(' ');
         line.append(drawing.isEmpty() ? " " : drawing + " ").append(Figures.whole(step.step())).append('/')
@@ -204,20 +209,21 @@ public final class Progress implements TrainingListener, AutoCloseable {
         line.append("  loss ").append(Figures.value(loss.value()));
         metrics.forEach(
                 (name, average) -> line.append("  ").append(name).append(' ').append(Figures.value(average.value())));
-        line.append("  ").append(Figures.speed(pace.unitsPerSecond())).append(' ').append(training.unit()).append("/s");
+        line.append("  ").append(Figures.speed(throughput.unitsPerSecond())).append(' ').append(training.unit())
+                .append("/s");
         String time = time(training, step);
         return Printable.of((time.isEmpty() ? line : line.append("  ").append(time)).toString());
     }
 
-    /** How long it will take, as soon as that can be told, and in the end how long it took. */
-    private String time(Begun training, Step step) {
+    /** Returns the remaining time, if it can be extrapolated, or the total time after the last step. */
+    private String time(Started training, Step step) {
         if (step.step() >= training.steps()) {
-            return "in " + Figures.time((nanos.getAsLong() - begunAt) / 1e9);
+            return "in " + Figures.time((nanos.getAsLong() - startedAt) / 1e9);
         }
-        if (!pace.isSteady()) {
+        if (!throughput.isSteady()) {
             return "";
         }
         double evaluation = evaluationSeconds / (step.step() - training.firstStep());
-        return Figures.time((training.steps() - step.step()) * (pace.secondsPerStep() + evaluation)) + " left";
+        return Figures.time((training.steps() - step.step()) * (throughput.secondsPerStep() + evaluation)) + " left";
     }
 }

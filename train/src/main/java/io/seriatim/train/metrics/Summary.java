@@ -1,8 +1,8 @@
 package io.seriatim.train.metrics;
 
-import io.seriatim.train.TrainingListener.Begun;
 import io.seriatim.train.TrainingListener.End;
 import io.seriatim.train.TrainingListener.Evaluation;
+import io.seriatim.train.TrainingListener.Started;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,14 +14,14 @@ public final class Summary {
     }
 
     /**
-     * The lines to print: why and after how long it has ended, the best and the last evaluation, throughput and memory,
-     * files.
+     * Returns the lines to print: the reason for the end and the duration, the best and the last evaluation,
+     * throughput, memory, and files.
      *
      * @param history
-     *            of the training
+     *            the history of the training
      * @param files
-     *            what has been written, by what it is, in the order of the lines
-     * @return lines without their ends
+     *            the written files by their description, in the order of the lines
+     * @return the lines, without line separators
      */
     public static List<String> lines(History history, Map<String, Path> files) {
         List<String> lines = new ArrayList<>();
@@ -64,7 +64,7 @@ public final class Summary {
         if (history.trainedSteps() == 0) {
             return;
         }
-        String unit = history.training().map(Begun::unit).orElse("units");
+        String unit = history.training().map(Started::unit).orElse("units");
         lines.add(Figures.speed(history.meanThroughput()) + " " + unit + "/s on average, "
                 + Figures.bytes(history.peakMemory())
                 + " of memory at most");

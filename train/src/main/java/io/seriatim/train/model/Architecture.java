@@ -2,33 +2,34 @@ package io.seriatim.train.model;
 
 import io.seriatim.train.Model;
 
-/** A kind of network, with its sizes, that can be made for a training. */
+/** A kind of network with its sizes, from which a model can be built. */
 public sealed interface Architecture permits CharacterTransformer, LeNet, Mlp, ResNet18 {
     /**
-     * Its name on the command line.
+     * Returns the name on the command line.
      *
-     * @return such as {@code lenet}
+     * @return the name, such as {@code lenet}
      */
     String name();
 
     /**
-     * How it is trained unless someone wants it otherwise.
+     * Returns the default settings of a training.
      *
-     * @return measured settings
+     * @return settings chosen by measurements
      */
     Recipe recipe();
 
     /**
-     * Describes the network with its loss and its optimizer.
+     * Builds the network with its loss and its optimizer.
      *
      * @param recipe
-     *            how it is trained
+     *            the settings of the training
      * @param steps
-     *            of the whole training, from 1: along these the learning rate falls; see {@link Recipe#steps}
-     * @return the model; its feeds are the fields of the data in their order, its inference model has the first of them
-     * as input and {@code logits}, which are not probabilities yet, as output
+     *            the number of steps of the whole training, at least 1, over which the learning rate decreases; see
+     *            {@link Recipe#steps}
+     * @return the model. Its feeds are the fields of the data, in order. Its inference model has the first field as
+     * input and the {@code logits}, before a softmax, as output
      * @throws IllegalArgumentException
-     *             if the data do not fit the network
+     *             if the fields of the data do not match the network
      */
     Model build(Recipe recipe, long steps);
 }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A model that knows only the character before: how often each follows each in the training text. What a network has
- * learned beyond that is more than pairs of characters. Immutable.
+ * A bigram model of characters, from the frequencies of pairs in the training text. It is a baseline for networks: a
+ * lower loss shows that a network has learned more than pairs of characters. Immutable.
  *
  * <p>
  * p(next | before) = (count(before, next) + s) / (count(before) + s·characters), Laplace's rule for s = 1.
@@ -54,11 +54,11 @@ public final class Bigram {
      * Counts the pairs of a text.
      *
      * @param text
-     *            each token from 0 to vocabulary − 1
+     *            the training text, each token from 0 to vocabulary − 1
      * @param vocabulary
-     *            how many characters there are, from 1
+     *            the number of characters, at least 1
      * @param smoothing
-     *            is added to each count, above 0
+     *            the number added to each count, greater than 0
      * @return the model
      * @throws IllegalArgumentException
      *             if a token is out of range
@@ -72,20 +72,20 @@ public final class Bigram {
     }
 
     /**
-     * How likely a character follows another.
+     * Returns the probability that a character follows another.
      *
      * @param before
-     *            from 0 to vocabulary − 1
+     *            the first character, from 0 to vocabulary − 1
      * @param next
-     *            from 0 to vocabulary − 1
-     * @return above 0, up to 1; over all next ones the sum is 1
+     *            the second character, from 0 to vocabulary − 1
+     * @return the probability, greater than 0; the sum over all {@code next} is 1
      */
     public double probability(long before, long next) {
         return (pairs[pair(vocabulary, before, next)] + smoothing) / (befores[(int) before] + smoothing * vocabulary);
     }
 
     /**
-     * The mean cross entropy of a text's characters from its second on.
+     * Returns the mean cross entropy of the characters of a text, without the first one.
      *
      * @param text
      *            at least two tokens, each from 0 to vocabulary − 1
@@ -94,7 +94,7 @@ public final class Bigram {
     public double loss(Tokens text) {
         if (text.length() < 2) {
             throw new IllegalArgumentException(
-                    "A bigram model judges texts of at least 2 characters, but this has " + text.length());
+                    "A bigram model evaluates texts of at least 2 characters, but this has " + text.length());
         }
         double sum = 0;
         for (int i = 1; i < text.length(); i++) {
@@ -104,10 +104,10 @@ public final class Bigram {
     }
 
     /**
-     * The mean cross entropy of all labels, which compares with the loss of a network on the same data.
+     * Returns the mean cross entropy of all labels, which is comparable to the loss of a network on the same data.
      *
      * @param data
-     *            its first two fields are tokens and as many labels, each the token after
+     *            a data set whose first two fields are tokens and labels, where each label is the following token
      * @return nats per character
      * @throws IOException
      *             if the data cannot be read
@@ -122,7 +122,7 @@ public final class Bigram {
             batch.forEach(Tensor::close);
             if (tokens.length != labels.length) {
                 throw new IllegalArgumentException(
-                        "A bigram model judges as many labels as tokens, but a batch has " + labels.length + " and "
+                        "A bigram model evaluates as many labels as tokens, but a batch has " + labels.length + " and "
                                 + tokens.length);
             }
             for (int i = 0; i < tokens.length; i++) {

@@ -12,24 +12,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Transformer's decoder over characters (Vaswani et al., 2017) with normalisation before each part (Xiong et al.,
- * 2020): at each position of a text it computes how likely each character is to be the next.
+ * A Transformer decoder over characters (Vaswani et al., 2017) with pre-normalisation (Xiong et al., 2020). At each
+ * position of a text it predicts the next character.
  *
  * <p>
- * It is fed {@code tokens}, int64 [n, context], and {@code next}, int64 [n, context, 1], which are the tokens one
- * position later. Its {@code logits} are [n, context, vocabulary]; those of a position depend on the tokens up to it
- * only.
+ * Its feeds are {@code tokens}, int64 [n, context], and {@code next}, int64 [n, context, 1], which holds the following
+ * tokens. Its {@code logits} are [n, context, vocabulary]; the logits of a position depend only on the tokens up to
+ * that position.
  *
  * @param vocabulary
- *            how many characters there are, from 2
+ *            the number of characters, at least 2
  * @param context
- *            positions of a text, from 1
+ *            the number of positions, at least 1
  * @param width
- *            of the representation of a position, a multiple of the heads
+ *            the width of the representation of a position, a multiple of the heads
  * @param heads
- *            of each attention, from 1
+ *            the number of attention heads, at least 1
  * @param blocks
- *            of attention and two linear layers, from 1
+ *            the number of blocks of attention and two linear layers, at least 1
  */
 public record CharacterTransformer(int vocabulary, int context, int width, int heads,
         int blocks) implements Architecture {
@@ -39,7 +39,7 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
     private static final String NEXT = "next";
 
     /**
-     * Checks the sizes.
+     * Validates the sizes.
      *
      * @throws IllegalArgumentException
      *             if one is out of its range
@@ -59,10 +59,10 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
     }
 
     /**
-     * Of the size that learns names in some minutes on two processors.
+     * Returns a size that learns names in some minutes on two processors.
      *
      * @param vocabulary
-     *            how many characters there are, from 2
+     *            the number of characters, at least 2
      * @return the architecture
      */
     public static CharacterTransformer forNames(int vocabulary) {

@@ -9,9 +9,9 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The two fields of data with labels: an input, and what it should lead to. */
+/** The two fields of labelled data: the input and the target. */
 record Labels(Field input, Field target) {
-    /** Checks what every network of images and vectors needs. */
+    /** Validates the requirements of all networks of images and vectors. */
     Labels {
         if (input.dtype() != DType.FLOAT32) {
             throw new IllegalArgumentException(
@@ -28,7 +28,7 @@ record Labels(Field input, Field target) {
         return !target.dtype().isFloating();
     }
 
-    /** Refuses what is not one class number for an example. */
+    /** Throws unless the target is one class number per example. */
     void checkClasses(String network, int classes) {
         if (target.dtype() != DType.INT64 && target.dtype() != DType.INT32) {
             throw new IllegalArgumentException(
@@ -45,7 +45,7 @@ record Labels(Field input, Field target) {
         }
     }
 
-    /** The channels, height and width of images. */
+    /** Returns the channels, height and width of images. */
     long[] image(String network) {
         Shape shape = input.shape();
         if (shape.rank() != 3) {
@@ -64,7 +64,7 @@ record Labels(Field input, Field target) {
         return graph.data(field.name(), field.dtype(), batched);
     }
 
-    /** Cross entropy and accuracy. */
+    /** Appends cross entropy and accuracy. */
     Training classification(Graph graph, Value logits) {
         Value labels = feed(graph, target).reshape(-1, 1);
         Map<String, Value> metrics = new LinkedHashMap<>();
@@ -73,7 +73,7 @@ record Labels(Field input, Field target) {
         return new Training(logits, loss, metrics);
     }
 
-    /** Mean squared error, and the mean absolute one. */
+    /** Appends the mean squared error and the mean absolute error. */
     Training regression(Graph graph, Value prediction) {
         Value wanted = feed(graph, target).reshape(-1,
                 Math.toIntExact(Arrays.stream(target.shape().dims()).reduce(1, Math::multiplyExact)));

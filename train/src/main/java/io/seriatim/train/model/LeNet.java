@@ -7,14 +7,14 @@ import java.util.List;
 
 /**
  * LeNet with the sizes of {@code paddle.vision.models.LeNet} of PaddlePaddle 2.6 (after LeCun et al., 1998): two
- * convolutions with pooling, then three linear layers, here with ReLU between them, without which they are one.
+ * convolutions with pooling, then three linear layers with ReLU between them, which PaddlePaddle's model lacks.
  *
  * @param image
  *            float32 [channels, height, width], at least 14×14; MNIST's is [1, 28, 28]
  * @param label
  *            a class number
  * @param classes
- *            how many there are, from 2
+ *            the number of classes, at least 2
  */
 public record LeNet(Field image, Field label, int classes) implements Architecture {
     /**

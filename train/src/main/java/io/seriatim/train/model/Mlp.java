@@ -7,24 +7,24 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 
 /**
- * Linear layers with ReLU between them: a classifier if labels are whole numbers, else a regression by the mean squared
- * error.
+ * Linear layers with ReLU between them: a classifier if the labels are integers, otherwise a regression with the mean
+ * squared error.
  *
  * @param input
  *            float32 of any shape, which is flattened
  * @param target
  *            a class number, or float32 of any shape, which is flattened
  * @param outputs
- *            how many classes there are, from 2; or how many numbers the target has
+ *            the number of classes, at least 2, or the number of elements of the target
  * @param hidden
- *            the widths of the layers between, each from 1; none for a linear model
+ *            the widths of the hidden layers, each at least 1; empty for a linear model
  */
 public record Mlp(Field input, Field target, int outputs, List<Integer> hidden) implements Architecture {
     /**
      * Checks the sizes.
      *
      * @throws IllegalArgumentException
-     *             if fields are of other types, or a width is none
+     *             if a field has another type, or a width is less than 1
      */
     public Mlp {
         hidden = List.copyOf(hidden);
@@ -42,14 +42,14 @@ public record Mlp(Field input, Field target, int outputs, List<Integer> hidden) 
     }
 
     /**
-     * With two hidden layers of 256 and 128.
+     * Creates a network with two hidden layers of widths 256 and 128.
      *
      * @param input
      *            float32 of any shape
      * @param target
      *            a class number, or float32 of any shape
      * @param outputs
-     *            how many classes there are; or how many numbers the target has
+     *            the number of classes, or the number of elements of the target
      */
     public Mlp(Field input, Field target, int outputs) {
         this(input, target, outputs, List.of(256, 128));

@@ -15,8 +15,8 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * Invents names with a trained {@link CharacterTransformer}: a name begins after a line feed, and ends before the next.
- * Of one thread.
+ * Samples names from a trained {@link CharacterTransformer}. A name begins after a line feed and ends before the next
+ * one. Not thread-safe.
  */
 public final class NameSampler {
     private static final int LONGEST = 200;
@@ -26,31 +26,31 @@ public final class NameSampler {
     private final int longest;
     private final int end;
 
-    /** Computes what may come next. */
+    /** Predicts the next token. */
     @FunctionalInterface
     public interface Predictor {
         /**
-         * The scores of the next token at each position; those of a position depend on the tokens up to it only.
+         * Computes the logits of the next token at each position, which depend only on the tokens up to that position.
          *
          * @param tokens
          *            INT64 [n, context]
-         * @return float32 [n, context, size of the vocabulary], of the host, which is closed afterwards
+         * @return float32 [n, context, size of the vocabulary] on the host; the caller closes it
          */
         Tensor logits(Tensor tokens);
     }
 
     /**
-     * A name that was invented.
+     * A sampled name.
      *
      * @param name
-     *            its characters; it may be empty
+     *            the name, which may be empty
      * @param exists
-     *            whether there is such a name
+     *            whether the name exists
      */
     public record Invention(String name, boolean exists) {
     }
 
-    /** A name that is being made. */
+    /** An incomplete name. */
     private static final class Draft {
         private final SplittableRandom random;
         private int[] tokens = new int[32];
@@ -68,18 +68,18 @@ public final class NameSampler {
     }
 
     /**
-     * With any predictor.
+     * Creates a sampler with any predictor.
      *
      * @param predictor
-     *            computes what may come next
+     *            predicts the next token
      * @param vocabulary
-     *            what its tokens are; line feed is one of them
+     *            the vocabulary of its tokens, which must contain the line feed
      * @param context
-     *            how many tokens the predictor takes, from 1
+     *            the number of tokens that the predictor takes, at least 1
      * @param longest
-     *            characters at which a name is cut off, from 1
+     *            the maximum length of a name, at least 1
      * @throws IllegalArgumentException
-     *             if there is no line feed, or a number is out of its range
+     *             if the vocabulary has no line feed, or a number is out of range
      */
     public NameSampler(Predictor predictor, Vocabulary vocabulary, int context, int longest) {
         if (!vocabulary.contains('\n')) {
@@ -99,15 +99,15 @@ public final class NameSampler {
     }
 
     /**
-     * With a model whose parameters are in the executor's scope.
+     * Creates a sampler with a model whose parameters are in the executor's scope.
      *
      * @param executor
-     *            runs it
+     *            runs the model
      * @param model
      *            of a {@link CharacterTransformer}
      * @param vocabulary
-     *            that of the training text
-     * @return invents names of up to 200 characters
+     *            the vocabulary of the training text
+     * @return a sampler of names of up to 200 characters
      */
     public static NameSampler of(Executor executor, Model model, Vocabulary vocabulary) {
         return of(executor, model.evaluation().prune(model.inputs(), model.outputs()), model.inputs(), model.outputs(),
@@ -115,17 +115,17 @@ public final class NameSampler {
     }
 
     /**
-     * With a saved model, whose parameters are put into the executor's scope.
+     * Creates a sampler with a saved model, whose parameters are set in the executor's scope.
      *
      * @param executor
-     *            runs it
+     *            runs the model
      * @param model
-     *            of a {@link CharacterTransformer}, not to be closed before the inventor has done its work
+     *            of a {@link CharacterTransformer}, which must stay open while the sampler is used
      * @param vocabulary
-     *            that of the training text
-     * @return invents names of up to 200 characters
+     *            the vocabulary of the training text
+     * @return a sampler of names of up to 200 characters
      * @throws IllegalArgumentException
-     *             if the model has not one input of two dimensions, or not one output
+     *             if the model does not have exactly one input, of two dimensions, and exactly one output
      */
     public static NameSampler of(Executor executor, InferenceModels.InferenceModel model, Vocabulary vocabulary) {
         NameSampler inventor = of(executor, model.program(), model.feeds(), model.fetches(), vocabulary);
@@ -148,19 +148,19 @@ public final class NameSampler {
     }
 
     /**
-     * Invents names, all at once.
+     * Samples names, in one batch.
      *
      * @param count
-     *            how many, from 1
+     *            the number of names, at least 1
      * @param temperature
-     *            scores are divided by it, above 0: below 1 what is likely comes more often than the model believes
+     *            the divisor of the logits, greater than 0; below 1, likely names become more frequent
      * @param seed
-     *            the same names for the same seed, model and temperature
+     *            the seed; the same seed, model and temperature give the same names
      * @param exists
-     *            whether there is such a name
-     * @return so many, of which some may be alike
+     *            tests whether a name exists
+     * @return the names, which may contain duplicates
      * @throws IllegalArgumentException
-     *             if a number is out of its range, or the model has another vocabulary or scores that are not numbers
+     *             if a number is out of range, or the model has another vocabulary or computes NaN
      */
     public List<Invention> invent(int count, double temperature, long seed, Predicate<String> exists) {
         if (count < 1 || !(temperature > 0) || Double.isInfinite(temperature)) {
@@ -169,7 +169,7 @@ public final class NameSampler {
                             + temperature);
         }
         SplittableRandom source = new SplittableRandom(seed);
-        // Each has numbers of its own: what becomes of one does not depend on when others end.
+        // Each name has its own random numbers, so it does not depend on when other names end.
         List<Draft> drafts = IntStream.range(0, count).mapToObj(_ -> new Draft(source.split(), end)).toList();
         List<Draft> open = drafts;
         while (!open.isEmpty()) {
@@ -208,7 +208,10 @@ public final class NameSampler {
         }
     }
 
-    /** The last tokens; behind those of a short draft are line feeds, on which nothing before them depends. */
+    /**
+     * Copies the last tokens of a draft. A short draft is followed by line feeds, which do not affect the logits before
+     * them.
+     */
     private void fill(long[] windows, int at, Draft draft) {
         int from = Math.max(0, draft.length - context);
         for (int i = 0; i < context; i++) {
@@ -216,7 +219,9 @@ public final class NameSampler {
         }
     }
 
-    /** The token at which the cumulated probability exceeds a number from 0 to below 1. */
+    /**
+     * Returns the first token at which the cumulative probability exceeds {@code number}, which is from 0 to below 1.
+     */
     private int choose(float[] scores, int from, double temperature, double number) {
         double highest = Double.NEGATIVE_INFINITY;
         for (int i = 0; i < vocabulary.size(); i++) {

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Finds what a network predicts: the side of the loss that depends on parameters, where the labels' side, which does
- * not, meets it. Where several operations on the way to the loss are such, the one nearest to the loss that is a known
- * loss counts, or else the nearest.
+ * Finds the prediction of a network. An operation on the path to the loss joins the predictions, which depend on
+ * parameters, with the labels, which do not. If there are several such operations, the nearest known loss operation is
+ * used, or otherwise the nearest operation.
  */
 final class Prediction {
     private static final Set<String> LOSSES = Set.of("softmax_with_cross_entropy", "c_softmax_with_cross_entropy",
@@ -54,7 +54,7 @@ final class Prediction {
         return both;
     }
 
-    /** The variables that a saved model gives; the loss itself if it has no labels. */
+    /** Returns the outputs of a saved model: the predictions, or the loss itself if it has no labels. */
     List<String> of(String loss) {
         List<String> nearest = List.of();
         Set<String> seen = new HashSet<>(Set.of(loss));
@@ -84,7 +84,7 @@ final class Prediction {
         return !feedsOf.getOrDefault(name, Set.of()).isEmpty();
     }
 
-    /** The feeds that some variables need, in the order of the feeds. */
+    /** Returns the feeds that the given variables depend on, in the order of the feeds. */
     List<String> feeds(List<String> variables) {
         Set<String> needed = new HashSet<>();
         variables.forEach(name -> needed.addAll(feedsOf.getOrDefault(name, Set.of())));

@@ -9,75 +9,75 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes models of training programs that were read from files, such as those of PaddlePaddle: finds out what the loss
- * is, what is fed and what a saved model gives.
+ * Creates models from training programs in files, such as PaddlePaddle's: it finds the loss, the feeds and the outputs
+ * of the inference model.
  */
 public final class ProgramModel {
     private ProgramModel() {
     }
 
     /**
-     * Makes a model.
+     * Creates a model.
      *
      * @param name
-     *            for people
+     *            the name for display
      * @param main
-     *            forward, backward and optimizer; it is not changed
+     *            the program with forward, backward and optimizer, which is not changed
      * @param startup
-     *            sets its parameters
+     *            the program that initialises the parameters
      * @param feeds
-     *            the variable of each field of the data; if there are none, {@link #feeds} finds them
+     *            the variables of the fields of the data; if the list is empty, {@link #feeds} finds them
      * @param loss
-     *            the variable that is minimised; null if {@link #loss} shall find it
-     * @return the model; its inference model computes what the loss is computed of beside labels
+     *            the variable that is minimised, or null to find it with {@link #loss}
+     * @return the model; its inference model computes the predictions
      * @throws IllegalArgumentException
-     *             if the program does not train, or something cannot be found out; the message says what to give
+     *             if the program has no optimizer, or a part cannot be found; the message says what to specify
      */
     public static Model of(String name, Program main, Program startup, List<String> feeds, @Nullable String loss) {
         return new ProgramParts(main).model(name, startup, feeds, loss);
     }
 
     /**
-     * The variable that is minimised: the one at which backward begins, else the only one that the program fetches.
+     * Finds the loss: the variable at which backward begins, or otherwise the only variable that the program fetches.
      *
      * @param main
      *            a training program
-     * @return its name
+     * @return the name of the loss
      * @throws IllegalArgumentException
-     *             if there are none or several
+     *             if there is no such variable, or several
      */
     public static String loss(Program main) {
         return new ProgramParts(main).loss();
     }
 
     /**
-     * The variables that the program must be fed.
+     * Finds the variables that must be fed.
      *
      * @param main
      *            a training program
-     * @return names, in the order of the program's feed operations, or else in that in which operations use them first
+     * @return their names, in the order of the program's feed operations, or otherwise in the order of their first use
      */
     public static List<String> feeds(Program main) {
         return new ProgramParts(main).feeds();
     }
 
     /**
-     * The variable that outlives runs and that the optimizer's operations read as learning rate.
+     * Finds the persistable variable that the optimizer's operations read as learning rate.
      *
      * @param main
      *            a training program
-     * @return the one that most operations read; none if the program computes its rate itself or has no optimizer
+     * @return the variable that most operations read; empty if the program computes the rate itself or has no optimizer
      */
     public static Optional<String> rate(Program main) {
         return new ProgramParts(main).rate();
     }
 
     /**
-     * A model whose rate is set before each step; else it stays what the startup program sets, also where
-     * PaddlePaddle's own schedulers would change it, which are no part of a program.
+     * Returns a model with a learning rate schedule. Without one the rate stays as the startup program sets it, because
+     * PaddlePaddle's schedulers are not part of a program.
      *
      * @param model
-     *            of a training program
+     *            the model of a training program
      * @param schedule
      *            the rate of each step
      * @return a copy
@@ -87,7 +87,7 @@ public final class ProgramModel {
     public static Model scheduled(Model model, Schedule schedule) {
         String rate = rate(model.main())
                 .orElseThrow(() -> new IllegalArgumentException("The learning rate of '" + model.name()
-                        + "' cannot be set, as the program computes it itself: train it without a rate of your own"));
+                        + "' cannot be set, because the program computes it itself: train without --rate"));
         return new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(),
                 model.metrics(),
                 Map.of(rate, schedule), model.inputs(), model.outputs(), model.unit(), model.unitsPerExample());

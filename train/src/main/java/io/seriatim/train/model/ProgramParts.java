@@ -20,7 +20,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out what the parts of a training program are. */
+/** Finds the parts of a training program. */
 final class ProgramParts {
     private static final String GRADIENT = "@GRAD";
     private static final String ROLE = "op_role";
@@ -75,7 +75,10 @@ final class ProgramParts {
                 "examples", 1);
     }
 
-    /** A loss that is made of gradients needs backward, and that needs what only the forms for training give. */
+    /**
+     * Returns the evaluation program. A loss that depends on gradients needs the backward part, and so the training
+     * form.
+     */
     private Program evaluation(Program test, List<String> feeds, List<String> targets) {
         Program evaluation = test.prune(feeds, targets);
         return feeds.containsAll(new ProgramParts(evaluation).feeds()) ? evaluation : main.prune(feeds, targets);
@@ -101,8 +104,8 @@ final class ProgramParts {
     }
 
     /**
-     * Where backward begins, there is a gradient that is a constant; with mixed precision it is that of the loss times
-     * its scale.
+     * Finds the loss by the constant gradient at the start of the backward part; with mixed precision it is the
+     * gradient of the scaled loss.
      */
     String loss() {
         Set<String> candidates = new LinkedHashSet<>();

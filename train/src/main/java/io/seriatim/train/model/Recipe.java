@@ -8,26 +8,27 @@ import io.seriatim.graph.optimizer.Schedule;
 import java.util.function.Predicate;
 
 /**
- * How a network is trained: what is not part of the network itself. Each {@link Architecture} has one to begin with.
+ * The settings of a training that are not part of the network. Each {@link Architecture} has default ones.
  *
  * @param batch
- *            examples of a step, from 1
+ *            the number of examples of a step, at least 1
  * @param epochs
- *            passages through the training examples, from 1
+ *            the number of epochs, at least 1
  * @param rate
- *            the highest learning rate, above 0
+ *            the highest learning rate, greater than 0
  * @param warmUp
- *            steps in which the rate rises to it, from 0
+ *            the number of steps in which the rate rises to the highest, at least 0
  * @param clip
- *            the norm to which all gradients together are clipped; 0 for no clipping
+ *            the limit of the global norm of the gradients; 0 for no clipping
  * @param decay
- *            the decoupled weight decay of matrices and filters, from 0; biases and normalisations do not decay
+ *            the decoupled weight decay of matrices and filters, at least 0; biases and normalisation parameters do not
+ *            decay
  * @param dropout
- *            the probability that an element is cleared where the network has dropout, from 0 to below 1
+ *            the dropout probability, from 0 to below 1
  * @param seed
- *            of the parameters and of dropout; the same ones for the same seed
+ *            the seed of the initial parameters and of dropout
  * @param bfloat16
- *            whether products and convolutions are computed in bfloat16 in training; parameters stay float32
+ *            whether training computes products and convolutions in bfloat16; parameters stay float32
  */
 public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout,
         long seed,
@@ -35,10 +36,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     private static final double LAST = 0.1;
 
     /**
-     * Checks all of them.
+     * Validates the settings.
      *
      * @throws IllegalArgumentException
-     *             if one is out of its range
+     *             if one is out of range
      */
     public Recipe {
         atLeast("batch", 1, batch);
@@ -70,12 +71,12 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * Without warm-up, clipping, decay and dropout, with seed 0, in float32.
+     * Creates settings without warm-up, clipping, decay and dropout, with seed 0, in float32.
      *
      * @param batch
-     *            examples of a step
+     *            the number of examples of a step
      * @param epochs
-     *            passages through the training examples
+     *            the number of epochs
      * @param rate
      *            the highest learning rate
      * @return the recipe
@@ -85,10 +86,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another number of examples in a step.
+     * Returns a copy with another batch size.
      *
      * @param value
-     *            from 1
+     *            at least 1
      * @return a copy
      */
     public Recipe withBatch(int value) {
@@ -96,10 +97,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another number of passages.
+     * Returns a copy with another number of epochs.
      *
      * @param value
-     *            from 1
+     *            at least 1
      * @return a copy
      */
     public Recipe withEpochs(int value) {
@@ -107,10 +108,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another learning rate.
+     * Returns a copy with another learning rate.
      *
      * @param value
-     *            the highest, above 0
+     *            the highest rate, greater than 0
      * @return a copy
      */
     public Recipe withRate(double value) {
@@ -118,10 +119,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another warm-up.
+     * Returns a copy with another warm-up.
      *
      * @param value
-     *            steps, from 0
+     *            the number of steps, at least 0
      * @return a copy
      */
     public Recipe withWarmUp(long value) {
@@ -129,10 +130,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another clipping.
+     * Returns a copy with another clipping.
      *
      * @param value
-     *            the norm of all gradients together; 0 for no clipping
+     *            the limit of the global norm; 0 for no clipping
      * @return a copy
      */
     public Recipe withClip(double value) {
@@ -140,10 +141,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another weight decay.
+     * Returns a copy with another weight decay.
      *
      * @param value
-     *            from 0
+     *            at least 0
      * @return a copy
      */
     public Recipe withDecay(double value) {
@@ -151,7 +152,7 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another dropout.
+     * Returns a copy with another dropout.
      *
      * @param value
      *            from 0 to below 1
@@ -162,7 +163,7 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * With another seed.
+     * Returns a copy with another seed.
      *
      * @param value
      *            any
@@ -173,7 +174,7 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * In another precision.
+     * Returns a copy with another precision.
      *
      * @param value
      *            whether products and convolutions are computed in bfloat16
@@ -184,11 +185,11 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * How many steps there are in all. Examples that fill no batch are left out.
+     * Returns the total number of steps. Examples that do not fill a batch are left out.
      *
      * @param examples
-     *            of the training set, from 1
-     * @return from 1
+     *            the number of training examples, at least 1
+     * @return at least 1
      */
     public long steps(int examples) {
         atLeast("examples", 1, examples);
@@ -196,11 +197,11 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * The learning rate: it rises evenly in the warm-up, then falls along half a cosine to a tenth of the highest. Of
-     * fewer steps than twice the warm-up, half are warm-up.
+     * Returns the learning rate schedule: linear warm-up, then cosine decay to a tenth of the highest rate. If there
+     * are fewer steps than twice the warm-up, half of them are warm-up.
      *
      * @param steps
-     *            of the whole training, from 1; the rate stays as it is at its end from then on
+     *            the number of steps of the whole training, at least 1; afterwards the rate stays constant
      * @return the schedule
      */
     public Schedule schedule(long steps) {
@@ -212,7 +213,7 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
         return fall.warmUp(rising, rate / Math.max(1, rising), rate);
     }
 
-    /** Adam with decoupled decay of what has more than one dimension. */
+    /** Returns Adam with decoupled weight decay of the parameters that {@code decays} selects. */
     Optimizer optimizer(long steps, Predicate<String> decays) {
         Optimizer optimizer = AdamW.of(schedule(steps)).weightDecay(decay).decays(decays);
         if (clip > 0) {

@@ -7,8 +7,8 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 
 /**
- * A residual network of 18 layers (He et al., 2016), as {@code paddle.vision.models.resnet18}. Images smaller than 64
- * have a first convolution of 3×3 without stride, and no pooling behind it, as in that paper's networks for small
+ * A residual network of 18 layers (He et al., 2016), as {@code paddle.vision.models.resnet18}. For images smaller than
+ * 64 pixels, the first convolution is 3×3 with stride 1 and without pooling, as in that paper's networks for small
  * images.
  *
  * @param image
@@ -16,7 +16,7 @@ import java.util.List;
  * @param label
  *            a class number
  * @param classes
- *            how many there are, from 2
+ *            the number of classes, at least 2
  */
 public record ResNet18(Field image, Field label, int classes) implements Architecture {
     private static final int[] WIDTHS = {64, 128, 256, 512};
@@ -64,7 +64,7 @@ public record ResNet18(Field image, Field label, int classes) implements Archite
         return small ? y : y.maxPool2d(3, 2, 1);
     }
 
-    /** A convolution without bias, which the normalisation would take away again. */
+    /** Appends a convolution without bias, because the following normalisation would cancel it. */
     private static Value normalised(Graph graph, Value x, int filters, int kernel, int stride) {
         return graph.batchNorm(
                 graph.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2).noBias().apply(x));

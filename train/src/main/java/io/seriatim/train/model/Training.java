@@ -14,11 +14,11 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * The common part of all networks of this package: the copy for evaluation is taken after the loss and before
- * backward.
+ * The common part of all networks of this package. The evaluation program is copied after the loss and before the
+ * backward part.
  */
 record Training(Value output, Value loss, Map<String, Value> metrics) {
-    /** Makes a model of one that gives its output, loss and metrics. */
+    /** Builds a model from a function that appends the output, the loss and the metrics. */
     static Model model(String name, List<String> feeds, Recipe recipe, long steps, String unit, int unitsPerExample,
             Function<Graph, Training> definition) {
         List<Training> parts = new ArrayList<>();
@@ -32,7 +32,8 @@ record Training(Value output, Value loss, Map<String, Value> metrics) {
                             .size() > 1));
             return Outputs.of("loss", training.loss);
         });
-        // A seed for whole programs, and not for each operation: there it would be the same numbers in every run.
+        // The program has the seed, not each operation: with a seed of its own an operation would draw the same numbers
+        // in every run.
         network.main().randomSeed(recipe.seed());
         network.startup().randomSeed(recipe.seed());
         Training training = parts.getFirst();

@@ -1,4 +1,4 @@
-/** Networks to begin with, and what is done with them once trained. */
+/** Ready-made networks, and uses of trained ones. */
 @NullMarked
 package io.seriatim.train.model;
 

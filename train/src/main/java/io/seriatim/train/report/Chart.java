@@ -5,18 +5,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Series that are drawn over one another.
+ * A chart of one or more series.
  *
  * @param title
- *            what is shown, such as {@code Loss}
+ *            the title, such as {@code Loss}
  * @param axis
- *            what the values are, such as {@code nats per character}; may be empty
+ *            the label of the values, such as {@code nats per character}; may be empty
  * @param along
- *            what the places of the series are, such as {@code step}; charts of the same are looked at together
+ *            the label of the horizontal axis, such as {@code step}; charts with equal labels are zoomed together
  * @param unit
- *            how values are written
+ *            the format of values
  * @param fromZero
- *            whether the drawing begins at 0
+ *            whether the vertical axis begins at 0
  * @param series
  *            the values
  * @param lines
@@ -24,7 +24,7 @@ import java.util.List;
  */
 public record Chart(String title, String axis, String along, Unit unit, boolean fromZero, List<Series> series,
         List<Line> lines) {
-    /** How values are written. */
+    /** The format of values. */
     public enum Unit {
         /** As a number. */
         NUMBER,
@@ -33,7 +33,7 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
         /** As KiB, MiB and so on. */
         BYTES;
 
-        /** A share if all values could be one, else a number. */
+        /** Returns {@code SHARE} if all values are from 0 to 1, otherwise {@code NUMBER}. */
         static Unit of(Curve curve) {
             return curve.points().stream()
                     .allMatch(point -> point.finite() == 0 || (point.min() >= 0 && point.max() <= 1))
@@ -43,7 +43,7 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * A value to compare with, drawn from end to end.
+     * A reference value, drawn as a horizontal line.
      *
      * @param name
      *            such as {@code bigram}
@@ -51,7 +51,7 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
      *            finite
      */
     public record Line(String name, double value) {
-        /** Fails if the value is not finite. */
+        /** Throws if the value is not finite. */
         public Line {
             if (!Double.isFinite(value)) {
                 throw new IllegalArgumentException(
@@ -67,12 +67,12 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * A chart of numbers over the steps, without values yet.
+     * Creates an empty chart of numbers over steps.
      *
      * @param title
-     *            what is shown
+     *            the title
      * @param axis
-     *            what the values are; may be empty
+     *            the label of the values; may be empty
      * @return the chart
      */
     public static Chart of(String title, String axis) {
@@ -80,10 +80,10 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * This chart with values written in another way.
+     * Returns this chart with another format of values.
      *
      * @param other
-     *            how
+     *            the format
      * @return the chart
      */
     public Chart as(Unit other) {
@@ -91,10 +91,10 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * This chart over something else than steps.
+     * Returns this chart with another horizontal axis.
      *
      * @param other
-     *            what the places of the series are, such as {@code seconds}
+     *            the label, such as {@code seconds}
      * @return the chart
      */
     public Chart along(String other) {
@@ -102,7 +102,7 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * This chart drawn from 0.
+     * Returns this chart with a vertical axis from 0.
      *
      * @return the chart
      */
@@ -111,10 +111,10 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * This chart with a series more.
+     * Returns this chart with an additional series.
      *
      * @param added
-     *            is drawn over the others
+     *            the series, which is drawn over the others
      * @return the chart
      */
     public Chart with(Series added) {
@@ -124,12 +124,12 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * This chart with a value to compare with.
+     * Returns this chart with a reference value.
      *
      * @param name
-     *            such as {@code bigram}
+     *            the name, such as {@code bigram}
      * @param value
-     *            finite
+     *            the finite value
      * @return the chart
      */
     public Chart line(String name, double value) {

@@ -3,7 +3,7 @@ package io.seriatim.train.report;
 import io.seriatim.executor.trace.Markup;
 import java.util.Locale;
 
-/** Draws a chart, with what the page's script needs to draw it larger or smaller. */
+/** Draws a chart, and embeds the data that the page's script needs to zoom it. */
 final class ChartSvg {
     private static final int LEFT = 64;
     private static final int RIGHT = 12;
@@ -27,7 +27,7 @@ final class ChartSvg {
         this.y = Scale.of(chart, chart.series());
     }
 
-    /** A figure with its heading, its drawing, what its colours mean, and its numbers. */
+    /** Returns a figure with heading, drawing, legend and data. */
     String figure() {
         add("<figure class=\"chart%s\">\n<figcaption><h3>%s</h3><span>%s</span>", width == ACROSS ? " wide" : "",
                 Markup.text(chart.title()),
@@ -111,7 +111,7 @@ final class ChartSvg {
         }
     }
 
-    /** A point alone is a line of no length, which round ends make a dot. */
+    /** A single point is drawn as a line of length 0, whose round caps make it a dot. */
     private void path(String style, double[] at, double[] values) {
         StringBuilder path = new StringBuilder();
         boolean open = false;
@@ -128,7 +128,8 @@ final class ChartSvg {
     }
 
     /**
-     * From the least to the greatest of what each value is the mean of; a shape for each stretch without interruption.
+     * Returns the shape between the minimum and the maximum of each point, with one polygon for each uninterrupted
+     * range.
      */
     private String band(Series curve) {
         StringBuilder path = new StringBuilder();
@@ -212,8 +213,8 @@ final class ChartSvg {
     }
 
     /**
-     * Seven digits are more than a drawing shows. What JSON has no number for is a text that the script makes a number
-     * again.
+     * Formats a number with seven digits, which is more than a drawing shows. Numbers that JSON lacks are strings,
+     * which the script converts back.
      */
     private static String number(double value) {
         if (!Double.isFinite(value)) {

@@ -4,7 +4,7 @@ import io.seriatim.executor.trace.Markup;
 import java.util.List;
 
 /**
- * A section of text and a table about what only some trainings have, such as names that the model invents.
+ * An additional section with text and a table, such as names sampled from the model.
  *
  * @param title
  *            heading
@@ -22,7 +22,7 @@ public record Extra(String title, List<String> paragraphs, List<String> columns,
      * @param cells
      *            one for each column
      * @param marked
-     *            whether it stands out from the others
+     *            whether the row is highlighted
      */
     public record Row(List<String> cells, boolean marked) {
         /** Copies the list. */
@@ -31,7 +31,7 @@ public record Extra(String title, List<String> paragraphs, List<String> columns,
         }
     }
 
-    /** Copies the lists. Fails if a row has not a cell for each column. */
+    /** Copies the lists. Throws if a row does not have one cell for each column. */
     public Extra {
         paragraphs = List.copyOf(paragraphs);
         columns = List.copyOf(columns);

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The drawing of the network. A drawing that would make the page heavy gives way to a smaller one. */
+/** The drawing of the network. If it would make the page too large, a smaller one replaces it. */
 final class GraphPart {
     private static final int MOST_CHARACTERS = 1_200_000;
 
@@ -54,7 +54,7 @@ final class GraphPart {
                 """.formatted(Markup.text(text), legal(svg));
     }
 
-    /** Names of variables may have characters that XML has no way to write. */
+    /** Removes characters that XML cannot represent, which names of variables may contain. */
     private static String legal(String markup) {
         return markup.codePoints().map(c -> Markup.isLegal(c) ? c : 0xFFFD)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();

@@ -2,7 +2,7 @@ package io.seriatim.train.report;
 
 import io.seriatim.executor.trace.Markup;
 
-/** Numbers of training as people read them. The page's script writes them in the same way. */
+/** Formats numbers of a training. The page's script uses the same formats. */
 final class Numbers {
     private Numbers() {
     }
@@ -18,7 +18,7 @@ final class Numbers {
         };
     }
 
-    /** Four digits with the one before the point, or all of a large number before the point. */
+    /** Formats a number with four significant digits, or with all integer digits of a large number. */
     static String number(double value) {
         double size = Math.abs(value);
         if (size >= 9999.5) {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * From where to where one direction of a drawing goes.
+ * The range of one axis of a drawing.
  *
  * @param from
  *            the value at the beginning
@@ -14,7 +14,7 @@ import java.util.List;
  *            the value at the end, greater
  */
 record Scale(double from, double to) {
-    /** Fewer raw values than this are drawn whole; of more the outermost hundredths may be outside. */
+    /** With fewer raw values than this all are inside the range; with more, the outermost hundredths may be outside. */
     private static final double OUTSIDE = 0.01;
     private static final double MARGIN = 0.04;
     private static final double LARGEST = 1e300;
@@ -23,9 +23,9 @@ record Scale(double from, double to) {
      * A line of a grid.
      *
      * @param value
-     *            where
+     *            the position
      * @param label
-     *            what it says
+     *            the text
      */
     record Tick(double value, String label) {
     }
@@ -81,7 +81,7 @@ record Scale(double from, double to) {
             low = from >= 0 ? Math.max(0, low) : low;
             high = to <= 1 ? Math.min(1, high) : high;
         }
-        // Values so large that their difference is no number are drawn outside.
+        // Values whose difference overflows are drawn outside the range.
         return new Scale(Math.clamp(low, -LARGEST, 0.9 * LARGEST), Math.clamp(high, -0.9 * LARGEST, LARGEST));
     }
 
@@ -89,7 +89,7 @@ record Scale(double from, double to) {
         return (value - from) / (to - from);
     }
 
-    /** 1, 2 or 5 of a power of ten of what is written. */
+    /** Returns ticks at multiples of 1, 2 or 5 times a power of ten of the displayed values. */
     List<Tick> ticks(Chart.Unit unit, int most, boolean whole) {
         double factor = 1;
         String suffix = "";
@@ -114,7 +114,7 @@ record Scale(double from, double to) {
         String format = decimals > 5 || step >= 1e9 ? "%.1e" : "%,." + decimals + "f";
         List<Tick> ticks = new ArrayList<>();
         for (double i = Math.ceil(from * factor / step); i * step <= to * factor && ticks.size() <= 2 * most; i++) {
-            // Without the sign of a negative zero.
+            // Removes the sign of a negative zero.
             double value = i * step + 0.0;
             ticks.add(new Tick(value / factor, Markup.format(format, value) + suffix));
         }

@@ -8,27 +8,27 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Values over the steps or the time of a training, as a chart draws them. A page has all of them in it: some thousand
- * are enough.
+ * Values over the steps or the time of a training, as a chart draws them. The page contains all values, so use at most
+ * some thousands.
  *
  * @param name
- *            for people, such as {@code training}
+ *            the name for display, such as {@code training}
  * @param style
- *            how they are drawn
+ *            the style of drawing
  * @param at
- *            where each value is, finite and in ascending order
+ *            the position of each value, finite and in ascending order
  * @param values
- *            one for each place; those that are not finite interrupt the line and are marked
+ *            one value for each position; values that are not finite interrupt the line and are marked
  * @param least
- *            the least of what each value is the mean of
+ *            the minimum of the values that each value is the mean of
  * @param greatest
- *            the greatest of that
+ *            the maximum of these values
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record Series(String name, Style style, double[] at, double[] values, double[] least, double[] greatest) {
-    /** How a series is drawn. */
+    /** The style of drawing. */
     public enum Style {
-        /** Faint as it is, and as a line with the noise averaged away. */
+        /** The raw values faintly, and a smoothed line. */
         NOISY,
         /** As points with a line between them. */
         POINTS,
@@ -36,7 +36,7 @@ public record Series(String name, Style style, double[] at, double[] values, dou
         LINE
     }
 
-    /** Copies the arrays. Fails if they differ in length, or if places are not in order. */
+    /** Copies the arrays. Throws if they differ in length, or if positions are not in ascending order. */
     public Series {
         at = at.clone();
         values = values.clone();
@@ -57,16 +57,16 @@ public record Series(String name, Style style, double[] at, double[] values, dou
     }
 
     /**
-     * Values of which each stands for itself.
+     * Creates a series of single values.
      *
      * @param name
-     *            for people
+     *            the name for display
      * @param style
-     *            how they are drawn
+     *            the style of drawing
      * @param at
-     *            where each value is, finite and in ascending order
+     *            the position of each value, finite and in ascending order
      * @param values
-     *            one for each place
+     *            one value for each position
      * @return the series
      */
     public static Series of(String name, Style style, double[] at, double[] values) {
@@ -74,14 +74,14 @@ public record Series(String name, Style style, double[] at, double[] values, dou
     }
 
     /**
-     * The recorded values of a training.
+     * Creates a series from the recorded values of a training.
      *
      * @param name
-     *            for people
+     *            the name for display
      * @param style
-     *            how it is drawn
+     *            the style of drawing
      * @param curve
-     *            each point is drawn where it begins; what was not finite in it is drawn where it ends
+     *            the values; each point is drawn at its first step, and values that are not finite at its last step
      * @return the series
      */
     public static Series of(String name, Style style, Curve curve) {
@@ -97,7 +97,7 @@ public record Series(String name, Style style, double[] at, double[] values, dou
         return new Series(name, style, column(rows, 0), column(rows, 1), column(rows, 2), column(rows, 3));
     }
 
-    /** The results of validation. */
+    /** Creates a series of validation results. */
     static Series of(List<Evaluation> evaluations, ToDoubleFunction<Evaluation> value) {
         return of("validation", Style.POINTS, evaluations.stream().mapToDouble(Evaluation::step).toArray(),
                 evaluations.stream().mapToDouble(value).toArray());
@@ -115,12 +115,12 @@ public record Series(String name, Style style, double[] at, double[] values, dou
         return style == Style.NOISY;
     }
 
-    /** Whether the least and the greatest value of each point equal its value. */
+    /** Returns whether the minimum and the maximum of each point equal its value. */
     boolean single() {
         return Arrays.equals(least, values) && Arrays.equals(greatest, values);
     }
 
-    /** The values to show: averages if they are noisy. */
+    /** Returns the values to show: smoothed ones for the noisy style. */
     double[] shown() {
         return noisy() ? Smoothing.smoothed(values) : values;
     }

@@ -1,16 +1,16 @@
 package io.seriatim.train.report;
 
-/** Takes the noise out of a series. */
+/** Smooths a series. */
 final class Smoothing {
-    /** An average reaches over about this part of a series. */
+    /** The window of the average, as a fraction of the series. */
     private static final double PARTS = 40;
 
     private Smoothing() {
     }
 
     /**
-     * An exponential moving average, whose first values are weighted as if there had been nothing before them (as
-     * Adam's moments are, Kingma and Ba 2015, section 3). What is not finite is left out of it and stays as it is.
+     * Returns an exponential moving average with bias correction (as for Adam's moments, Kingma and Ba 2015, section
+     * 3). Values that are not finite are excluded and returned unchanged.
      */
     static double[] smoothed(double[] values) {
         double decay = 1 - 2 / (Math.max(1, values.length / PARTS) + 1);

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The numbers at the beginning of the page that follow from a history. */
+/** The key figures of a history at the top of the page. */
 final class Tiles {
     private final History history;
     private final List<TrainingReport.Tile> tiles = new ArrayList<>();
@@ -73,7 +73,7 @@ final class Tiles {
                     Numbers.count(history.trainedSteps(), "step") + ", with evaluations");
         }
         history.training()
-                .ifPresent(each -> add("Parameters", Markup.count(each.parameters()), "numbers that are trained"));
+                .ifPresent(each -> add("Parameters", Markup.count(each.parameters()), "trained numbers"));
         if (history.peakMemory() > 0) {
             add("Peak memory", Markup.bytes(history.peakMemory()), "of the process: " + history.memory().name());
         }

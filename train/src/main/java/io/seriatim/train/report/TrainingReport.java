@@ -26,8 +26,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page about a training, for people: how loss and metrics went, what one step did when on which thread, the network,
- * and how it was made. It needs nothing but a browser. Every part may be left out.
+ * A self-contained HTML page about a training: curves of loss and metrics, the timeline of one step by thread, the
+ * network and the environment. Every part is optional.
  */
 public final class TrainingReport {
     private final String title;
@@ -42,33 +42,33 @@ public final class TrainingReport {
     private @Nullable Throwable failure;
 
     /**
-     * One of the numbers at the beginning of the page.
+     * A key figure at the top of the page.
      *
      * @param what
-     *            it is
+     *            the name of the figure
      * @param value
-     *            with its unit
+     *            the value, with its unit
      * @param more
-     *            what makes it comparable; may be empty
+     *            additional information; may be empty
      */
     public record Tile(String what, String value, String more) {
     }
 
     /**
-     * A report without any part.
+     * Creates an empty report.
      *
      * @param title
-     *            of the page
+     *            the title of the page
      */
     public TrainingReport(String title) {
         this.title = title;
     }
 
     /**
-     * Says in a line what was trained.
+     * Sets the subtitle, which describes the training in one line.
      *
      * @param text
-     *            replaces what was there
+     *            the subtitle
      * @return this
      */
     public TrainingReport subtitle(String text) {
@@ -77,14 +77,14 @@ public final class TrainingReport {
     }
 
     /**
-     * Adds a tile.
+     * Adds a key figure.
      *
      * @param what
-     *            it is
+     *            the name of the figure
      * @param value
-     *            with its unit
+     *            the value, with its unit
      * @param more
-     *            what makes it comparable; may be empty
+     *            additional information; may be empty
      * @return this
      */
     public TrainingReport tile(String what, String value, String more) {
@@ -96,7 +96,7 @@ public final class TrainingReport {
      * Adds a chart.
      *
      * @param chart
-     *            curves; the first chart is the largest
+     *            the chart; the first one is drawn largest
      * @return this
      */
     public TrainingReport chart(Chart chart) {
@@ -105,18 +105,18 @@ public final class TrainingReport {
     }
 
     /**
-     * Adds charts and tiles of loss, metrics, learning rate, throughput and memory, and says in a line what was trained
-     * unless that was said.
+     * Adds charts and key figures of loss, metrics, learning rate, throughput and memory, and sets the subtitle if none
+     * is set.
      *
      * @param history
-     *            what was kept of the training
+     *            the history of the training
      * @param baselines
-     *            losses to compare with, such as {@code bigram}, by their names
+     *            losses of reference models by name, such as {@code bigram}
      * @return this
      */
     public TrainingReport history(History history, Map<String, Double> baselines) {
         tiles.addAll(Tiles.of(history, baselines));
-        history.training().filter(_ -> subtitle.isEmpty()).ifPresent(begun -> subtitle = said(begun));
+        history.training().filter(_ -> subtitle.isEmpty()).ifPresent(started -> subtitle = said(started));
         List<TrainingListener.Evaluation> judged = history.evaluations();
         Chart loss = trained("Loss", "mean of a batch, and of all validation examples", history.loss())
                 .with(Series.of(judged, TrainingListener.Evaluation::loss));
@@ -126,7 +126,7 @@ public final class TrainingReport {
         chart(loss);
         history.metrics().forEach((name, curve) -> chart(trained(capital(name), "", curve).as(Chart.Unit.of(curve))
                 .with(Series.of(judged, each -> Objects.requireNonNullElse(each.metrics().get(name), Double.NaN)))));
-        String unit = history.training().map(begun -> begun.unit() + " per second").orElse("per second");
+        String unit = history.training().map(started -> started.unit() + " per second").orElse("per second");
         if (!history.rate().points().isEmpty()) {
             chart(Chart.of("Learning rate", "").startingAtZero()
                     .with(Series.of("rate", Series.Style.LINE, history.rate())));
@@ -143,22 +143,22 @@ public final class TrainingReport {
         return Chart.of(title, axis).with(Series.of("training", Series.Style.NOISY, curve));
     }
 
-    private static String said(TrainingListener.Begun begun) {
-        return begun.model() + " on " + begun.place() + ", " + Numbers.count(begun.threads(), "thread") + "; "
-                + Markup.count(begun.examples())
-                + " examples in batches of " + Markup.count(begun.batch()) + ", "
-                + Numbers.count(begun.epochs(), "epoch") + ", "
-                + Numbers.count(begun.steps(), "step")
-                + (begun.firstStep() == 0 ? "" : ", continued after step " + Markup.count(begun.firstStep()));
+    private static String said(TrainingListener.Started started) {
+        return started.model() + " on " + started.place() + ", " + Numbers.count(started.threads(), "thread") + "; "
+                + Markup.count(started.examples())
+                + " examples in batches of " + Markup.count(started.batch()) + ", "
+                + Numbers.count(started.epochs(), "epoch") + ", "
+                + Numbers.count(started.steps(), "step")
+                + (started.firstStep() == 0 ? "" : ", continued after step " + Markup.count(started.firstStep()));
     }
 
     /**
-     * Adds what a recorded step did: its timeline, its idle time, its memory, its costs and its critical path.
+     * Adds a recorded step: its timeline, idle time, memory, costs and critical path.
      *
      * @param recording
-     *            whose last run is shown
+     *            the recording, whose last run is shown
      * @param called
-     *            such as {@code step 20}
+     *            the name of the step, such as {@code step 20}
      * @return this
      */
     public TrainingReport step(RunTrace recording, String called) {
@@ -168,11 +168,11 @@ public final class TrainingReport {
     }
 
     /**
-     * Adds a drawing of the network: of the whole program, or if that is too large, of its forward part, or of how many
-     * operations of each type it has.
+     * Adds a drawing of the network: the whole program or, if that is too large, its forward part or a table of
+     * operation types.
      *
      * @param main
-     *            a step's program
+     *            the program of a step
      * @return this
      */
     public TrainingReport graph(Program main) {
@@ -184,7 +184,7 @@ public final class TrainingReport {
      * Adds a section.
      *
      * @param extra
-     *            what only some trainings have
+     *            the section
      * @return this
      */
     public TrainingReport extra(Extra extra) {
@@ -193,12 +193,12 @@ public final class TrainingReport {
     }
 
     /**
-     * Says how the training was made, such as its command line or its seed. The machine is said anyway.
+     * Adds an entry to the environment, such as the command line or the seed. The machine is always listed.
      *
      * @param name
-     *            what it is
+     *            the name
      * @param value
-     *            replaces one of that name
+     *            the value, which replaces an earlier one of that name
      * @return this
      */
     public TrainingReport environment(String name, String value) {
@@ -207,10 +207,10 @@ public final class TrainingReport {
     }
 
     /**
-     * Says that the training failed.
+     * Marks the training as failed.
      *
      * @param cause
-     *            whose message is shown, with those of its causes
+     *            the failure, which is shown with its causes
      * @return this
      */
     public TrainingReport failure(Throwable cause) {
@@ -219,12 +219,12 @@ public final class TrainingReport {
     }
 
     /**
-     * Writes the page. The file is there whole or not at all.
+     * Writes the page atomically.
      *
      * @param file
-     *            replaced if it is there
+     *            the file, which is replaced if it exists
      * @throws IOException
-     *             if it cannot be written
+     *             if the file cannot be written
      */
     public void write(Path file) throws IOException {
         ReportPage page = new ReportPage(title).style(resource("training.css")).script(resource("training.js"));
@@ -263,7 +263,7 @@ public final class TrainingReport {
         return trace == null ? Optional.empty() : trace.sections(recorded);
     }
 
-    /** Links to the parts that are there. */
+    /** Adds links to the existing parts. */
     private void contents(ReportPage page) {
         page.add("<nav>");
         link(page, "curves", "Curves");

@@ -1,4 +1,4 @@
-/** The report of a training, a page that needs nothing but a browser. */
+/** The report of a training, a self-contained HTML page. */
 @NullMarked
 package io.seriatim.train.report;
 

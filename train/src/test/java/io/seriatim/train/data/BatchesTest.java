@@ -224,7 +224,7 @@ class BatchesTest {
     @Test
     void saysWhatItNeeds() {
         String large = message(() -> Batches.of(new Numbers(3), 4, 0));
-        assertTrue(large.contains("of 3 examples") && large.contains("have 4"), large);
+        assertTrue(large.contains("number of examples, 3") && large.contains("but is 4"), large);
         message(() -> Batches.of(new Numbers(3), 0, 0));
         message(() -> Batches.inOrder(new Numbers(3), -1));
         Batches batches = Batches.of(new Numbers(9), 4, 0);

@@ -36,7 +36,7 @@ final class EventFileTest {
     @Test
     void aTrainingAsTensorBoardReadsIt() throws IOException {
         try (EventFile events = events()) {
-            events.begun(Runs.begun(0, 2));
+            events.started(Runs.started(0, 2));
             now += 500;
             events.step(new Step(1, 1, 2.5, Map.of("accuracy", 0.25), 1e-3, 0.5, 64));
             events.step(new Step(300, 1, Double.NaN, Map.of(), Double.NaN, 0.25, 64));
@@ -53,10 +53,10 @@ final class EventFileTest {
     @Test
     void aContinuedTrainingVoidsTheStepsToCome() throws IOException {
         try (EventFile events = events()) {
-            events.begun(Runs.begun(0, 9));
+            events.started(Runs.started(0, 9));
             events.step(Runs.step(1));
-            events.begun(Runs.begun(7, 9));
-            events.begun(Runs.begun(7, 9));
+            events.started(Runs.started(7, 9));
+            events.started(Runs.started(7, 9));
         }
         assertEquals(2, read(file("")).size());
         assertEquals(List.of("1.75377600025E9 step 0 version brain.Event:2", "1.75377600025E9 step 8 start"),
@@ -67,7 +67,7 @@ final class EventFileTest {
     @Test
     void whatIsWrittenIsThereWithinASecondOfSteps() throws IOException {
         try (EventFile events = events()) {
-            events.begun(Runs.begun(0, 9));
+            events.started(Runs.started(0, 9));
             assertEquals(1, read(file("")).size());
             now += 999;
             events.step(Runs.step(1));

@@ -51,19 +51,19 @@ final class HistoryTest {
     @Test
     void aContinuedTrainingHasTheWholeCurves() throws IOException {
         History whole = history(0, 0);
-        whole.begun(Runs.begun(0, Runs.STEPS));
+        whole.started(Runs.started(0, Runs.STEPS));
         Runs.tell(List.of(whole), 1, Runs.STEPS);
 
         Path file = folder.resolve("metrics.jsonl");
         try (JsonLines lines = new JsonLines(file)) {
-            lines.begun(Runs.begun(0, Runs.STEPS));
+            lines.started(Runs.started(0, Runs.STEPS));
             Runs.tell(List.<TrainingListener>of(lines), 1, 3456);
         }
         Files.writeString(file, "{\"event\":\"st", StandardOpenOption.APPEND);
         History continued = History.read(file, 3100);
         assertEquals(3100, continued.lastStep());
         assertEquals(31, continued.evaluations().size());
-        continued.begun(Runs.begun(3100, Runs.STEPS));
+        continued.started(Runs.started(3100, Runs.STEPS));
         Runs.tell(List.of(continued), 3101, Runs.STEPS);
 
         assertEquals(whole.loss().points(), continued.loss().points());
@@ -84,7 +84,7 @@ final class HistoryTest {
     void unusualNumbersAreReadAgain() throws IOException {
         Path file = folder.resolve("metrics.jsonl");
         try (JsonLines lines = new JsonLines(file)) {
-            lines.begun(Runs.begun(0, 2));
+            lines.started(Runs.started(0, 2));
             lines.step(new Step(1, 1, Double.NaN, Map.of("loss", 3.0), Double.NaN, 0.5, 10));
             lines.evaluated(new Evaluation(1, 1, Double.POSITIVE_INFINITY, Map.of(), false, 1));
         }
@@ -99,7 +99,7 @@ final class HistoryTest {
     @Test
     void throughputOfAPointIsAllByAll() throws IOException {
         History history = history(0, 0);
-        history.begun(Runs.begun(0, 5000));
+        history.started(Runs.started(0, 5000));
         for (long step = 1; step <= 4001; step++) {
             history.step(new Step(step, 1, 1, Map.of(), 0.1, step % 2 == 0 ? 1 : 3, 12));
         }
@@ -114,7 +114,7 @@ final class HistoryTest {
     void memoryIsSampledOnceASecond() throws IOException {
         History history = history(5000, 7777);
         now = 42 * SECOND;
-        history.begun(Runs.begun(0, 100));
+        history.started(Runs.started(0, 100));
         for (int step = 1; step <= 35; step++) {
             now += SECOND / 10;
             history.step(Runs.step(step));
@@ -133,7 +133,7 @@ final class HistoryTest {
     @Test
     void theHeapStandsInWhereNothingElseIsKnown() throws IOException {
         History history = history(-1, -1);
-        history.begun(Runs.begun(0, 100));
+        history.started(Runs.started(0, 100));
         now += 2 * SECOND;
         history.step(Runs.step(1));
         history.ended(End.DONE, 1);
@@ -145,7 +145,7 @@ final class HistoryTest {
     @Test
     void theLaterOfTwoEvaluationsAfterAStepCounts() throws IOException {
         History history = history(0, 0);
-        history.begun(Runs.begun(0, 100));
+        history.started(Runs.started(0, 100));
         history.evaluated(new Evaluation(5, 1, 2.0, Map.of(), true, 1));
         history.evaluated(new Evaluation(10, 1, 1.0, Map.of(), true, 1));
         history.evaluated(new Evaluation(15, 1, 1.5, Map.of(), false, 1));
@@ -170,7 +170,7 @@ final class HistoryTest {
     @Test
     void thisProcessTakesMemory() throws IOException {
         History history = new History();
-        history.begun(Runs.begun(0, 1));
+        history.started(Runs.started(0, 1));
         history.ended(End.STOPPED, 0);
         assertTrue(history.peakMemory() > 1 << 20 && history.heap().points().size() == 1,
                 "peak " + history.peakMemory());

@@ -38,7 +38,7 @@ final class JsonLinesTest {
     private String whole(long steps) throws IOException {
         Path other = folder.resolve("whole.jsonl");
         try (JsonLines lines = new JsonLines(other, () -> 1500)) {
-            lines.begun(Runs.begun(0, Runs.STEPS));
+            lines.started(Runs.started(0, Runs.STEPS));
             Runs.tell(List.of(lines), 1, steps);
             lines.ended(End.DONE, steps);
         }
@@ -48,7 +48,7 @@ final class JsonLinesTest {
     @Test
     void eachEventIsALineWithTheDocumentedKeys() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 2900));
+            lines.started(Runs.started(0, 2900));
             lines.step(new Step(12, 1, 0.5, Map.of("accuracy", 0.25), 1e-3, 0.125, 64));
             lines.evaluated(new Evaluation(12, 1, 0.75, Map.of("accuracy", 0.5), true, 2));
             lines.saved(12, Path.of("checkpoint"));
@@ -69,7 +69,7 @@ final class JsonLinesTest {
     @Test
     void numbersThatJsonDoesNotHaveAreNullAndStrings() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 1));
+            lines.started(Runs.started(0, 1));
             lines.step(new Step(1, 1, Double.NaN, Map.of("worst", Double.POSITIVE_INFINITY), Double.NaN, 1, 1));
         }
         assertEquals(
@@ -83,7 +83,7 @@ final class JsonLinesTest {
         Map<String, Double> metrics = new TreeMap<>(
                 Map.of("loss", 2.0, "metric.loss", 3.0, "event", 4.0, "perplexity", 5.0));
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 1));
+            lines.started(Runs.started(0, 1));
             lines.step(new Step(1, 1, 1.0, metrics, 0.1, 1, 1));
         }
         JsonLine line = JsonLine.parse(Files.readAllLines(file).get(1));
@@ -95,7 +95,7 @@ final class JsonLinesTest {
     @Test
     void eachLineIsThereAtOnce() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 2));
+            lines.started(Runs.started(0, 2));
             lines.step(Runs.step(1));
             assertEquals(2, Files.readAllLines(file).size());
             lines.step(Runs.step(2));
@@ -107,11 +107,11 @@ final class JsonLinesTest {
     @ValueSource(longs = {300, 350, 399})
     void aContinuedTrainingReadsAsIfItHadNotBeenInterrupted(long interrupted) throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, Runs.STEPS));
+            lines.started(Runs.started(0, Runs.STEPS));
             Runs.tell(List.of(lines), 1, interrupted);
         }
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(300, Runs.STEPS));
+            lines.started(Runs.started(300, Runs.STEPS));
             Runs.tell(List.of(lines), 301, 500);
             lines.ended(End.DONE, 500);
         }
@@ -121,10 +121,10 @@ final class JsonLinesTest {
     @Test
     void theEndOfAStoppedTrainingIsTakenBack() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, Runs.STEPS));
+            lines.started(Runs.started(0, Runs.STEPS));
             Runs.tell(List.of(lines), 1, 300);
             lines.ended(End.STOPPED, 300);
-            lines.begun(Runs.begun(300, Runs.STEPS));
+            lines.started(Runs.started(300, Runs.STEPS));
             Runs.tell(List.of(lines), 301, 400);
             lines.ended(End.DONE, 400);
         }
@@ -136,12 +136,12 @@ final class JsonLinesTest {
             "{\"event\":\"ended\",\"step\":300,\"end\":\"done\",\"wall\":1.500}"})
     void aLineThatWasNotWrittenToItsEndIsDropped(String torn) throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, Runs.STEPS));
+            lines.started(Runs.started(0, Runs.STEPS));
             Runs.tell(List.of(lines), 1, 300);
         }
         Files.writeString(file, torn, StandardOpenOption.APPEND);
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(300, Runs.STEPS));
+            lines.started(Runs.started(300, Runs.STEPS));
             Runs.tell(List.of(lines), 301, 400);
             lines.ended(End.DONE, 400);
         }
@@ -151,14 +151,14 @@ final class JsonLinesTest {
     @Test
     void aTrainingThatGoesOnOtherwiseSaysSo() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 2));
+            lines.started(Runs.started(0, 2));
             lines.step(Runs.step(1));
             lines.step(Runs.step(2));
-            lines.begun(Runs.begun(2, 4));
+            lines.started(Runs.started(2, 4));
             lines.step(Runs.step(3));
-            lines.begun(Runs.begun(2, 4));
+            lines.started(Runs.started(2, 4));
             lines.step(Runs.step(3));
-            lines.begun(Runs.begun(1, 4));
+            lines.started(Runs.started(1, 4));
             lines.step(Runs.step(2));
         }
         List<JsonLine> read = Files.readAllLines(file).stream().map(JsonLine::parse).toList();
@@ -171,7 +171,7 @@ final class JsonLinesTest {
     void aTrainingFromTheBeginningReplacesTheFile() throws IOException {
         Files.writeString(file, "anything\n");
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 2));
+            lines.started(Runs.started(0, 2));
         }
         assertEquals(1, Files.readAllLines(file).size());
     }
@@ -179,7 +179,7 @@ final class JsonLinesTest {
     @Test
     void aContinuedTrainingWithoutItsFileBeginsOne() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(100, 200));
+            lines.started(Runs.started(100, 200));
             lines.step(Runs.step(101));
         }
         assertEquals(2, Files.readAllLines(file).size());
@@ -188,13 +188,13 @@ final class JsonLinesTest {
     @Test
     void aForeignLineIsNamedAndNothingIsLost() throws IOException {
         try (JsonLines lines = lines()) {
-            lines.begun(Runs.begun(0, 3));
+            lines.started(Runs.started(0, 3));
             lines.step(Runs.step(1));
         }
         Files.writeString(file, "note to myself\n", StandardOpenOption.APPEND);
         String before = Files.readString(file);
         try (JsonLines lines = lines()) {
-            IOException e = assertThrows(IOException.class, () -> lines.begun(Runs.begun(1, 3)));
+            IOException e = assertThrows(IOException.class, () -> lines.started(Runs.started(1, 3)));
             assertEquals(
                     "Line 3 of " + file
                             + " must be one that a training has written, but at character 0: '{' must be there, "
@@ -208,7 +208,7 @@ final class JsonLinesTest {
     @Test
     void theFolderMustBeThere() throws IOException {
         try (JsonLines lines = new JsonLines(folder.resolve("none").resolve("metrics.jsonl"))) {
-            assertThrows(NoSuchFileException.class, () -> lines.begun(Runs.begun(0, 1)));
+            assertThrows(NoSuchFileException.class, () -> lines.started(Runs.started(0, 1)));
         }
     }
 

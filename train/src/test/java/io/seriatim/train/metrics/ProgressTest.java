@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.train.TrainingListener.Begun;
 import io.seriatim.train.TrainingListener.End;
 import io.seriatim.train.TrainingListener.Evaluation;
+import io.seriatim.train.TrainingListener.Started;
 import io.seriatim.train.TrainingListener.Step;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -31,8 +31,8 @@ final class ProgressTest {
         return new Progress(new PrintStream(bytes, true, charset), terminal, columns, () -> now);
     }
 
-    private static Begun begun(long firstStep, long steps) {
-        return new Begun("names", "cpu", 2, 64, firstStep, steps, 5, 812_345, 18_560, "tokens");
+    private static Started started(long firstStep, long steps) {
+        return new Started("names", "cpu", 2, 64, firstStep, steps, 5, 812_345, 18_560, "tokens");
     }
 
     /** Steps of a hundredth of a second, 512 tokens each. */
@@ -72,7 +72,7 @@ final class ProgressTest {
     @Test
     void aLineThatIsRedrawn() {
         Progress progress = progress(true, 120, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 2900));
+        progress.started(started(0, 2900));
         tell(progress, 1, 1241, 1.234);
         assertEquals(List.of(HEAD,
                 "epoch 3/5 ━━━━━━━━╺─────────── 1,241/2,900  loss 1.234  accuracy 0.610  51,200 tokens/s  0:17 left"),
@@ -100,7 +100,7 @@ final class ProgressTest {
     @Test
     void itIsRedrawnTenTimesASecond() {
         Progress progress = progress(true, 100, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 10_000));
+        progress.started(started(0, 10_000));
         tell(progress, 1, 2001, 1);
         assertEquals(201, printed().chars().filter(c -> c == '\r').count());
     }
@@ -108,7 +108,7 @@ final class ProgressTest {
     @Test
     void aSlowStepIsShownEachTime() {
         Progress progress = progress(true, 100, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 4));
+        progress.started(started(0, 4));
         for (int step = 1; step <= 4; step++) {
             now += 3_000_000_000L;
             progress.step(new Step(step, 1, 1, Map.of(), Double.NaN, 3, 6));
@@ -120,7 +120,7 @@ final class ProgressTest {
     @Test
     void aFailedTrainingLeavesItsLastState() {
         Progress progress = progress(true, 100, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 100));
+        progress.started(started(0, 100));
         tell(progress, 1, 7, 1);
         progress.step(new Step(8, 1, Double.NaN, Map.of("accuracy", 0.61), 1e-3, 0.01, 512));
         progress.close();
@@ -133,7 +133,7 @@ final class ProgressTest {
     @ValueSource(ints = {2, 10, 40, 60, 79, 80, 90, 100, 200})
     void itIsNeverWiderThanTheTerminal(int columns) {
         Progress progress = progress(true, columns, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 2900));
+        progress.started(started(0, 2900));
         tell(progress, 1, 1240, 1.234);
         String line = screen().getLast();
         assertTrue(line.length() < columns && line.length() >= Math.min(columns - 2, 90), columns + ": " + line);
@@ -145,7 +145,7 @@ final class ProgressTest {
     @Test
     void asciiWhereThereIsNothingElse() {
         Progress progress = progress(true, 100, StandardCharsets.US_ASCII);
-        progress.begun(begun(0, 10));
+        progress.started(started(0, 10));
         tell(progress, 1, 4, 1);
         progress.close();
         assertTrue(screen().get(1).startsWith("epoch 1/5 ========>----------- 4/10  loss"), screen().toString());
@@ -154,7 +154,7 @@ final class ProgressTest {
     @Test
     void plainLinesAtFixedSteps() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 90));
+        progress.started(started(0, 90));
         tell(progress, 1, 10, 2);
         progress.saved(10, Path.of("c"));
         tell(progress, 11, 90, 2);
@@ -172,7 +172,7 @@ final class ProgressTest {
     @Test
     void aContinuedTrainingShowsItsFirstStep() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
-        progress.begun(begun(1001, 2000));
+        progress.started(started(1001, 2000));
         tell(progress, 1002, 1300, 2);
         assertEquals(List.of(HEAD + ", continued after step 1,001",
                 "epoch 2/5  1,002/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
@@ -186,7 +186,7 @@ final class ProgressTest {
     @Test
     void theForecastWaitsForASteadyPace() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 10_000));
+        progress.started(started(0, 10_000));
         progress.step(new Step(1, 1, 2, Map.of(), 0.1, 1.5, 512));
         for (long step = 2; step <= 10_000; step++) {
             double seconds = Math.max(0.01, 0.2 / step);
@@ -200,10 +200,10 @@ final class ProgressTest {
 
     @Test
     void aPaceThatNeverBecomesSteadyIsUsedAfterAWhile() {
-        Pace pace = new Pace();
+        Throughput throughput = new Throughput();
         int steps = 0;
-        while (!pace.isSteady()) {
-            pace.add(1, steps++ % 2 == 0 ? 0.1 : 3);
+        while (!throughput.isSteady()) {
+            throughput.add(1, steps++ % 2 == 0 ? 0.1 : 3);
         }
         assertTrue(steps > 10 && steps < 16, "steps: " + steps);
     }
@@ -211,7 +211,7 @@ final class ProgressTest {
     @Test
     void lossAndThroughputAreRecentOnes() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 10_000));
+        progress.started(started(0, 10_000));
         tell(progress, 1, 4000, 8);
         for (long step = 4001; step <= 5000; step++) {
             progress.step(new Step(step, 1, 2, Map.of(), 0.1, 0.1, 512));
@@ -223,7 +223,7 @@ final class ProgressTest {
     @Test
     void theLossIsAMeanOverSteps() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
-        progress.begun(begun(0, 2));
+        progress.started(started(0, 2));
         progress.step(new Step(1, 1, 1, Map.of(), 0.1, 0.1, 1));
         progress.step(new Step(2, 1, 3, Map.of(), 0.1, 0.1, 1));
         assertTrue(printed().contains("1/2  loss 1.000 "), printed());

@@ -1,8 +1,8 @@
 package io.seriatim.train.metrics;
 
 import io.seriatim.train.TrainingListener;
-import io.seriatim.train.TrainingListener.Begun;
 import io.seriatim.train.TrainingListener.Evaluation;
+import io.seriatim.train.TrainingListener.Started;
 import io.seriatim.train.TrainingListener.Step;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,8 +17,8 @@ final class Runs {
     private Runs() {
     }
 
-    static Begun begun(long firstStep, long steps) {
-        return new Begun("lenet", "cpu", 2, 32, firstStep, steps, 5, 61_706, 9000, "images");
+    static Started started(long firstStep, long steps) {
+        return new Started("lenet", "cpu", 2, 32, firstStep, steps, 5, 61_706, 9000, "images");
     }
 
     static Step step(long step) {

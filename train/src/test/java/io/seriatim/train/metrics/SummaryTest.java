@@ -32,7 +32,7 @@ final class SummaryTest {
     });
 
     private void train(long firstStep, long steps) throws IOException {
-        history.begun(Runs.begun(firstStep, 9000));
+        history.started(Runs.started(firstStep, 9000));
         for (long step = firstStep + 1; step <= firstStep + steps; step++) {
             now += 50_000_000;
             history.step(new Step(step, 1, 1, Map.of(), 0.1, 0.05, 1756));

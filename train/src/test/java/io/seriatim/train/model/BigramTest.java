@@ -26,7 +26,7 @@ class BigramTest {
     }
 
     @Test
-    void judgesATextFromItsSecondCharacterOn() {
+    void evaluatesATextWithoutItsFirstCharacter() {
         // 1→0: 2/5, 0→1: 3/5, 1→2: 1/5.
         double expected = -(Math.log(0.4) + Math.log(0.6) + Math.log(0.2)) / 3;
         assertEquals(expected, counted().loss(Tokens.of(1, 0, 1, 2)), 1e-15);
@@ -37,7 +37,7 @@ class BigramTest {
      * is left out.
      */
     @Test
-    void judgesWindowsAsANetworkIsJudged() throws IOException {
+    void evaluatesWindowsAsANetworkIsEvaluated() throws IOException {
         Tokens text = Tokens.of(1, 0, 1, 2, 2, 1, 1, 0);
         assertEquals(counted().loss(text.slice(0, 7)), counted().loss(new TextWindows(text, 3)), 1e-15);
     }
@@ -49,7 +49,7 @@ class BigramTest {
                         + "training text",
                 assertThrows(IllegalArgumentException.class, () -> Bigram.of(Tokens.of(0, 3), 3, 1)).getMessage());
         assertThrows(IllegalArgumentException.class, () -> counted().loss(Tokens.of(1, 3)));
-        assertEquals("A bigram model judges texts of at least 2 characters, but this has 1",
+        assertEquals("A bigram model evaluates texts of at least 2 characters, but this has 1",
                 assertThrows(IllegalArgumentException.class, () -> counted().loss(Tokens.of(1))).getMessage());
         assertEquals("A bigram model needs at least 1 character and a smoothing above 0, but has 3 and 0.0",
                 assertThrows(IllegalArgumentException.class, () -> Bigram.of(Tokens.of(0, 1), 3, 0)).getMessage());

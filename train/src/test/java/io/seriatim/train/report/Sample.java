@@ -52,7 +52,8 @@ final class Sample {
 
     static History history(int steps) throws IOException {
         History history = new History();
-        history.begun(new TrainingListener.Begun("names", "cpu", 2, 64, 0, steps, 4, 353_820, 25_000, "characters"));
+        history.started(
+                new TrainingListener.Started("names", "cpu", 2, 64, 0, steps, 4, 353_820, 25_000, "characters"));
         Random random = new Random(5);
         for (int i = 1; i <= steps; i++) {
             double loss = 1.75 + 2.3 * Math.exp(-i / 150.0) + 0.06 * random.nextGaussian();

@@ -147,7 +147,7 @@ class TrainingReportTest {
     @Test
     void tilesSayHowItWent() throws IOException {
         History history = new History();
-        history.begun(new TrainingListener.Begun("m", "cpu", 1, 8, 0, 3, 1, 1234, 24, "images"));
+        history.started(new TrainingListener.Started("m", "cpu", 1, 8, 0, 3, 1, 1234, 24, "images"));
         history.step(new TrainingListener.Step(1, 1, 3, Map.of("accuracy", 0.25), Double.NaN, 0.5, 8));
         assertEquals("3.000|average of the last steps",
                 tiles(parsed(written(new TrainingReport("t").history(history, Map.of())))).get("Training loss"));
@@ -159,7 +159,7 @@ class TrainingReportTest {
         assertEquals("2.500|best, at step 1, last 2.750; uniform 2.300", tiles.get("Validation loss"));
         assertEquals("50.00 %|with the best loss, last 40.00 %", tiles.get("Validation accuracy"));
         assertEquals("16.00|images per second", tiles.get("Throughput"));
-        assertEquals("1,234|numbers that are trained", tiles.get("Parameters"));
+        assertEquals("1,234|trained numbers", tiles.get("Parameters"));
         assertTrue(tiles.keySet().containsAll(List.of("Time", "Peak memory")), tiles::toString);
     }
 

@@ -11,17 +11,17 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * The dependency engine inside {@code libmxnet.so} 1.9.1, by its C interface. Operations have a native body without
- * effect, C's {@code labs} applied to a pointer that no one uses: a body in Java would add the price of a call from
- * native code into the JVM to each operation.
+ * The dependency engine of {@code libmxnet.so} 1.9.1, called through its C interface. Operations have a native body
+ * without effect, C's {@code labs} with an unused pointer: a body in Java would add the cost of an upcall into the JVM
+ * to each operation.
  *
  * <p>
- * Making variables and waiting are not in the C interface as such: they are called through the engine object's table of
- * virtual functions, whose order is part of that release. Addresses travel as {@code long}, which makes a call some ten
- * nanoseconds cheaper than segments.
+ * The C interface lacks functions to create variables and to wait. They are called through the virtual function table
+ * of the engine object, whose order is fixed for that release. Addresses are passed as {@code long}, which saves some
+ * ten nanoseconds per call compared with segments.
  *
  * <p>
- * For one thread. The environment must hold {@code MXNET_CPU_WORKER_NTHREADS} before the library is loaded.
+ * Not thread-safe. The environment must hold {@code MXNET_CPU_WORKER_NTHREADS} before the library is loaded.
  */
 public final class MxnetEngine {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -78,7 +78,7 @@ public final class MxnetEngine {
     }
 
     /**
-     * Makes a variable.
+     * Creates a variable.
      *
      * @return its address
      */
@@ -92,13 +92,13 @@ public final class MxnetEngine {
      * @param first
      *            a variable to read
      * @param second
-     *            another
+     *            another variable to read
      * @param reading
-     *            how many of the two count
+     *            the number of read variables, from 0 to 2
      * @param mutated
      *            a variable to mutate
      * @param mutating
-     *            1, or 0 if it does not count
+     *            the number of mutated variables, 0 or 1
      */
     public void push(long first, long second, int reading, long mutated, int mutating) {
         vars.setAtIndex(LONG, 0, first);

@@ -8,7 +8,7 @@ import io.seriatim.tensor.array.NDArrays;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Training of a two-layer network on several devices, written as if everything happened one after the other. */
+/** Trains a two-layer network on several devices, written as a serial program. */
 final class DataParallel {
     private static final int FEATURES = 256;
     private static final int HIDDEN = 512;
@@ -38,8 +38,8 @@ final class DataParallel {
     }
 
     /**
-     * One step on a fresh batch, of classes that a hidden linear map decides. Pushes it all, and returns the loss,
-     * which is not there yet.
+     * Pushes one step on a new batch, whose classes are determined by a hidden linear map. Returns the loss, which is
+     * computed later.
      */
     NDArray step() {
         NDArray x = data.normal(0, 1, batch, FEATURES);
@@ -53,7 +53,7 @@ final class DataParallel {
                             y.slice(0, (long) i * part, (i + 1L) * part), batch));
         }
 
-        // The last layer's gradients are there first.
+        // The gradients of the last layer are computed first.
         for (int w = weights.size() - 1; w >= 0; w--) {
             NDArray gradient = shares.getFirst().gradients().get(w);
             for (Replica.Share share : shares.subList(1, shares.size())) {

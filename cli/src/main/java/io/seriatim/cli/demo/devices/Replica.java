@@ -36,7 +36,7 @@ final class Replica {
     record Share(NDArray loss, List<NDArray> gradients) {
     }
 
-    /** Copies a part of a batch to the device, and the gradients back: each layer's as soon as it is there. */
+    /** Copies a part of a batch to the device, and copies each layer's gradients back as soon as they are computed. */
     Share run(NDArray inputs, NDArray labels, int batch) {
         NDArray x = inputs.copyTo(place);
         NDArray y = labels.copyTo(place);

@@ -29,7 +29,7 @@ final class TimelineSvg implements Recorder {
         return records.size();
     }
 
-    /** How much of the time of copies lies in the time of computation on any device, from 0 to 1. */
+    /** Returns the fraction of the time of copies that overlaps with computation on any device, from 0 to 1. */
     double overlap() {
         List<OpRecord> computations = records.stream().filter(op -> !op.lane().place().equals("cpu") && !isCopy(op))
                 .sorted(Comparator.comparingLong(OpRecord::started)).toList();
@@ -56,7 +56,7 @@ final class TimelineSvg implements Recorder {
         return op.name().startsWith("copy ");
     }
 
-    /** A picture that a browser shows. */
+    /** Returns an SVG drawing. */
     String svg() {
         Map<String, List<List<OpRecord>>> lanes = lanes();
         long from = records.stream().mapToLong(OpRecord::started).min().orElse(0);
@@ -78,7 +78,7 @@ final class TimelineSvg implements Recorder {
             y += 6;
         }
         String title = String.format(Locale.ROOT,
-                "%,d operations in %.1f ms; %.0f %% of the time of copies lies under computation",
+                "%,d operations in %.1f ms; %.0f %% of the time of copies overlaps with computation",
                 records.size(), (to - from) / 1e6, 100 * overlap());
         return String.format(Locale.ROOT, """
                 <svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>
@@ -108,7 +108,7 @@ final class TimelineSvg implements Recorder {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace("'", "&apos;");
     }
 
-    /** For each lane, rows in which no two bars overlap. */
+    /** Assigns the bars of each lane to rows in which no two bars overlap. */
     private Map<String, List<List<OpRecord>>> lanes() {
         Map<String, List<List<OpRecord>>> lanes = new TreeMap<>();
         records.stream().sorted(Comparator.comparingLong(OpRecord::started)).forEach(op -> {

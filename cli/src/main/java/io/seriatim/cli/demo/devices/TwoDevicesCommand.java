@@ -24,40 +24,43 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Trains a network on two simulated accelerators, and on one, and compares. */
+/** Trains a network on two simulated accelerators and on one, and compares the results. */
 @Command(name = "two-devices", description = TwoDevicesCommand.WHAT)
 public final class TwoDevicesCommand implements Callable<Integer> {
-    static final String WHAT = "Train a two-layer network on two simulated accelerators by a program that is "
-            + "written serially, and draw when what ran. "
-            + "The result is compared with that of one device, bit by bit.";
+    static final String WHAT = "Train a two-layer network on two simulated accelerators by a serial program, "
+            + "and draw the timeline. " + "The result is compared bitwise with that of one device.";
     private static final List<Place> TWO = List.of(Place.sim(0), Place.sim(1));
     private static final List<Place> ONE = List.of(Place.sim(0), Place.sim(0));
 
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--steps", paramLabel = "N", description = "Steps of training; ${DEFAULT-VALUE}.")
+    @Option(names = "--steps", paramLabel = "N",
+            description = "The number of training steps. Default: ${DEFAULT-VALUE}.")
     private int steps = 30;
 
-    @Option(names = "--batch", paramLabel = "N", description = "Examples in a step, an even number; ${DEFAULT-VALUE}.")
+    @Option(names = "--batch", paramLabel = "N",
+            description = "The batch size, an even number. Default: ${DEFAULT-VALUE}.")
     private int batch = 256;
 
-    @Option(names = "--seed", paramLabel = "N", description = "Of data and weights; ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", paramLabel = "N",
+            description = "The seed of data and weights. Default: ${DEFAULT-VALUE}.")
     private long seed = 1;
 
-    @Option(names = "--bandwidth", paramLabel = "MB/s", description = "Of copies to and from a device; "
-            + "${DEFAULT-VALUE}.")
+    @Option(names = "--bandwidth", paramLabel = "MB/s",
+            description = "The bandwidth of copies to and from a device. Default: " + "${DEFAULT-VALUE}.")
     private int bandwidth = 2000;
 
-    @Option(names = "--latency", paramLabel = "µs", description = "Of each launch; ${DEFAULT-VALUE}.")
+    @Option(names = "--latency", paramLabel = "µs",
+            description = "The latency of each launch. Default: ${DEFAULT-VALUE}.")
     private int latency = 10;
 
-    @Option(names = "--out", paramLabel = "DIR", description = "Where the picture goes; ${DEFAULT-VALUE}.")
+    @Option(names = "--out", paramLabel = "DIR", description = "The file of the drawing. Default: ${DEFAULT-VALUE}.")
     private Path out = Path.of("runs", "two-devices");
 
-    /** Made by the command line. */
+    /** Created by the command line parser. */
     public TwoDevicesCommand() {
-        // The fields are filled by reflection.
+        // picocli sets the fields by reflection.
     }
 
     @Override
@@ -80,9 +83,10 @@ public final class TwoDevicesCommand implements Callable<Integer> {
         Path picture = write(timeline);
         boolean same = Arrays.deepEquals(two, one);
         text.printf(Locale.ROOT,
-                "picture   %s: %,d operations of the last step, %.0f %% of the time of copies under computation%n",
+                "picture   %s: %,d operations of the last step, %.0f %% of the time of copies "
+                        + "overlaps with computation%n",
                 picture, timeline.operations(), 100 * timeline.overlap());
-        text.println("result    " + (same ? "the same, bit by bit" : "DIFFERENT, which is a defect"));
+        text.println("result    " + (same ? "bitwise the same" : "DIFFERENT, which is a defect"));
         text.flush();
         return same ? 0 : 1;
     }

@@ -1,10 +1,9 @@
 /**
- * The command {@code seriatim demo two-devices}: a network trained on two accelerators by a program that is written
- * serially.
+ * The command {@code seriatim demo two-devices}: a serial program trains a network on two accelerators.
  *
  * <p>
- * {@code DataParallel} is the program; {@code Replica} what it has on each device; {@code TimelineSvg} draws what the
- * engine made of it.
+ * {@code DataParallel} is the program, {@code Replica} its state on one device, and {@code TimelineSvg} draws the
+ * timeline.
  */
 @NullMarked
 package io.seriatim.cli.demo.devices;

@@ -34,7 +34,7 @@ class TwoDevicesCommandTest {
     @Test
     void twoDevicesGiveTheBitsOfOne() throws IOException {
         assertEquals(0, demo("--steps", "3", "--batch", "32", "--out", folder.toString()), err::toString);
-        assertTrue(out.toString().contains("the same, bit by bit"), out::toString);
+        assertTrue(out.toString().contains("bitwise the same"), out::toString);
         String svg = Files.readString(folder.resolve("timeline.svg"));
         for (String lane : List.of("cpu", "sim:0", "sim:1", "sim:0/copy", "copy from sim:1", "matmul")) {
             assertTrue(svg.contains(lane), () -> lane + " is not in the picture");

@@ -1,20 +1,20 @@
 package io.seriatim.train.metrics;
 
 /**
- * How fast steps are, over about the last five seconds: what is that old weighs 1/e of the present. So it follows a
- * change soon, and a training of short steps does not make it flicker.
+ * The throughput and the duration of steps, as exponential moving averages with a time constant of five seconds. So
+ * they follow changes quickly, but do not flicker with short steps.
  * <p>
- * The first steps are many times slower than the later ones, while code is compiled and caches fill. The pace is steady
- * once the last second is as fast as the last five, within a quarter; from then on it counts as steady.
+ * The first steps are much slower than later ones, while code is JIT-compiled and caches are cold. The throughput
+ * counts as steady from the moment when the averages over one second and over five seconds agree within a quarter.
  */
-final class Pace {
+final class Throughput {
     private static final double MEMORY_SECONDS = 5;
     private static final double SHORT_MEMORY_SECONDS = 1;
     private static final double TOLERANCE = 1.25;
-    /** Before these, a pace may seem steady that is not. */
+    /** The minimum before the averages can be steady. */
     private static final int LEAST_STEPS = 10;
     private static final double LEAST_SECONDS = 2;
-    /** After these, a forecast is of more use than none. */
+    /** The time after which the averages count as steady in any case. */
     private static final double MOST_SECONDS = 20;
 
     private double units;
@@ -50,7 +50,7 @@ final class Pace {
         return seconds / steps;
     }
 
-    /** Whether there are enough measurements for a forecast. */
+    /** Returns whether the averages are steady enough for a forecast. */
     boolean isSteady() {
         return steady;
     }
