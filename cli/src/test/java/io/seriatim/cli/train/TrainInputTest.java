@@ -216,7 +216,7 @@ class TrainInputTest {
         assertNotResumed("'epochs' must be a number, but is 'four'", properties,
                 settings.replace("epochs=4", "epochs=four"));
         assertNotResumed("epochs", properties, settings.replace("epochs=4", "epochs=-4"));
-        assertNotResumed("there is no line 'seed=…'", properties, settings.replace("seed=0", ""));
+        assertNotResumed("the line 'seed=…' is missing", properties, settings.replace("seed=0", ""));
         assertNotResumed("run.properties", properties, "\u0000\uffff");
         assertNotResumed("a checkpoint of another model", properties,
                 settings.replace("precision=f32", "precision=bf16"));
