@@ -162,7 +162,7 @@ class PlanViewTest {
                         .attr("sub_block", inner).attr("is_scalar_condition", true).build());
         try (Executor executor = Executor.on(Place.CPU)) {
             String text = PlanView.of(executor, program, 2, List.of("z")).text();
-            assertTrue(text.contains("\n  blocks: each is planned when it runs"), text);
+            assertTrue(text.contains("\n  blocks: each is compiled when it runs"), text);
             assertTrue(row(text, "2", "conditional_block").getLast().startsWith("interpreted: "), text);
         }
     }
