@@ -11,13 +11,22 @@ final class Held {
     /** Pushes an operation that ends when the test completes it. */
     static Held push(OpBuilder op) {
         Held held = new Held();
-        op.pushAsync(done -> held.started.complete(done));
+        held.pushed(op);
         return held;
+    }
+
+    /** Pushes the operation; where a push waits for its operation, this returns when the test has ended it. */
+    void pushed(OpBuilder op) {
+        op.pushAsync(started::complete);
     }
 
     Held untilStarted() throws Exception {
         started.get(60, TimeUnit.SECONDS);
         return this;
+    }
+
+    boolean isStarted() {
+        return started.isDone();
     }
 
     /** Completes the operation now, or as soon as it starts. */

@@ -36,6 +36,7 @@ final class PushPath {
     }
 
     void push(Operation op) {
+        core.checkWhole();
         Recorder r = core.recorder;
         if (r != null && !op.has(Operation.UNRECORDED)) {
             op.times = new Times(r);

@@ -218,16 +218,18 @@ public final class InlineDispatcher implements Dispatcher {
         add(me);
         try {
             while (true) {
+                if (!isOver(awaited, waiter)) {
+                    core.checkWhole();
+                } else if (core.broken != null) {
+                    return;
+                }
                 core.logReader.admitAll();
                 boolean over = isOver(awaited, waiter);
                 if (over && waiter != null) {
                     return;
                 }
-                if (!over) {
-                    core.checkWhole();
-                    if (deadline != Deadline.NEVER && System.nanoTime() - deadline >= 0) {
-                        throw new TimeoutException("not done within the given time");
-                    }
+                if (!over && deadline != Deadline.NEVER && System.nanoTime() - deadline >= 0) {
+                    throw new TimeoutException("not done within the given time");
                 }
                 // An operation that is removed must be run, so check first that the stack suffices for everything but
                 // the body, including nested checks.

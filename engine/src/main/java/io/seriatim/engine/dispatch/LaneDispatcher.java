@@ -377,11 +377,9 @@ public final class LaneDispatcher implements Dispatcher {
     }
 
     /**
-     * Called by a waiting thread from time to time: throws if the engine is broken, and wakes a worker in case an
-     * earlier attempt failed for lack of memory.
+     * Called by a waiting thread from time to time: wakes a worker in case an earlier attempt failed for lack of memory.
      */
     private void lookAround() {
-        core.checkWhole();
         core.lock.enter();
         try {
             if (core.logReader.hasUnadmitted() && cpu.workers.isCallable()) {
@@ -394,7 +392,13 @@ public final class LaneDispatcher implements Dispatcher {
 
     @Override
     public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        boolean looks = false;
         while (!waiter.done) {
+            // From time to time too: a broken engine cannot be trusted to wake anyone.
+            core.checkWhole();
+            if (looks) {
+                lookAround();
+            }
             if (Thread.interrupted()) {
                 throw new InterruptedException("while waiting on engine '" + core.name + "'");
             }
@@ -407,9 +411,7 @@ public final class LaneDispatcher implements Dispatcher {
             }
             long began = System.nanoTime();
             LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
-            if (!waiter.done && System.nanoTime() - began >= LOOK_NANOS) {
-                lookAround();
-            }
+            looks = System.nanoTime() - began >= LOOK_NANOS;
         }
     }
 

@@ -64,6 +64,7 @@ public final class Waits implements FutureWaits {
     }
 
     private Waiter waiter(Variable v, String method) throws InterruptedException {
+        core.checkWhole();
         core.checkNotDeleted(v, method + " cannot wait for it");
         if (Thread.interrupted()) {
             throw new InterruptedException(call(method, v));
@@ -141,6 +142,7 @@ public final class Waits implements FutureWaits {
     @Override
     public void forFuture(OpFuture<?> future, Operation op, long deadline)
             throws InterruptedException, TimeoutException {
+        core.checkWhole();
         if (Thread.interrupted()) {
             throw new InterruptedException("get of the future of operation '" + op.name + "'");
         }
@@ -251,6 +253,7 @@ public final class Waits implements FutureWaits {
                             + "' of the same engine can never end, because it waits for '" + owner.name
                             + "' itself: wait for the variables that you need, or wait outside");
         }
+        core.checkWhole();
         if (Thread.interrupted()) {
             throw new InterruptedException("waitForAll of engine '" + core.name + "'");
         }
