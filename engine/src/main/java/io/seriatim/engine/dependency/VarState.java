@@ -24,6 +24,10 @@ public final class VarState {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+        // The first call at each place links it, for which there may be no memory when an operation ends.
+        VarState first = new VarState();
+        first.mutated();
+        first.failure(first.version() > 0 ? first.failure() : null);
     }
 
     public int readers;

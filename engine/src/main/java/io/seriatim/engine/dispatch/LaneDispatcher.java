@@ -12,6 +12,7 @@ import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.queue.OpSource;
 import io.seriatim.engine.queue.ReadyQueue;
 import io.seriatim.engine.sync.Deadline;
+import io.seriatim.engine.sync.ClassInitialization;
 import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerStates;
 import io.seriatim.engine.thread.WorkerThread;
@@ -27,6 +28,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs operations on threads of its own. The {@link Layout} maps lanes to pools of threads. */
 public final class LaneDispatcher implements Dispatcher {
+    static {
+        ClassInitialization.ensure(Worker.class, WorkerThread.class, WorkerStates.class, WorkerLane.class, Batch.class,
+                Batches.class, BodyTimes.class);
+    }
+
     /** Maps lanes to pools, and determines the sizes of pools. */
     public interface Layout {
         /** Returns the lane that names the pool of a lane; several lanes may share a pool. */

@@ -25,6 +25,14 @@ public final class Counts extends Padding.Before {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+        // The first call at each place links it, for which there may be no memory when an operation ends.
+        Counts first = new Counts(0);
+        first.priorityPushed(first.completed() + first.endedBelow());
+        first.offMainPushed();
+        first.offMainReady();
+        if (!first.hasOffMain() && !first.hasPriorities()) {
+            first.complete();
+        }
     }
 
     /** The number of operations that have been read from the log. */

@@ -121,14 +121,17 @@ public final class WorkerStates {
 
     /** Closes the states. Later requests for a state fail. */
     public void close(Owner core) {
-        List<Object> all;
-        synchronized (this) {
-            closed = true;
-            unmade.clear();
-            all = List.copyOf(made);
-            made.clear();
+        Object state;
+        // Nothing is allocated: a worker may end where memory does.
+        while ((state = next()) != null) {
+            close(state, core);
         }
-        all.forEach(state -> close(state, core));
+    }
+
+    private synchronized @Nullable Object next() {
+        closed = true;
+        unmade.clear();
+        return made.poll();
     }
 
     private static void close(@Nullable Object state, Owner core) {
