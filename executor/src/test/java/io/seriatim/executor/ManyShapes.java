@@ -16,13 +16,14 @@ import java.util.SplittableRandom;
 
 /**
  * Runs a plan with batches of a thousand sizes. The exit status is 1 if the process grows by more than 5 % after the
- * first runs, or by more than 120 MiB after the very first run.
+ * first runs, or by more than 120 MB after the very first run.
  */
 final class ManyShapes {
     private static final int SHAPES = 1_000;
     private static final int EARLY = 300;
     private static final int WARM = 2_000;
     private static final double MIB = 1 << 20;
+    private static final double MOST = 120e6 / MIB;
 
     private ManyShapes() {
     }
@@ -56,7 +57,7 @@ final class ManyShapes {
                     System.out.println(
                             String.format(Locale.ROOT, "run %,d: %.1f MiB resident, kernels %.1f MiB, %s", i, now,
                                     PreparedKernels.system().bytes() / MIB, Devices.system().host().memory()));
-                    grows |= now > early + 120 || (i > WARM && now > 1.05 * warm);
+                    grows |= now > early + MOST || (i > WARM && now > 1.05 * warm);
                 }
             }
         }
