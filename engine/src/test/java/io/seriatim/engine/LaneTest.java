@@ -244,8 +244,12 @@ class LaneTest {
      * rechecks the reasons.
      */
     private static boolean attends(Engine engine) throws Exception {
+        return attends(engine, Lane.CPU);
+    }
+
+    private static boolean attends(Engine engine, Lane lane) throws Exception {
         for (int i = 0; i < 3; i++) {
-            engine.op("tiny").submit(TestSupport.nothing()).get();
+            engine.op("tiny").on(lane).submit(TestSupport.nothing()).get();
         }
         return TestSupport.coreOf(engine).preemption.isRequested();
     }
@@ -269,6 +273,33 @@ class LaneTest {
         engine.op("queued").kind(OpKind.COPY_IN).push(TestSupport.nothing());
         assertFalse(attends(engine), "a copy that is in its own lane's queue needs no one here");
         open.countDown();
+    }
+
+    /**
+     * Which lane works in the fast way depends on what is pushed: the one that everything goes to, whichever it is and
+     * whatever was pushed before.
+     */
+    @Test
+    void theLaneThatAllGoesToNeedsNoAttention() throws Exception {
+        Engine engine = perDevice();
+        Var v = engine.newVar("v");
+        for (Lane lane : List.of(Lane.of("cpu:1"), Lane.CPU, Lane.of("cpu:2"), Lane.of("cpu:1"))) {
+            Lane other = lane.equals(Lane.CPU) ? Lane.of("cpu:2") : Lane.CPU;
+            for (int i = 0; i < 2_000; i++) {
+                engine.op("op").on(lane).mutates(v).push(TestSupport.nothing());
+            }
+            engine.waitForAll();
+            Held held = Held.push(engine.op("held").on(lane).mutates(v)).untilStarted();
+            CompletableFuture<Void> behind = engine.op("behind").on(lane).reads(v).submit(TestSupport.nothing());
+            assertFalse(attends(engine, lane), () -> "everything goes to " + lane);
+            CompletableFuture<Void> elsewhere = engine.op("elsewhere").on(other).reads(v)
+                    .submit(TestSupport.nothing());
+            assertTrue(attends(engine, lane), () -> "an operation for " + other + " waits");
+            held.release();
+            behind.get();
+            elsewhere.get();
+            assertFalse(attends(engine, lane), () -> "everything that waits goes to " + lane);
+        }
     }
 
     @Test

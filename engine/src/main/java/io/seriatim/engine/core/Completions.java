@@ -53,7 +53,9 @@ public final class Completions {
 
     /** Handles an operation that the tracker has found ready. */
     void ready(Operation op) {
-        if (op.has(Operation.OFF_MAIN)) {
+        if ((op.flags & (Operation.OFF_MAIN | Operation.PROBE)) == 0) {
+            core.counts.mainReady();
+        } else if (op.has(Operation.OFF_MAIN)) {
             op.flags &= ~Operation.OFF_MAIN;
             core.counts.offMainReady();
         }

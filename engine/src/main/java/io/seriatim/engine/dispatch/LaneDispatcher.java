@@ -67,6 +67,7 @@ public final class LaneDispatcher implements Dispatcher {
         this.suppliers = suppliers;
         all = new WorkerLane[0];
         cpu = routeOf(Lane.CPU);
+        core.log.startWith(cpu.workers);
     }
 
     /** Returns the lane of an operation of the given kind that was sent to the given lane. */
@@ -89,9 +90,6 @@ public final class LaneDispatcher implements Dispatcher {
         op.workers = route.workers;
         if (route.urgent) {
             op.flags |= Operation.URGENT;
-        }
-        if (route.workers != cpu.workers && op.kind != OpKind.ASYNC && !op.has(Operation.IMMEDIATE)) {
-            op.flags |= Operation.OFF_MAIN;
         }
     }
 
@@ -125,7 +123,10 @@ public final class LaneDispatcher implements Dispatcher {
 
     @Override
     public @Nullable Worker pushed(Operation op) {
-        return op.has(Operation.IMMEDIATE) || op.kind == OpKind.ASYNC ? cpu.workers.pick() : workersOf(op).pick();
+        if (op.has(Operation.IMMEDIATE) || op.kind == OpKind.ASYNC) {
+            return (core.log.main() instanceof WorkerLane main ? main : cpu.workers).pick();
+        }
+        return workersOf(op).pick();
     }
 
     @Override

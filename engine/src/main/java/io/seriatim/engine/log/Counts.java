@@ -15,6 +15,7 @@ public final class Counts extends Padding.Before {
     private static final VarHandle ENDED_BELOW;
     private static final VarHandle PRIORITIES_BELOW;
     private static final VarHandle OFF_MAIN_PUSHED;
+    private static final VarHandle MAIN_READY;
 
     static {
         try {
@@ -22,6 +23,7 @@ public final class Counts extends Padding.Before {
             ENDED_BELOW = MethodHandles.lookup().findVarHandle(Counts.class, "endedBelow", long.class);
             PRIORITIES_BELOW = MethodHandles.lookup().findVarHandle(Counts.class, "prioritiesBelow", long.class);
             OFF_MAIN_PUSHED = MethodHandles.lookup().findVarHandle(Counts.class, "offMainPushed", long.class);
+            MAIN_READY = MethodHandles.lookup().findVarHandle(Counts.class, "mainReady", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -30,6 +32,8 @@ public final class Counts extends Padding.Before {
         first.priorityPushed(first.completed() + first.endedBelow());
         first.offMainPushed();
         first.offMainReady();
+        first.mainReady();
+        first.isMainReady(0);
         if (!first.hasOffMain() && !first.hasPriorities()) {
             first.complete();
         }
@@ -52,6 +56,8 @@ public final class Counts extends Padding.Before {
     long offMainAbandoned;
     /** The number of these operations that have become ready. */
     private long offMainReady;
+    /** The number of all other operations that have become ready. */
+    private long mainReady;
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
@@ -66,6 +72,7 @@ public final class Counts extends Padding.Before {
         completed = first;
         endedBelow = first;
         prioritiesBelow = first;
+        mainReady = first;
     }
 
     /** Counts an operation that has ended. */
@@ -110,6 +117,22 @@ public final class Counts extends Padding.Before {
      */
     public void offMainReady() {
         offMainReady++;
+    }
+
+    /** Counts an operation that has become ready and is not for a lane other than the main one. */
+    public void mainReady() {
+        MAIN_READY.setOpaque(this, mainReady + 1);
+    }
+
+    /**
+     * Returns whether no operation for the main lane is in the log or waits for its variables; under the push lock. May
+     * return false for a short time after the last one has become ready.
+     *
+     * @param pushed
+     *            the order of the next operation
+     */
+    boolean isMainReady(long pushed) {
+        return pushed - (offMainPushed - offMainAbandoned) == (long) MAIN_READY.getOpaque(this);
     }
 
     /** Returns whether operations that are not for the main lane are in the log or wait for their variables. */

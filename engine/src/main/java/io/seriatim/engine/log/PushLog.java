@@ -1,8 +1,10 @@
 package io.seriatim.engine.log;
 
+import io.seriatim.engine.OpKind;
 import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.Rules;
 import io.seriatim.engine.dependency.Variable;
+import io.seriatim.engine.dependency.WorkerPool;
 import io.seriatim.engine.queue.OpQueue;
 import io.seriatim.engine.sync.Padding;
 import io.seriatim.engine.sync.SpinLock;
@@ -23,6 +25,11 @@ import org.jspecify.annotations.Nullable;
 public final class PushLog {
     /** The number of pushes between two reads of the progress of completed operations; a power of two. */
     private static final int STALE = 64;
+    /**
+     * The number of pushes in a row for other lanes after which another lane becomes the main one; large, so that copies
+     * between computations do not change it.
+     */
+    private static final int OTHERS = 1024;
 
     /** The fields that every push writes, padded against the fields that the consumer reads. */
     private static final class PushState extends Padding.Before {
@@ -40,8 +47,13 @@ public final class PushLog {
         long completedSeen;
         long endedBelowSeen;
         boolean closed;
+        /** The main lane: its operations may be admitted one at a time. */
+        @Nullable
+        WorkerPool main;
+        /** The number of operations pushed for other lanes since the last one for the main lane, up to a limit. */
+        int othersInRow;
         @SuppressWarnings("unused")
-        private long p8, p9, p10, p11, p12, p13;
+        private long p8, p9, p10, p11, p12;
 
         PushState(long first) {
             pushed = first;
@@ -107,7 +119,7 @@ public final class PushLog {
             f.endedBelowSeen = counts.endedBelow();
         }
         op.order = order;
-        boolean offMain = op.has(Operation.OFF_MAIN);
+        boolean offMain = isOffMain(f, op);
         Variable deleted = op.has(Operation.DELETES) ? op.vars[0] : null;
         if (op.priority != 0 || op.has(Operation.URGENT)) {
             counts.priorityPushed(order + 1);
@@ -116,6 +128,7 @@ public final class PushLog {
         boolean counted = false;
         try {
             if (offMain) {
+                op.flags |= Operation.OFF_MAIN;
                 counts.offMainPushed();
                 counted = true;
                 preemption.request();
@@ -145,6 +158,43 @@ public final class PushLog {
             // The release of the lock publishes the plain store.
             f.pushed = order + 1;
         }
+    }
+
+    /**
+     * Returns whether an operation is for a lane other than the main one; under the lock. Makes its lane the main one if
+     * no operation was pushed for the main lane for long, and none is in the log or waits for its variables.
+     */
+    @SuppressWarnings("ReferenceEquality") // Lanes are compared by identity.
+    private boolean isOffMain(PushState f, Operation op) {
+        if (op.workers == f.main) {
+            if (f.othersInRow != 0) {
+                f.othersInRow = 0;
+            }
+            return false;
+        }
+        if (op.kind == OpKind.ASYNC || op.has(Operation.IMMEDIATE)) {
+            return false;
+        }
+        if (f.othersInRow < OTHERS) {
+            f.othersInRow++;
+            return true;
+        }
+        if (!counts.isMainReady(f.pushed)) {
+            return true;
+        }
+        f.main = op.workers;
+        f.othersInRow = 0;
+        return false;
+    }
+
+    /** Sets the main lane of an engine on which nothing was pushed yet. */
+    public void startWith(WorkerPool main) {
+        state.main = main;
+    }
+
+    /** Returns the main lane, or null if there are no lanes; under the lock. */
+    public @Nullable WorkerPool main() {
+        return state.main;
     }
 
     /**
