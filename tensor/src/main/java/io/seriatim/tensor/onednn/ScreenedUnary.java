@@ -31,7 +31,7 @@ final class ScreenedUnary implements Kernel {
     private static final float MOST_TRUSTED = 64;
     private static final float LEAST_UNTRUSTED = (float) Math.exp(MOST_TRUSTED);
     private static final int LARGEST_TRUSTED = Float.floatToRawIntBits(MOST_TRUSTED);
-    /** Up to here plain Java looks through a block faster than two reductions begin. */
+    /** Up to here plain Java looks through a block faster than a reduction begins. */
     private static final int MOST_SCANNED = 4096;
 
     private final Unary unary;
@@ -127,7 +127,8 @@ final class ScreenedUnary implements Kernel {
     private boolean isOrdinary(Stretch stretch, @Nullable Tensor[] arguments, long shift, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
         DnnlKernel most = stretch.most();
-        if (isFloatExp && most == null) {
+        // On one thread plain Java looks through a block faster than two reductions do: 0.1 ns an element.
+        if (isFloatExp && (most == null || context.threads() == 1)) {
             return !hasLarge(x.memory(), x.offset() + shift, stretch.length(), context.ints(0));
         }
         return NanGuardedKernel.isFinite(stretch.sum(), arguments, shift, context)
@@ -183,14 +184,13 @@ final class ScreenedUnary implements Kernel {
 
     @Override
     public long bytes() {
-        return stretches.stream().mapToLong(stretch -> stretch.function().bytes() + stretch.sum().bytes()).sum();
+        return stretches.stream().flatMap(stretch -> stretch.all().stream()).mapToLong(DnnlKernel::bytes).sum();
     }
 
     @Override
     public void release() {
         for (Stretch stretch : stretches) {
-            stretch.function().release();
-            stretch.sum().release();
+            stretch.all().forEach(DnnlKernel::release);
         }
     }
 
