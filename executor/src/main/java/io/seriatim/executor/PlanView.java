@@ -72,7 +72,7 @@ public final class PlanView {
         this.plan = plan;
         this.options = options;
         this.fetches = List.copyOf(fetches);
-        this.lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+        this.lifetimes = Lifetimes.of(plan);
         int[][] demanded = plan.dependencies().before();
         this.chained = plan.streams().isHostOnly() ? demanded : Streams.chained(demanded, plan.streams().stream());
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.device.Devices;
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.EngineRunLoop;
 import io.seriatim.executor.run.Frame;
@@ -165,6 +166,10 @@ class PlantedPlanBugTest {
         return copy;
     }
 
+    private static TaskGraph graph(CompiledPlan plan) {
+        return new TaskGraph(plan.tasks(), plan.values());
+    }
+
     private static CompiledPlan with(CompiledPlan plan, int[][] before, Streams streams, MemoryPlan memory,
             Releases releases,
             List<Task> tasks) {
@@ -216,12 +221,12 @@ class PlantedPlanBugTest {
         for (long seed = 0; seed < 25; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder(), HOST)) {
                 CompiledPlan plan = subject.specialisation();
-                Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+                Lifetimes lifetimes = Lifetimes.of(plan);
                 for (int value = 0; value < plan.values().size(); value++) {
                     int[] users = lifetimes.users()[value];
                     if (users.length > 2 && plan.memory().offsets()[value] >= 0) {
                         int[][] fewer = without(lifetimes.users(), value, users[users.length - 1]);
-                        MemoryPlan early = MemoryPlan.of(plan.tasks(), plan.values(),
+                        MemoryPlan early = MemoryPlan.of(graph(plan),
                                 new Lifetimes(lifetimes.first(), fewer),
                                 plan.before(), true, true);
                         CompiledPlan wrong = with(plan, early);
@@ -241,8 +246,8 @@ class PlantedPlanBugTest {
                     RandomPlacementTest.PLACES)) {
                 CompiledPlan plan = subject.specialisation();
                 // As if all tasks ran in program order.
-                MemoryPlan memory = MemoryPlan.of(plan.tasks(), plan.values(),
-                        Lifetimes.of(plan.tasks(), plan.values()), plan.before(),
+                MemoryPlan memory = MemoryPlan.of(graph(plan),
+                        Lifetimes.of(plan), plan.before(),
                         true, true);
                 CompiledPlan wrong = with(plan, memory);
                 score.countIfWrong(isFound(wrong, false),
@@ -291,7 +296,7 @@ class PlantedPlanBugTest {
         for (long seed = 0; seed < 12; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder().memoryPlan(false).threads(2).eager(), place)) {
                 CompiledPlan plan = subject.specialisation();
-                Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+                Lifetimes lifetimes = Lifetimes.of(plan);
                 for (int value = 0; value < plan.values().size(); value++) {
                     int[] users = lifetimes.users()[value];
                     if (users.length > 1 && plan.releases().counts()[value] == 1) {

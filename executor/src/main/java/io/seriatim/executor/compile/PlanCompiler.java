@@ -4,6 +4,7 @@ import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.lower.Lowerer;
@@ -57,51 +58,55 @@ public final class PlanCompiler {
             boolean once) {
         ValueTable values = new ValueTable(accesses);
         Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
-        List<Task> lowered = lowerer.lower(externals, sharing);
+        TaskGraph graph = new TaskGraph(lowerer.lower(externals, sharing), values);
         // The check for NaN needs the results of every operation. The passes assume that different values have disjoint
         // memory.
-        List<Task> rewritten = options.nanCheck() || values.hasParts()
-                ? lowered
-                : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels),
-                        once);
-        KernelsAhead.of(rewritten, options, kernels);
-        List<Task> placed = Priorities.ordered(
-                Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,
-                accesses.block(), options);
-        boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
-        List<Task> tasks = once || !hostOnly || !isSplit() || values.hasParts() || isForTeam(placed, values, accesses)
-                ? placed
-                : Tiling.of(placed, values, options, kernels);
+        if (!options.nanCheck() && !values.hasParts()) {
+            PassPipeline.run(graph, new PassContext(accesses.block().program(), options, kernels), once);
+        }
+        KernelsAhead.of(graph.tasks(), options, kernels);
+        Placement.of(graph, options, kernels, accesses.block().index() > 0);
+        Priorities.order(graph, accesses.block(), options);
+        boolean hostOnly = graph.tasks().stream().allMatch(task -> task.place().isHost());
+        if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
+            Tiling.split(graph, options, kernels);
+        }
+        return scheduled(graph, accesses, hostOnly, once, externals, sharing, lowerer.storages());
+    }
+
+    private CompiledPlan scheduled(TaskGraph graph, ValueNumbering accesses, boolean hostOnly, boolean once,
+            @Nullable Object[] externals, Sharing sharing, List<Integer> storages) {
+        List<Task> tasks = graph.tasks();
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);
         boolean inOrder = hostOnly && (once || options.inOrder());
         Dependencies dependencies = once && hostOnly
                 ? Dependencies.none(tasks.size())
-                : Dependencies.of(tasks, values, accesses.block(), options);
+                : Dependencies.of(graph, accesses.block(), options);
         int[][] before = hostOnly ? dependencies.before() : Streams.chained(dependencies.before(), stream);
-        Lifetimes lifetimes = Lifetimes.of(tasks, values);
+        Lifetimes lifetimes = Lifetimes.of(graph);
         MemoryPlan memory = options.memoryPlan() && !once
-                ? MemoryPlan.of(tasks, values, lifetimes, before, inOrder, options.inPlace())
-                : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
+                ? MemoryPlan.of(graph, lifetimes, before, inOrder, options.inPlace())
+                : MemoryPlan.none(graph, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
-        List<Layouts.Packed> packed = layouts(tasks, values, once);
+        List<Layouts.Packed> packed = layouts(graph, once);
         Preparation.load(tasks, packed);
-        return new CompiledPlan(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), packed, memory.before(),
-                Dependencies.after(memory.before()),
-                specs(externals), sharing, lowerer.storages());
+        return new CompiledPlan(accesses, graph.values(), tasks, dependencies, streams, memory,
+                Releases.of(graph, lifetimes, memory, inOrder), packed, memory.before(),
+                Dependencies.after(memory.before()), specs(externals), sharing, storages);
     }
 
-    private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
-        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(PassName.LAYOUTS)
-                ? List.of()
-                : Layouts.of(tasks, values, kernels);
+    private List<Layouts.Packed> layouts(TaskGraph graph, boolean once) {
+        return once || options.nanCheck() || graph.values().hasParts()
+                || !options.passes().contains(PassName.LAYOUTS)
+                        ? List.of()
+                        : Layouts.of(graph, kernels);
     }
 
-    private boolean isForTeam(List<Task> tasks, ValueTable values, ValueNumbering accesses) {
+    private boolean isForTeam(TaskGraph graph, ValueNumbering accesses) {
         return !options.eager()
-                && IntraOpChoice.suits(tasks, values,
-                        () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
+                && IntraOpChoice.suits(graph.tasks(), graph.values(),
+                        () -> Dependencies.of(graph, accesses.block(), options).before(), options.threads());
     }
 
     /** Returns whether the options allow tiling, and several threads can run tiles in parallel. */

@@ -1,6 +1,8 @@
 package io.seriatim.executor.ir;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
@@ -61,6 +63,26 @@ public sealed interface Task {
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
         private static final int MOST_NAMED = 3;
+
+        /**
+         * Whether the task is pure: each of its operations is known and declares no effect, neither a change of
+         * anything but its results nor random numbers, so that tasks may be merged, split and moved. It may still be one
+         * that must not be left out, because of what it writes.
+         */
+        public boolean isPure() {
+            for (Access access : operations) {
+                Operation schema = Operations.system().find(access.op().type());
+                if (schema == null || !schema.effects().isEmpty()) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        /** Where the first of the operations asks to run; tasks are merged only if they ask for the same. */
+        public PlaceRequest placeRequest() {
+            return PlaceRequest.of(operations.getFirst().op());
+        }
 
         /** Temporaries that no stage uses are left out. */
         public static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries,

@@ -8,12 +8,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a specialisation knows of each value. Transfers add copies of values to those of the program. Filled by one
- * thread, then only read.
+ * What a plan knows of each value. Passes and transfers add values to those of the program. One thread fills it while a
+ * plan is compiled; afterwards it is only read.
  */
 public final class ValueTable {
     private final List<Entry> entries = new ArrayList<>();
     private boolean parts;
+    /** Whether each entry knows how many values have its memory. */
+    private boolean isCounted = true;
 
     private static final class Entry {
         private final String name;
@@ -29,6 +31,8 @@ public final class ValueTable {
         private long from = -1;
         private boolean hasParts;
         private boolean declared;
+        /** How many values have this one's memory, itself included. */
+        private int names = 1;
 
         Entry(String name, ValueNumbering.Origin origin, boolean persistable, int memory) {
             this.name = name;
@@ -139,6 +143,7 @@ public final class ValueTable {
     public void sameMemory(int value, int as) {
         if (memory(as) != value) {
             entries.get(value).memory = memory(as);
+            isCounted = false;
         }
     }
 
@@ -149,6 +154,7 @@ public final class ValueTable {
         entry.from = from;
         entries.get(storage).hasParts = true;
         parts = true;
+        isCounted = false;
     }
 
     /** Whether it is a name of a part of memory that others share. */
@@ -179,6 +185,52 @@ public final class ValueTable {
     /** Whether any memory is shared. */
     public boolean hasParts() {
         return parts;
+    }
+
+    /**
+     * Whether a value is temporary: kernels of this run compute it for other tasks of this run, in memory that no other
+     * value has. So it does not come from outside, is neither persistable nor wanted after the run, its type and shape
+     * are known, and it is no constant. Passes may leave out, merge and move such values.
+     *
+     * <p>
+     * Three related questions have other answers and other names: whether memory outlives the run
+     * ({@link #outlivesRun}), whether it belongs to the scope ({@link #isInScope}), and whether it lies in the arena,
+     * which several values may share ({@code MemoryPlan}).
+     */
+    public boolean isTemporary(int value) {
+        Entry entry = entries.get(value);
+        return entry.memory == value && entry.origin == ValueNumbering.Origin.COMPUTED && !entry.persistable
+                && !entry.wanted && entry.spec != null && entry.constant == null && isAlone(value);
+    }
+
+    /** Whether no other value has a value's memory. */
+    private boolean isAlone(int value) {
+        if (!isCounted) {
+            entries.forEach(entry -> entry.names = 0);
+            for (int i = 0; i < entries.size(); i++) {
+                entries.get(memory(i)).names++;
+            }
+            isCounted = true;
+        }
+        return entries.get(value).names == 1;
+    }
+
+    /** Whether a value lies in memory of the scope, or of the variables around an inner block. */
+    public boolean isInScope(int memory) {
+        Entry entry = entries.get(memory);
+        return entry.persistable || entry.origin == ValueNumbering.Origin.OUTSIDE;
+    }
+
+    /**
+     * By memory, whether its content is needed after the run: a value with this memory is wanted or persistable, or was
+     * there before the run.
+     */
+    public boolean[] outlivesRun() {
+        boolean[] outlives = new boolean[entries.size()];
+        for (int i = 0; i < outlives.length; i++) {
+            outlives[memory(i)] |= isWanted(i) || isInScope(i);
+        }
+        return outlives;
     }
 
     /** Where it is; null if nothing has touched it yet. */

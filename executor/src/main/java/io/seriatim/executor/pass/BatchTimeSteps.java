@@ -5,7 +5,8 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.Touches;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.MatMul;
@@ -40,16 +41,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class BatchTimeSteps {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING,
-            (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, _) -> rewrite(tasks));
 
     private static final int FEWEST = 4;
     /** A product of more rows keeps the processor busy by itself, and need not wait for those of the other steps. */
     private static final long MOST_ROWS = 256;
 
-    private final @Nullable Task[] tasks;
+    private final TaskGraph tasks;
     private final ValueTable values;
-    private final Touches touches;
+    /** Where each task will stand: where it is, unless it has become part of another one. */
+    private final int[] positions;
     private final TimeStepGroups stacks;
     private final List<Group> groups = new ArrayList<>();
     private final List<Stacked> found = new ArrayList<>();
@@ -79,28 +80,29 @@ final class BatchTimeSteps {
     private record Kind(int sum, List<Object> same) {
     }
 
-    private BatchTimeSteps(List<Task> tasks, ValueTable values) {
-        Task[] all = tasks.toArray(Task[]::new);
-        this.tasks = all;
-        this.values = values;
-        this.touches = new Touches(all, values);
-        this.stacks = new TimeStepGroups(all, values, touches);
+    private BatchTimeSteps(TaskGraph tasks) {
+        this.tasks = tasks;
+        this.values = tasks.values();
+        this.positions = new int[tasks.size()];
+        this.stacks = new TimeStepGroups(tasks);
+        Arrays.setAll(positions, i -> i);
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        BatchTimeSteps stacking = new BatchTimeSteps(tasks, values);
+    private static void rewrite(TaskGraph tasks) {
+        BatchTimeSteps stacking = new BatchTimeSteps(tasks);
         stacking.find();
-        if (stacking.groups.isEmpty()) {
-            return tasks;
+        if (!stacking.groups.isEmpty()) {
+            stacking.stack();
         }
-        stacking.stack();
-        return stacking.found.isEmpty() ? tasks : stacking.rewritten();
+        if (!stacking.found.isEmpty()) {
+            tasks.replaceAll(stacking.rewritten());
+        }
     }
 
     private void find() {
         Map<Kind, List<Group>> kinds = new LinkedHashMap<>();
-        for (int i = 0; i < tasks.length; i++) {
-            if (tasks[i] instanceof Task.Compute task && !task.stages().isEmpty() && Fusion.isPure(task)) {
+        for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute task && !task.stages().isEmpty() && task.isPure()) {
                 AddPattern addition = task.stages().size() < FEWEST - 1 ? null : AddPattern.of(task);
                 if (addition != null) {
                     sums.put(i, addition);
@@ -118,14 +120,14 @@ final class BatchTimeSteps {
     /** An addend that is the gradient of a weight or a bias in one step. */
     private void gradient(int sum, AddPattern addition, Arg addend, Map<Kind, List<Group>> kinds) {
         int value = addend.value();
-        if (value < 0 || !touches.isTemporary(value) || touches.writers(value).length != 1
-                || touches.readers(value).length != 1
+        if (value < 0 || !tasks.isTemporaryOfOne(value)
+                || tasks.readers(value).size() != 1
                 || addition.addends().stream().filter(other -> other.value() == value).count() != 1) {
             return;
         }
-        int index = touches.writers(value)[0];
-        if (!(tasks[index] instanceof Task.Compute task) || task.stages().size() != 1 || !Fusion.isPure(task)
-                || !Fusion.place(task).equals(Fusion.place((Task.Compute) Objects.requireNonNull(tasks[sum])))) {
+        int index = tasks.writers(value).first();
+        if (!(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 1 || !task.isPure()
+                || !task.placeRequest().equals(tasks.compute(sum).placeRequest())) {
             return;
         }
         Stage stage = task.stages().getFirst();
@@ -152,8 +154,8 @@ final class BatchTimeSteps {
         Stage stage = task.stages().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         List<Arg> in = given(stage);
-        if (in.size() == 2 && out != null && out.value() >= 0 && touches.writers(out.value()).length == 1) {
-            add(new Leaf(index, List.of(in.getFirst(), out)), -1, List.of(product, in.getLast(), Fusion.place(task)),
+        if (in.size() == 2 && out != null && out.value() >= 0 && tasks.writers(out.value()).size() == 1) {
+            add(new Leaf(index, List.of(in.getFirst(), out)), -1, List.of(product, in.getLast(), task.placeRequest()),
                     kinds);
         }
     }
@@ -262,7 +264,7 @@ final class BatchTimeSteps {
                 int position = group.sum() < 0 ? position(run) : group.sum();
                 if (position >= 0) {
                     columns(order).forEach(stacks::put);
-                    order.forEach(leaf -> touches.move(leaf.task(), position));
+                    order.forEach(leaf -> positions[leaf.task()] = position);
                     found.add(new Stacked(group.sum(), order, position));
                 }
             }
@@ -271,17 +273,29 @@ final class BatchTimeSteps {
 
     private boolean isReadable(Leaf leaf, int position) {
         return Arrays.stream(task(leaf).reads())
-                .allMatch(value -> touches.isUnwrittenBetween(value, leaf.task(), position));
+                .noneMatch(value -> isAnyBetween(tasks.writers(value), leaf.task(), position));
+    }
+
+    /** Whether another task of a set will stand between the position of a task and another position. */
+    private boolean isAnyBetween(TaskSet others, int task, int position) {
+        int from = Math.min(positions[task], position);
+        int to = Math.max(positions[task], position);
+        return others.stream().anyMatch(other -> other != task && positions[other] >= from && positions[other] <= to);
+    }
+
+    private boolean isUntouchedBetween(int value, int task, int position) {
+        return !isAnyBetween(tasks.writers(value), task, position)
+                && !isAnyBetween(tasks.readers(value), task, position);
     }
 
     /**
      * Where all products may be computed: where the first or where the last of them stands; −1 if neither is possible.
      */
     private int position(List<Leaf> leaves) {
-        int[] positions = leaves.stream().mapToInt(leaf -> touches.position(leaf.task())).sorted().toArray();
-        for (int position : new int[]{positions[0], positions[positions.length - 1]}) {
+        int[] stand = leaves.stream().mapToInt(leaf -> positions[leaf.task()]).sorted().toArray();
+        for (int position : new int[]{stand[0], stand[stand.length - 1]}) {
             if (leaves.stream().allMatch(leaf -> isReadable(leaf, position)
-                    && touches.isUntouchedBetween(leaf.columns().getLast().value(), leaf.task(), position))) {
+                    && isUntouchedBetween(leaf.columns().getLast().value(), leaf.task(), position))) {
                 return position;
             }
         }
@@ -303,8 +317,8 @@ final class BatchTimeSteps {
 
     /** When the first operand is computed. */
     private int computed(Leaf leaf) {
-        int[] writers = touches.writers(leaf.columns().getFirst().value());
-        return writers.length == 0 ? -1 : touches.position(writers[0]);
+        TaskSet writers = tasks.writers(leaf.columns().getFirst().value());
+        return writers.isEmpty() ? -1 : positions[writers.first()];
     }
 
     /** Parts of what is ordered in which no known operand is missing. */
@@ -334,7 +348,7 @@ final class BatchTimeSteps {
     }
 
     private Task.Compute task(Leaf leaf) {
-        return (Task.Compute) Objects.requireNonNull(tasks[leaf.task()]);
+        return tasks.compute(leaf.task());
     }
 
     private List<Task> rewritten() {
@@ -348,11 +362,11 @@ final class BatchTimeSteps {
             }
         }
         added.forEach(this::add);
-        found.forEach(each -> each.leaves().forEach(leaf -> tasks[leaf.task()] = null));
-        List<Task> all = new ArrayList<>(tasks.length);
-        for (int i = 0; i < tasks.length; i++) {
+        found.forEach(each -> each.leaves().forEach(leaf -> tasks.remove(leaf.task())));
+        List<Task> all = new ArrayList<>(tasks.size());
+        for (int i = 0; i < tasks.size(); i++) {
             all.addAll(made.getOrDefault(i, List.of()));
-            Task task = tasks[i];
+            Task task = tasks.get(i);
             if (task != null) {
                 all.add(stacks.moved(task));
             }
@@ -367,7 +381,7 @@ final class BatchTimeSteps {
     /** What is left to add up, and what has become one. */
     private void add(int index, List<Stacked> parts) {
         AddPattern addition = Objects.requireNonNull(sums.get(index));
-        Task.Compute task = (Task.Compute) Objects.requireNonNull(tasks[index]);
+        Task.Compute task = tasks.compute(index);
         Set<Integer> gone = new HashSet<>();
         parts.forEach(part -> part.leaves().forEach(leaf -> Arrays.stream(task(leaf).writes()).forEach(gone::add)));
         List<Arg> addends = new ArrayList<>(
@@ -375,7 +389,7 @@ final class BatchTimeSteps {
         Arg sum = addition.sum();
         if (addends.isEmpty() && parts.size() == 1) {
             make(index, task(parts.getFirst(), task.operations(), stacks.moved(sum)));
-            tasks[index] = null;
+            tasks.remove(index);
             return;
         }
         for (Stacked part : parts) {
@@ -383,7 +397,7 @@ final class BatchTimeSteps {
             addends.add(new Arg(new Arg.Value(value), 0, sum.spec()));
             make(index, task(part, List.of(), addends.getLast()));
         }
-        tasks[index] = addition.of(task, addends);
+        tasks.put(index, addition.of(task, addends));
     }
 
     private Task.Compute task(Stacked stacked, List<Access> last, Arg target) {

@@ -6,7 +6,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Binary;
@@ -20,7 +20,6 @@ import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Casts {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.CASTS,
-            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.CASTS, Casts::rewrite);
 
     /** A product does not round what is read as float32. */
     static final Fusion.Rule WIDE_PRODUCTS = Casts::wide;
@@ -45,7 +43,7 @@ final class Casts {
 
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final TaskTable tasks;
+    private final TaskGraph tasks;
 
     /** A task that does nothing but cast all of a value. */
     private record Cast(int index, Arg from, Arg to) {
@@ -55,14 +53,14 @@ final class Casts {
         }
     }
 
-    private Casts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.values = values;
+    private Casts(TaskGraph tasks, PreparedKernels kernels) {
+        this.values = tasks.values();
         this.kernels = kernels;
-        this.tasks = new TaskTable(tasks, values);
+        this.tasks = tasks;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        Casts casts = new Casts(tasks, values, kernels);
+    private static void rewrite(TaskGraph tasks, PassContext context) {
+        Casts casts = new Casts(tasks, context.kernels());
         for (int i = 0; i < casts.tasks.size(); i++) {
             if (casts.tasks.get(i) instanceof Task.Compute task && task.stages().size() == 1) {
                 casts.work(i, task);
@@ -80,7 +78,6 @@ final class Casts {
                 casts.write(cast);
             }
         }
-        return casts.tasks.left();
     }
 
     /** The cast that a task is; null if it is something else, or others know what it writes. */
@@ -93,7 +90,7 @@ final class Casts {
         Arg to = task.stages().getFirst().outputs().getFirst();
         if (from == null || to == null || !from.isWhole(values) || !to.isWhole(values) || !from.isDense()
                 || !to.isDense()
-                || !from.spec().shape().equals(to.spec().shape()) || !isOwn(to.value(), index)) {
+                || !from.spec().shape().equals(to.spec().shape()) || !tasks.isTemporaryOf(to.value(), index)) {
             return null;
         }
         return isMixed(from.spec().dtype(), to.spec().dtype()) || isMixed(to.spec().dtype(), from.spec().dtype())
@@ -103,11 +100,6 @@ final class Casts {
 
     private static boolean isMixed(DType narrow, DType wide) {
         return narrow.isHalf() && wide == DType.FLOAT32;
-    }
-
-    /** Whether a value is a task's alone to write, and no one but tasks knows it. */
-    private boolean isOwn(int value, int writer) {
-        return tasks.isTemporary(value) && tasks.writers(value).equals(Set.of(writer));
     }
 
     /** Has an elementwise operation between casts work on narrow values. */
@@ -138,22 +130,24 @@ final class Casts {
         if (isGood(stage, narrow)) {
             List<Access> operations = new ArrayList<>(task.operations());
             operations.addAll(tasks.compute(narrowing.index()).operations());
-            tasks.put(narrowing.index(), null);
+            tasks.remove(narrowing.index());
             tasks.put(index, task.with(operations, List.of(narrow)));
             stage.inputs().stream().filter(Objects::nonNull).forEach(arg -> leaveOut(arg.value()));
         }
     }
 
-    /** A cast whose result no one reads any more goes. */
+    /** Removes the cast that computes a value if no task reads the value any more. */
     private void leaveOut(int value) {
-        if (tasks.readers(value).isEmpty() && tasks.isTemporary(value)) {
-            tasks.writers(value).stream().toList().forEach(writer -> tasks.put(writer, null));
+        if (tasks.readers(value).isEmpty() && values.isTemporary(value)) {
+            for (int writer : tasks.writers(value).toArray()) {
+                tasks.remove(writer);
+            }
         }
     }
 
     /** The cast that is all that reads what a task writes. */
     private @Nullable Cast narrowing(int value, int writer) {
-        Cast cast = isOwn(value, writer) && tasks.readers(value).size() == 1
+        Cast cast = tasks.isTemporaryOf(value, writer) && tasks.readers(value).size() == 1
                 ? cast(tasks.readers(value).first())
                 : null;
         return cast != null && !cast.isWidening() ? cast : null;
@@ -166,13 +160,12 @@ final class Casts {
     }
 
     private boolean isKept(Cast cast, int reader) {
-        Integer written = tasks.writers(cast.from().value()).ceiling(cast.index());
-        return cast.index() < reader && (written == null || written > reader);
+        return cast.index() < reader && !tasks.writers(cast.from().value()).isAnyIn(cast.index(), reader);
     }
 
     /** Has readers of a widened value read the narrow one, as far as they can. */
     private void read(Cast cast) {
-        for (int reader : List.copyOf(tasks.readers(cast.to().value()))) {
+        for (int reader : tasks.readers(cast.to().value()).toArray()) {
             if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Task.MOST_STAGES
                     && isKept(cast, reader)) {
                 List<Stage> stages = task.stages().stream().map(stage -> reading(stage, cast)).toList();
@@ -202,9 +195,9 @@ final class Casts {
     /** Has the task that writes what is only narrowed write it narrow. */
     private void write(Cast cast) {
         int value = cast.from().value();
-        int writer = tasks.writers(value).isEmpty() ? -1 : tasks.writers(value).first();
-        if (writer < 0 || writer >= cast.index() || !isOwn(value, writer)
-                || !tasks.readers(value).equals(Set.of(cast.index()))
+        int writer = tasks.writers(value).first();
+        if (writer < 0 || writer >= cast.index() || !tasks.isTemporaryOf(value, writer)
+                || !tasks.readers(value).isOnly(cast.index())
                 || !(tasks.get(writer) instanceof Task.Compute task)) {
             return;
         }
@@ -220,7 +213,7 @@ final class Casts {
         if (touching == 1 && !stages.equals(task.stages())) {
             List<Access> operations = new ArrayList<>(task.operations());
             operations.addAll(tasks.compute(cast.index()).operations());
-            tasks.put(cast.index(), null);
+            tasks.remove(cast.index());
             tasks.put(writer, task.with(operations, stages));
         }
     }

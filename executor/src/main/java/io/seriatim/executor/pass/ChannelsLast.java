@@ -5,7 +5,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
@@ -45,38 +45,40 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChannelsLast {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.CHANNELS_LAST,
-            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHANNELS_LAST, ChannelsLast::rewrite);
 
     private static final int CHANNELS = 1;
     private static final String LIBRARY = "onednn";
 
+    private final TaskGraph graph;
     private final List<Task> tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
     private final boolean[] isLast;
 
-    private ChannelsLast(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.tasks = tasks;
-        this.values = values;
+    private ChannelsLast(TaskGraph graph, PreparedKernels kernels) {
+        this.graph = graph;
+        this.tasks = graph.tasks();
+        this.values = graph.values();
         this.kernels = kernels;
         this.isLast = new boolean[values.size()];
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        if (tasks.stream().flatMap(task -> task.operations().stream()).anyMatch(Views::isElsewhere)) {
-            return tasks;
+    private static void rewrite(TaskGraph graph, PassContext context) {
+        if (Views.isAnyElsewhere(graph)) {
+            return;
         }
-        ChannelsLast images = new ChannelsLast(tasks, values, kernels);
-        return images.isAny() ? images.turned() : tasks;
+        ChannelsLast images = new ChannelsLast(graph, context.kernels());
+        if (images.isAny()) {
+            images.turn();
+        }
     }
 
     /** Whether there are such values. */
     private boolean isAny() {
-        TaskTable users = new TaskTable(tasks, values);
         boolean any = false;
         for (int value = 0; value < isLast.length; value++) {
-            isLast[value] = users.isTemporary(value) && users.writers(value).size() == 1
+            isLast[value] = graph.isTemporaryOfOne(value)
                     && isImage(Objects.requireNonNull(values.spec(value)));
             any |= isLast[value];
         }
@@ -263,18 +265,15 @@ final class ChannelsLast {
         return without;
     }
 
-    private List<Task> turned() {
-        List<Task> all = new ArrayList<>(tasks.size());
-        for (Task task : tasks) {
-            all.add(task instanceof Task.Compute compute
-                    && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)
-                            ? new Task.Compute(compute.operations(),
-                                    compute.stages().stream().map(this::turned).toList(),
-                                    compute.temporaries(),
-                                    compute.place(), compute.reads(), compute.writes())
-                            : task);
+    private void turn() {
+        for (int i = 0; i < graph.size(); i++) {
+            if (graph.get(i) instanceof Task.Compute compute
+                    && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)) {
+                graph.put(i,
+                        new Task.Compute(compute.operations(), compute.stages().stream().map(this::turned).toList(),
+                                compute.temporaries(), compute.place(), compute.reads(), compute.writes()));
+            }
         }
-        return all;
     }
 
     private Stage turned(Stage stage) {

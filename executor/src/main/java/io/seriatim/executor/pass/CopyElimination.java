@@ -4,7 +4,8 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Program;
@@ -13,79 +14,50 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leaves out what changes nothing: copies that only give a tensor another shape or name, whose readers may as well read
- * the original, and what writes only results that no one reads: stages, and operations that the interpreter runs, loops
- * and branches among them. Java functions stay: they may do more than compute; and what has effects, itself or in its
- * blocks.
+ * Copy propagation and dead code elimination. A copy that only gives a tensor another shape or name is bypassed: its
+ * readers read the original. Stages whose results no task reads are removed, and so are operations of the interpreter,
+ * loops and branches among them. Java functions stay, since they may do more than compute, and so do operations with
+ * effects, their own or those of their blocks. A task whose stages are independent of each other becomes several tasks.
  */
 final class CopyElimination {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.SIMPLIFICATION,
-            (tasks, context) -> of(tasks, context.values(), context.program(),
-                    context.options().paddleRandom() != null));
+    static final RewritePass PASS = RewritePass.of(PassName.SIMPLIFICATION, (tasks, context) -> {
+        CopyElimination elimination = new CopyElimination(tasks, context);
+        elimination.bypassCopies();
+        elimination.removeDead();
+    });
 
-    /** Leaves out what no one reads, and nothing else. */
+    /** Removes only what no task reads. */
     static final RewritePass ONLY_READ = RewritePass.of(PassName.SIMPLIFICATION,
-            (tasks, context) -> new CopyElimination(tasks, context.values(), context.program(),
-                    context.options().paddleRandom() != null).withoutDead());
+            (tasks, context) -> new CopyElimination(tasks, context).removeDead());
 
-    private final @Nullable Task[] tasks;
+    private final TaskGraph tasks;
     private final ValueTable values;
     private final Program program;
     private final boolean statefulRandom;
-    private final int[] groups;
-    private final List<List<Integer>> writers = new ArrayList<>();
-    private final List<List<Integer>> readers = new ArrayList<>();
 
-    private CopyElimination(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
-        this.tasks = tasks.toArray(Task[]::new);
-        this.values = values;
-        this.program = program;
-        this.statefulRandom = statefulRandom;
-        this.groups = new int[values.size()];
-        for (int i = 0; i < values.size(); i++) {
-            groups[values.memory(i)]++;
-            writers.add(List.of());
-            readers.add(List.of());
-        }
-        for (int i = 0; i < this.tasks.length; i++) {
-            note(i, tasks.get(i).reads(), readers);
-            note(i, tasks.get(i).writes(), writers);
-        }
+    private CopyElimination(TaskGraph tasks, PassContext context) {
+        this.tasks = tasks;
+        this.values = tasks.values();
+        this.program = context.program();
+        this.statefulRandom = context.options().paddleRandom() != null;
     }
 
-    private void note(int task, int[] touched, List<List<Integer>> lists) {
-        for (int value : touched) {
-            int memory = values.memory(value);
-            List<Integer> list = lists.get(memory);
-            if (list.isEmpty()) {
-                list = new ArrayList<>(2);
-                lists.set(memory, list);
-            }
-            list.add(task);
-        }
-    }
-
-    static List<Task> of(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
-        CopyElimination simplification = new CopyElimination(tasks, values, program, statefulRandom);
-        simplification.passCopiesBy();
-        return simplification.withoutDead();
-    }
-
-    private void passCopiesBy() {
-        for (int i = 0; i < tasks.length; i++) {
-            if (tasks[i] instanceof Task.Compute compute) {
+    private void bypassCopies() {
+        for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute compute) {
                 Set<Integer> again = compute.touchedAgain();
                 for (Stage stage : compute.stages()) {
-                    passBy(i, stage, again);
+                    bypass(i, stage, again);
                 }
             }
         }
@@ -97,51 +69,34 @@ final class CopyElimination {
      * @param again
      *            what other stages of the task touch too: a copy that is changed there is none
      */
-    private void passBy(int index, Stage stage, Set<Integer> again) {
+    private void bypass(int index, Stage stage, Set<Integer> again) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)
                 || !in.spec().isRowMajor()
                 || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes()
-                || !isTemporary(out.value())
-                || writers.get(out.value()).size() != 1 || again.contains(out.value())) {
+                || !tasks.isTemporaryOf(out.value(), index) || again.contains(out.value())) {
             return;
         }
         int original = in.value();
-        for (int reader : readers.get(out.value())) {
-            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES
+        int[] readers = tasks.readers(out.value()).toArray();
+        TaskSet writers = tasks.writers(original);
+        for (int reader : readers) {
+            if (!(tasks.get(reader) instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES
                     || reader == index
-                    || isWrittenBetween(original, index, reader)) {
+                    || writers.isAnyIn(index, reader)) {
                 return;
             }
         }
-        for (int reader : readers.get(out.value())) {
-            if (tasks[reader] instanceof Task.Compute compute) {
-                tasks[reader] = reading(compute, out.value(), in);
-            }
+        for (int reader : readers) {
+            tasks.put(reader, reading(tasks.compute(reader), out.value(), in));
         }
-        // There is one to add to: this task is among them.
-        readers.get(values.memory(original)).addAll(readers.get(out.value()));
-        readers.set(out.value(), List.of());
     }
 
     /** Whether it is all of a value, in whatever shape. */
     private boolean isAll(Arg arg) {
         TensorSpec spec = arg.value() < 0 ? null : values.spec(arg.value());
         return spec != null && spec.isRowMajor() && arg.spec().isRowMajor() && arg.spec().bytes() == spec.bytes();
-    }
-
-    private boolean isTemporary(int value) {
-        return values.memory(value) == value && groups[value] == 1
-                && values.origin(value) == ValueNumbering.Origin.COMPUTED
-                && !values.isPersistable(value)
-                && !values.isWanted(value);
-    }
-
-    private boolean isWrittenBetween(int value, int from, int to) {
-        List<Integer> all = writers.get(values.memory(value));
-        int next = Collections.binarySearch(all, from);
-        return next >= 0 || (-next - 1 < all.size() && all.get(-next - 1) <= to);
     }
 
     private static Task.Compute reading(Task.Compute task, int copy, Arg original) {
@@ -158,75 +113,71 @@ final class CopyElimination {
         return Task.Compute.of(task.operations(), stages, task.temporaries(), task.place());
     }
 
-    /** Backwards, so that what only the dead read is dead too. */
-    private List<Task> withoutDead() {
-        int[] reads = new int[values.size()];
-        for (Task task : tasks) {
-            count(task, reads, 1);
-        }
-        List<Task> left = new ArrayList<>(tasks.length);
-        boolean[] needed = needed();
-        for (int i = tasks.length - 1; i >= 0; i--) {
-            Task task = tasks[i];
-            if (task instanceof Task.Compute compute) {
-                count(task, reads, -1);
-                task = living(compute, reads);
-                count(task, reads, 1);
-            } else if (task instanceof Task.Interpreted interpreted && isDead(interpreted, needed)) {
-                count(task, reads, -1);
-                task = null;
+    /** Removes what no task reads, backwards, so that what only dead tasks read is dead too. */
+    private void removeDead() {
+        boolean[] outlives = values.outlivesRun();
+        Map<Integer, List<Task.Compute>> divided = new HashMap<>();
+        for (int i = tasks.size() - 1; i >= 0; i--) {
+            if (tasks.get(i) instanceof Task.Compute compute) {
+                Task.Compute living = living(i, compute);
+                if (living == null) {
+                    tasks.remove(i);
+                    continue;
+                }
+                tasks.put(i, living);
+                List<Task.Compute> parts = living.parts(values::memory);
+                if (parts.size() > 1) {
+                    divided.put(i, parts);
+                }
+            } else if (tasks.get(i) instanceof Task.Interpreted interpreted && isDead(i, interpreted, outlives)) {
+                tasks.remove(i);
             }
+        }
+        if (!divided.isEmpty()) {
+            replace(divided);
+        }
+    }
+
+    /** Puts the parts of tasks in their places. */
+    private void replace(Map<Integer, List<Task.Compute>> divided) {
+        List<Task> all = new ArrayList<>(tasks.size() + divided.size());
+        for (int i = 0; i < tasks.size(); i++) {
+            Task task = tasks.get(i);
             if (task != null) {
-                for (int value : task.reads()) {
-                    needed[values.memory(value)] = true;
+                all.addAll(divided.getOrDefault(i, List.of()));
+                if (!divided.containsKey(i)) {
+                    all.add(task);
                 }
             }
-            if (task instanceof Task.Compute compute) {
-                left.addAll(compute.parts(values::memory).reversed());
-            } else if (task != null) {
-                left.add(task);
-            }
         }
-        return left.reversed();
+        tasks.replaceAll(all);
     }
 
     /**
-     * By memory, what is there after the tasks: what is wanted, outlives the run, or is another's. Going backwards,
-     * what later tasks read is added.
+     * Whether nothing needs what the interpreter writes here: neither a later task nor what is around the run. A loop
+     * reads and writes under one number what it carries, so that only later tasks count as readers.
      */
-    private boolean[] needed() {
-        boolean[] needed = new boolean[values.size()];
-        for (int i = 0; i < needed.length; i++) {
-            needed[values.memory(i)] |= values.isWanted(i) || values.isPersistable(i)
-                    || values.origin(i) == ValueNumbering.Origin.OUTSIDE;
-        }
-        return needed;
-    }
-
-    /** What a loop carries it reads and writes under one number, so that only what later tasks read counts. */
-    private boolean isDead(Task.Interpreted task, boolean[] needed) {
-        return Arrays.stream(task.writes()).noneMatch(value -> needed[values.memory(value)])
+    private boolean isDead(int index, Task.Interpreted task, boolean[] outlives) {
+        return Arrays.stream(task.writes())
+                .noneMatch(value -> outlives[values.memory(value)] || tasks.readers(value).last() > index)
                 && Operations.system().isPure(task.access().op(), program, statefulRandom);
     }
 
-    private static void count(@Nullable Task task, int[] reads, int by) {
-        if (task != null) {
-            for (int value : task.reads()) {
-                reads[value] += by;
-            }
-        }
+    /** Whether a value is temporary and no other task reads it. */
+    private boolean isUnread(int value, int index) {
+        return values.isTemporary(value) && !tasks.isReadElsewhere(value, index);
     }
 
-    /** The task with what later tasks or its own later stages read; null if that is nothing. */
-    private @Nullable Task living(Task.Compute task, int[] reads) {
+    /** The task with those stages that other tasks or its own later stages need; null if there are none. */
+    private Task.@Nullable Compute living(int index, Task.Compute task) {
         List<Stage> living = new ArrayList<>(task.stages().size());
-        Set<Arg.Source> wanted = new HashSet<>();
+        Set<Arg.Source> needed = new HashSet<>();
         for (Stage stage : task.stages().reversed()) {
-            if (!isDead(stage, reads, wanted)) {
+            if (!isDead(index, stage, needed)) {
                 living.add(stage);
                 for (Arg arg : stage.inputs()) {
                     if (arg != null) {
-                        wanted.add(arg.source());
+                        needed.add(arg.source());
                     }
                 }
             }
@@ -234,28 +185,23 @@ final class CopyElimination {
         if (living.size() == task.stages().size()) {
             return task;
         }
-        boolean useless = living.isEmpty()
-                && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
-        return useless
-                ? null
-                : without(Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()),
-                        reads);
+        if (living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> isUnread(value, index))) {
+            return null;
+        }
+        return withoutUnread(index,
+                Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()));
     }
 
-    /** What is not computed any more needs no memory. */
-    private Task.Compute without(Task.Compute task, int[] reads) {
+    /** The task without results that are no longer computed, which then need no memory. */
+    private Task.Compute withoutUnread(int index, Task.Compute task) {
         Set<Integer> computed = new HashSet<>();
         for (Stage stage : task.stages()) {
             stage.args().stream().filter(Objects::nonNull).forEach(arg -> computed.add(arg.value()));
         }
-        int[] writes = Arrays.stream(task.writes())
-                .filter(value -> computed.contains(value) || reads[value] > 0 || !isTemporary(value))
-                .toArray();
-        return new Task.Compute(task.operations(), task.stages(), task.temporaries(), task.place(), task.reads(),
-                writes);
+        return task.withoutWrites(value -> !computed.contains(value) && isUnread(value, index));
     }
 
-    private boolean isDead(Stage stage, int[] reads, Set<Arg.Source> wanted) {
+    private boolean isDead(int index, Stage stage, Set<Arg.Source> needed) {
         Computation computation = stage.computation();
         if (computation == null || stage.outputs().stream().allMatch(Objects::isNull)) {
             return false;
@@ -266,9 +212,9 @@ final class CopyElimination {
             }
         }
         for (Arg out : stage.outputs()) {
-            boolean temporary = out == null || out.source() instanceof Arg.Temporary
-                    || (out.value() >= 0 && reads[out.value()] == 0 && isTemporary(out.value()));
-            if (!temporary || (out != null && wanted.contains(out.source()))) {
+            boolean unread = out == null || out.source() instanceof Arg.Temporary
+                    || (out.value() >= 0 && isUnread(out.value(), index));
+            if (!unread || (out != null && needed.contains(out.source()))) {
                 return false;
             }
         }

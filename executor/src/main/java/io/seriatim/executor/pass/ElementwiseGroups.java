@@ -6,7 +6,7 @@ import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.Chain;
 import java.util.ArrayList;
@@ -32,8 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ElementwiseGroups {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS,
-            (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS, (tasks, _) -> rewrite(tasks));
 
     /** How far apart tasks are looked at. */
     private static final int WINDOW = 64;
@@ -42,44 +41,25 @@ final class ElementwiseGroups {
      */
     private static final long SMALL = 1 << 15;
 
-    private final @Nullable Task[] tasks;
+    private final TaskGraph tasks;
     private final ValueTable values;
+    /** For each task its stages as one; null where they cannot be one. */
     private final @Nullable ElementwiseChain[] links;
-    private final int[] readers;
-    private final int[] writers;
-    private final int[] names;
-    private final int[] lastReader;
-    private final int[] lastWriter;
 
-    private ElementwiseGroups(List<Task> all, ValueTable values) {
-        this.tasks = all.toArray(Task[]::new);
-        this.values = values;
-        this.links = new ElementwiseChain[tasks.length];
-        int n = values.size();
-        this.readers = new int[n];
-        this.writers = new int[n];
-        this.names = new int[n];
-        this.lastReader = new int[n];
-        this.lastWriter = new int[n];
-        Arrays.fill(lastReader, -1);
-        Arrays.fill(lastWriter, -1);
-        for (int i = 0; i < n; i++) {
-            names[values.memory(i)]++;
-        }
-        for (int i = 0; i < tasks.length; i++) {
-            Task task = all.get(i);
-            memories(task.reads()).forEach(memory -> readers[memory]++);
-            memories(task.writes()).forEach(memory -> writers[memory]++);
-            links[i] = task instanceof Task.Compute compute ? links(compute) : null;
+    private ElementwiseGroups(TaskGraph tasks) {
+        this.tasks = tasks;
+        this.values = tasks.values();
+        this.links = new ElementwiseChain[tasks.size()];
+        for (int i = 0; i < links.length; i++) {
+            links[i] = tasks.get(i) instanceof Task.Compute compute ? links(compute) : null;
         }
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        ElementwiseGroups groups = new ElementwiseGroups(tasks, values);
-        for (int i = 0; i < groups.tasks.length; i++) {
-            groups.note(groups.grown(i));
+    private static void rewrite(TaskGraph tasks) {
+        ElementwiseGroups groups = new ElementwiseGroups(tasks);
+        for (int i = 0; i < tasks.size(); i++) {
+            groups.grow(i);
         }
-        return Arrays.stream(groups.tasks).filter(Objects::nonNull).map(Objects::requireNonNull).toList();
     }
 
     private Set<Integer> memories(int[] numbers) {
@@ -92,7 +72,7 @@ final class ElementwiseGroups {
 
     /** All stages of a task as one; null if that cannot be. */
     private @Nullable ElementwiseChain links(Task.Compute task) {
-        if (!Fusion.isPure(task) || task.stages().isEmpty() || task.stages().size() > Chain.MOST_VALUES) {
+        if (!task.isPure() || task.stages().isEmpty() || task.stages().size() > Chain.MOST_VALUES) {
             return null;
         }
         ElementwiseChain all = null;
@@ -146,44 +126,41 @@ final class ElementwiseGroups {
         return same && !(one.value() == other.value() && Region.areApart(one, other));
     }
 
-    private void note(int at) {
-        Task task = Objects.requireNonNull(tasks[at]);
-        memories(task.reads()).forEach(memory -> lastReader[memory] = Math.max(lastReader[memory], at));
-        memories(task.writes()).forEach(memory -> lastWriter[memory] = Math.max(lastWriter[memory], at));
-    }
-
-    /** Joins a task with earlier ones as long as there are any to join with; gives its place. */
-    private int grown(int index) {
+    /** Joins a task with earlier ones as long as there are any to join with. */
+    private void grow(int index) {
         int at = index;
         boolean more = links[at] != null;
+        boolean isJoined = false;
         while (more) {
             more = false;
-            for (int other : neighbours(Objects.requireNonNull(links[at]), index)) {
+            int last = isJoined ? index : index - 1;
+            for (int other : neighbours(Objects.requireNonNull(links[at]), index, last)) {
                 int joined = other == at ? -1 : joined(Math.min(at, other), Math.max(at, other));
                 if (joined >= 0) {
                     at = joined;
                     more = true;
+                    isJoined = true;
                     break;
                 }
             }
         }
-        return at;
     }
 
     /**
-     * Earlier tasks that give what is read, and then, of small ones that do more than copy, those that read the same.
+     * The last tasks, up to a given one, that write what is read, and then, of small ones that do more than copy, those
+     * that read the same.
      */
-    private Collection<Integer> neighbours(ElementwiseChain own, int index) {
+    private Collection<Integer> neighbours(ElementwiseChain own, int index, int last) {
         Set<Integer> found = new LinkedHashSet<>();
         for (Arg arg : own.inputs()) {
             if (arg.value() >= 0) {
-                add(found, lastWriter[values.memory(arg.value())], index);
+                add(found, tasks.writers(arg.value()).atOrBefore(last), index);
             }
         }
         if (own.shape().size() <= SMALL && own.computes()) {
             for (Arg arg : own.inputs()) {
                 if (arg.value() >= 0 && arg.spec().shape().equals(own.shape())) {
-                    int other = lastReader[values.memory(arg.value())];
+                    int other = tasks.readers(arg.value()).atOrBefore(last);
                     ElementwiseChain near = other < 0 ? null : links[other];
                     if (near != null && near.computes() && near.inputs().contains(arg)) {
                         add(found, other, index);
@@ -202,11 +179,11 @@ final class ElementwiseGroups {
 
     /** The place at which two tasks have become one; −1 if they have not. */
     private int joined(int early, int late) {
-        Task.Compute first = (Task.Compute) Objects.requireNonNull(tasks[early]);
-        Task.Compute second = (Task.Compute) Objects.requireNonNull(tasks[late]);
+        Task.Compute first = tasks.compute(early);
+        Task.Compute second = tasks.compute(late);
         ElementwiseChain before = Objects.requireNonNull(links[early]);
         ElementwiseChain after = Objects.requireNonNull(links[late]);
-        if (!Fusion.place(first).equals(Fusion.place(second)) || writeOneVariable(first, second)) {
+        if (!first.placeRequest().equals(second.placeRequest()) || writeOneVariable(first, second)) {
             return -1;
         }
         int place = isFree(first, early, late) ? late : isFree(second, early, late) ? early : -1;
@@ -214,34 +191,19 @@ final class ElementwiseGroups {
         if (both == null) {
             return -1;
         }
-        Set<Integer> read = memories(first.reads());
-        Set<Integer> given = memories(first.writes());
-        for (int memory : memories(second.reads())) {
-            if (read.contains(memory) || given.contains(memory)) {
-                readers[memory]--;
-            }
-        }
-        for (int memory : memories(second.writes())) {
-            if (given.contains(memory)) {
-                writers[memory]--;
-            }
-        }
         for (Arg out : before.outputs()) {
-            if (after.inputs().contains(out) && isNeeded(out)) {
-                continue;
+            if (after.inputs().contains(out) && !isNeeded(out, early, late)) {
+                both = both.without(out);
             }
-            both = after.inputs().contains(out) ? both.without(out) : both;
         }
         List<Access> operations = new ArrayList<>(first.operations());
         operations.addAll(second.operations());
         Stage last = second.stages().getLast();
-        tasks[early] = null;
-        tasks[late] = null;
+        tasks.remove(place == late ? early : late);
+        tasks.put(place, Task.Compute.of(operations, List.of(both.stage(last.access())), List.of(), second.place()));
         links[early] = null;
         links[late] = null;
-        tasks[place] = Task.Compute.of(operations, List.of(both.stage(last.access())), List.of(), second.place());
         links[place] = both;
-        note(place);
         return place;
     }
 
@@ -265,13 +227,11 @@ final class ElementwiseGroups {
         return false;
     }
 
-    /** Whether anyone but its own task reads a value. */
-    private boolean isNeeded(Arg out) {
-        int value = out.value();
-        return !out.isWhole(values) || values.memory(value) != value || names[value] != 1 || readers[value] > 0
-                || writers[value] != 1
-                || values.isWanted(value) || values.isPersistable(value)
-                || values.origin(value) != ValueNumbering.Origin.COMPUTED;
+    /** Whether a result must be written although the two tasks that touch it become one. */
+    private boolean isNeeded(Arg out, int early, int late) {
+        return !out.isWhole(values) || !values.isTemporary(out.value())
+                || tasks.isReadElsewhere(out.value(), late)
+                || tasks.writers(out.value()).stream().anyMatch(writer -> writer != early && writer != late);
     }
 
     /**
@@ -282,7 +242,7 @@ final class ElementwiseGroups {
         Set<Integer> reads = memories(moved.reads());
         Set<Integer> writes = memories(moved.writes());
         for (int i = early + 1; i < late; i++) {
-            Task between = tasks[i];
+            Task between = tasks.get(i);
             if (between != null && (touches(between.reads(), writes) || touches(between.writes(), writes)
                     || touches(between.writes(), reads))) {
                 return false;

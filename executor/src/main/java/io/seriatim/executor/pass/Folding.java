@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.DType;
@@ -16,11 +17,9 @@ import io.seriatim.tensor.computation.network.Convolution;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * mean) · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
  */
 final class Folding implements Fusion.Rule {
+    private final TaskGraph tasks;
     private final ValueTable values;
     private final Map<Integer, Factors> factors = new HashMap<>();
 
@@ -41,17 +41,19 @@ final class Folding implements Fusion.Rule {
     private record Factors(int factor, int shift) {
     }
 
-    Folding(ValueTable values) {
-        this.values = values;
+    Folding(TaskGraph tasks) {
+        this.tasks = tasks;
+        this.values = tasks.values();
     }
 
-    /** With a task before each such normalisation that makes its factors. */
-    List<Task> withFactors(List<Task> tasks) {
-        if (Task.stages(tasks).noneMatch(stage -> stage.computation() instanceof Convolution)) {
-            return tasks;
+    /** Adds a task before each such normalisation that computes its factors. */
+    void addFactors() {
+        List<Task> present = tasks.tasks();
+        if (Task.stages(present).noneMatch(stage -> stage.computation() instanceof Convolution)) {
+            return;
         }
-        List<Task> all = new ArrayList<>(tasks.size());
-        for (Task task : tasks) {
+        List<Task> all = new ArrayList<>(present.size());
+        for (Task task : present) {
             if (task instanceof Task.Compute compute && !compute.stages().isEmpty()) {
                 Stage first = compute.stages().getFirst();
                 if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first)) {
@@ -60,7 +62,9 @@ final class Folding implements Fusion.Rule {
             }
             all.add(task);
         }
-        return all;
+        if (!factors.isEmpty()) {
+            tasks.replaceAll(all);
+        }
     }
 
     private boolean isNormalised(Stage stage) {
@@ -116,14 +120,12 @@ final class Folding implements Fusion.Rule {
         return new Arg(new Arg.Value(value), 0, TensorSpec.of(DType.FLOAT32, dims));
     }
 
-    /** Without tasks whose factors no one wants. */
-    List<Task> used(List<Task> tasks) {
-        Set<Integer> read = new HashSet<>();
-        tasks.forEach(task -> Arrays.stream(task.reads()).forEach(read::add));
-        Set<Integer> unused = new HashSet<>();
-        factors.values().stream().map(Factors::factor).filter(value -> !read.contains(value)).forEach(unused::add);
-        return unused.isEmpty()
-                ? tasks
-                : tasks.stream().filter(task -> Arrays.stream(task.writes()).noneMatch(unused::contains)).toList();
+    /** Removes the tasks whose factors no convolution has taken. */
+    void removeUnused() {
+        for (Factors made : factors.values()) {
+            if (tasks.readers(made.factor()).isEmpty()) {
+                tasks.remove(tasks.writers(made.factor()).first());
+            }
+        }
     }
 }

@@ -5,18 +5,13 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.program.Attribute;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,13 +27,9 @@ final class Fusion {
     /** This pass, as {@link PassPipeline} runs it; each of its rules has a switch of its own. */
     static final RewritePass PASS = new RewritePass("FUSION", _ -> true, Fusion::byRules);
 
-    private final @Nullable Task[] tasks;
+    private final TaskGraph tasks;
     private final ValueTable values;
     private final List<Rule> rules;
-    private final int[] readers;
-    private final int[] lastReader;
-    private final int[] writers;
-    private final int[][] writes;
 
     /** How two stages become one. */
     interface Rule {
@@ -50,37 +41,16 @@ final class Fusion {
         Stage joined(Stage first, Stage second, int input);
     }
 
-    private Fusion(List<Task> tasks, ValueTable values, List<Rule> rules) {
-        this.tasks = tasks.toArray(Task[]::new);
-        this.values = values;
+    private Fusion(TaskGraph tasks, List<Rule> rules) {
+        this.tasks = tasks;
+        this.values = tasks.values();
         this.rules = rules;
-        int n = values.size();
-        this.readers = new int[n];
-        this.lastReader = new int[n];
-        this.writers = new int[n];
-        int[] counts = new int[n];
-        for (int i = 0; i < this.tasks.length; i++) {
-            for (int value : tasks.get(i).reads()) {
-                readers[values.memory(value)]++;
-                lastReader[values.memory(value)] = i;
-            }
-            for (int value : tasks.get(i).writes()) {
-                counts[values.memory(value)]++;
-            }
-        }
-        this.writes = new int[n][];
-        Arrays.setAll(writes, i -> new int[counts[i]]);
-        for (int i = 0; i < this.tasks.length; i++) {
-            for (int value : tasks.get(i).writes()) {
-                writes[values.memory(value)][writers[values.memory(value)]++] = i;
-            }
-        }
     }
 
-    private static List<Task> byRules(List<Task> tasks, PassContext context) {
+    private static void byRules(TaskGraph tasks, PassContext context) {
         List<Rule> rules = new ArrayList<>();
         if (context.isOn(PassName.EPILOGUES)) {
-            KernelsAhead.ofProducts(tasks, context.options(), context.kernels());
+            KernelsAhead.ofProducts(tasks.tasks(), context.options(), context.kernels());
             rules.add(new Epilogue(context.kernels(), context.options().relaxedNan()));
         }
         if (context.isOnForHost(PassName.CASTS)) {
@@ -89,79 +59,44 @@ final class Fusion {
         if (context.isOn(PassName.CHAINS)) {
             rules.add(new ElementwiseChains());
         }
-        if (!context.isOnForHost(PassName.FOLDING)) {
-            return of(tasks, context.values(), rules);
+        if (context.isOnForHost(PassName.FOLDING)) {
+            Folding folding = new Folding(tasks);
+            rules.add(folding);
+            folding.addFactors();
+            new Fusion(tasks, rules).join();
+            folding.removeUnused();
+        } else {
+            new Fusion(tasks, rules).join();
         }
-        Folding folding = new Folding(context.values());
-        rules.add(folding);
-        return folding.used(of(folding.withFactors(tasks), context.values(), rules));
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, List<Rule> rules) {
-        return new Fusion(tasks, values, rules).joined();
-    }
-
-    private List<Task> joined() {
-        List<Task> left = new ArrayList<>(tasks.length);
-        for (int i = 0; i < tasks.length; i++) {
-            Task task = Objects.requireNonNull(tasks[i]);
-            int reader = task instanceof Task.Compute compute ? onlyReader(i, compute) : -1;
-            Task.Compute joined = reader < 0
-                    ? null
-                    : join((Task.Compute) task, (Task.Compute) Objects.requireNonNull(tasks[reader]));
-            if (joined == null) {
-                left.add(task);
-            } else {
-                tasks[reader] = joined;
+    private void join() {
+        for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute task) {
+                int reader = onlyReader(i, task);
+                Task.Compute joined = reader < 0 ? null : join(task, tasks.compute(reader));
+                if (joined != null) {
+                    tasks.remove(i);
+                    tasks.put(reader, joined);
+                }
             }
         }
-        return left;
     }
 
-    /** The task that this one may be joined with, or −1. */
+    /** The task that this one may be joined with, or {@link TaskSet#NONE}. */
     private int onlyReader(int index, Task.Compute task) {
-        if (task.writes().length != 1 || !isPure(task)) {
-            return -1;
+        if (task.writes().length != 1 || !task.isPure()) {
+            return TaskSet.NONE;
         }
         int value = task.writes()[0];
-        if (values.memory(value) != value || readers[value] != 1 || writers[value] != 1 || values.isWanted(value)
-                || values.isPersistable(value)
-                || values.origin(value) != ValueNumbering.Origin.COMPUTED) {
-            return -1;
+        if (!tasks.isTemporaryOf(value, index) || tasks.readers(value).size() != 1) {
+            return TaskSet.NONE;
         }
-        int reader = lastReader[value];
-        if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES || !isPure(other)
-                || !place(task).equals(place(other))) {
-            return -1;
-        }
-        for (int read : task.reads()) {
-            int[] all = writes[values.memory(read)];
-            int next = Arrays.binarySearch(all, index + 1);
-            int first = next < 0 ? -next - 1 : next;
-            if (first < all.length && all[first] <= reader) {
-                return -1;
-            }
-        }
-        return reader;
-    }
-
-    /** What the operation says of its device and stream. */
-    static List<String> place(Task.Compute task) {
-        OpDesc op = task.operations().getFirst().op();
-        return Stream.of("op_device", "execution_stream")
-                .map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
-                .toList();
-    }
-
-    /** Whether it does nothing but compute. */
-    static boolean isPure(Task.Compute task) {
-        for (Access access : task.operations()) {
-            Operation schema = Operations.system().find(access.op().type());
-            if (schema == null || !schema.effects().isEmpty()) {
-                return false;
-            }
-        }
-        return true;
+        int reader = tasks.readers(value).first();
+        boolean fits = tasks.get(reader) instanceof Task.Compute other && other.stages().size() <= Task.MOST_STAGES
+                && other.isPure() && task.placeRequest().equals(other.placeRequest())
+                && Arrays.stream(task.reads()).noneMatch(read -> tasks.writers(read).isAnyIn(index + 1, reader));
+        return fits ? reader : TaskSet.NONE;
     }
 
     private Task.@Nullable Compute join(Task.Compute first, Task.Compute second) {

@@ -5,7 +5,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
@@ -13,9 +13,7 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableSet;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,14 +28,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class HoistBias {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING,
-            (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, _) -> rewrite(tasks));
 
     private static final int FEWEST = 4;
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
 
     private final ValueTable values;
-    private final TaskTable tasks;
+    private final TaskGraph tasks;
 
     /**
      * Two additions of a step.
@@ -50,17 +47,16 @@ final class HoistBias {
     private record Sum(int first, int second, Arg bias) {
     }
 
-    private HoistBias(List<Task> tasks, ValueTable values) {
-        this.values = values;
-        this.tasks = new TaskTable(tasks, values);
+    private HoistBias(TaskGraph tasks) {
+        this.values = tasks.values();
+        this.tasks = tasks;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        HoistBias bias = new HoistBias(tasks, values);
-        for (int i = 0; i < bias.tasks.size(); i++) {
+    private static void rewrite(TaskGraph tasks) {
+        HoistBias bias = new HoistBias(tasks);
+        for (int i = 0; i < tasks.size(); i++) {
             bias.add(i);
         }
-        return bias.tasks.left();
     }
 
     /** To a product of all steps. */
@@ -71,12 +67,11 @@ final class HoistBias {
                         ? null
                         : product.outputs().getFirst();
         if (out == null || out.spec().shape().rank() != 2 || out.spec().dtype() != DType.FLOAT32 || !out.isWhole(values)
-                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1) {
+                || !tasks.isTemporaryOfOne(out.value())) {
             return;
         }
-        Set<Integer> readers = tasks.readers(out.value());
         List<Sum> sums = new ArrayList<>();
-        for (int reader : readers) {
+        for (int reader : tasks.readers(out.value()).toArray()) {
             Sum sum = sum(reader, out);
             if (sum == null || !isOfPlace(reader, index) || !isOfPlace(sum.second(), index)) {
                 return;
@@ -94,21 +89,20 @@ final class HoistBias {
     /** What a task does, if that is one thing. */
     private @Nullable Stage stage(int index) {
         return tasks.get(index) instanceof Task.Compute task && task.stages().size() == 1 && task.writes().length == 1
-                && Fusion.isPure(task)
+                && task.isPure()
                         ? task.stages().getFirst()
                         : null;
     }
 
     private boolean isOfPlace(int task, int other) {
-        return Fusion.place(tasks.compute(task))
-                .equals(Fusion.place(tasks.compute(other)));
+        return tasks.compute(task).placeRequest().equals(tasks.compute(other).placeRequest());
     }
 
     private @Nullable Sum sum(int reader, Arg product) {
         Stage first = stage(reader);
         Arg out = first == null || !ADD.equals(first.computation()) ? null : first.outputs().getFirst();
-        if (first == null || out == null || !out.isWhole(values) || !tasks.isTemporary(out.value())
-                || tasks.writers(out.value()).size() != 1 || tasks.readers(out.value()).size() != 1) {
+        if (first == null || out == null || !out.isWhole(values) || !tasks.isTemporaryOfOne(out.value())
+                || tasks.readers(out.value()).size() != 1) {
             return null;
         }
         Arg other = other(first, product.value());
@@ -151,9 +145,7 @@ final class HoistBias {
 
     /** Whether a task writes a value behind one task, up to another. */
     private boolean isWritten(Arg arg, int from, int to) {
-        NavigableSet<Integer> writers = tasks.writers(arg.value());
-        Integer next = writers.higher(from);
-        return next != null && next <= to;
+        return tasks.writers(arg.value()).isAnyIn(from + 1, to);
     }
 
     private Task.Compute biased(int index, List<Sum> sums) {
@@ -180,7 +172,7 @@ final class HoistBias {
         operations.addAll(second.operations());
         Stage one = Stage.of(last.access(), ADD, first.stages().getFirst().inputs(),
                 Objects.requireNonNull(last.outputs().getFirst()));
-        tasks.put(sum.first(), null);
+        tasks.remove(sum.first());
         tasks.put(sum.second(), Task.Compute.ofStages(operations, List.of(one), List.of(), second.place()));
     }
 }

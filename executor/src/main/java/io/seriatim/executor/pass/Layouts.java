@@ -5,6 +5,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PackedWeights;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Layout;
@@ -59,23 +60,18 @@ public final class Layouts {
     public record Packed(int task, int stage, int input, TensorSpec wanted, Kernel kernel, Kernel packing) {
     }
 
+    private final TaskGraph tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final boolean[] isWritten;
 
-    Layouts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.values = values;
+    Layouts(TaskGraph tasks, PreparedKernels kernels) {
+        this.tasks = tasks;
+        this.values = tasks.values();
         this.kernels = kernels;
-        this.isWritten = new boolean[values.size()];
-        for (Task task : tasks) {
-            for (int value : task.writes()) {
-                isWritten[values.memory(value)] = true;
-            }
-        }
     }
 
-    public static List<Packed> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        Layouts layouts = new Layouts(tasks, values, kernels);
+    public static List<Packed> of(TaskGraph tasks, PreparedKernels kernels) {
+        Layouts layouts = new Layouts(tasks, kernels);
         List<Packed> all = new ArrayList<>();
         for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute task && task.place().isHost()) {
@@ -127,7 +123,7 @@ public final class Layouts {
 
     /** Whether this is a variable of the host's that outlives runs and that no task writes. */
     boolean isKept(int value) {
-        return values.memory(value) == value && !isWritten[value] && values.isPersistable(value)
+        return values.memory(value) == value && tasks.writers(value).isEmpty() && values.isPersistable(value)
                 && values.origin(value) == ValueNumbering.Origin.OUTSIDE && values.constant(value) == null
                 && Objects.requireNonNullElse(values.place(value), Place.CPU).isHost();
     }
@@ -135,8 +131,6 @@ public final class Layouts {
     /** The memory of a scope's that tasks write: what was made of it is then stale. */
     public static int[] written(List<Task> tasks, ValueTable values) {
         return tasks.stream().flatMapToInt(task -> Arrays.stream(task.writes())).map(values::memory)
-                .filter(memory -> values.origin(memory) == ValueNumbering.Origin.OUTSIDE
-                        || values.isPersistable(memory))
-                .distinct().toArray();
+                .filter(values::isInScope).distinct().toArray();
     }
 }

@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import java.util.Arrays;
@@ -12,9 +13,10 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Checks after each pass that the tasks still compute what they did: that no task reads what has not been written
- * before it, that everything wanted is written, and that temporaries of a task are written before they are read. It
- * costs time, so that it is switched on by the system property {@value #PROPERTY}, as the tests do.
+ * Checks after each pass that the tasks still compute what they did: that no task reads a value before it is written,
+ * that everything wanted is written, that temporaries of a task are written before they are read, and that the graph's
+ * index of uses is the one that its tasks have. This costs time; tests switch it on by the system property
+ * {@value #PROPERTY}.
  */
 abstract sealed class PassCheck {
     /** Set to {@code true} before the class is loaded to check every plan. */
@@ -24,19 +26,19 @@ abstract sealed class PassCheck {
     private PassCheck() {
     }
 
-    static PassCheck of(List<Task> lowered, ValueTable values) {
-        return ON ? new On(lowered, values) : new Off();
+    static PassCheck of(TaskGraph lowered) {
+        return ON ? new On(lowered) : new Off();
     }
 
     /**
      * @throws IllegalStateException if a pass has broken something; the message names the pass, the task and the values
      */
-    abstract void after(RewritePass pass, List<Task> tasks);
+    abstract void after(RewritePass pass, TaskGraph graph);
 
     /** Checks nothing. */
     private static final class Off extends PassCheck {
         @Override
-        void after(RewritePass pass, List<Task> tasks) {
+        void after(RewritePass pass, TaskGraph graph) {
             // Switched off.
         }
     }
@@ -48,14 +50,20 @@ abstract sealed class PassCheck {
         private final Set<Integer> unwritten;
         private final Set<Integer> wanted;
 
-        On(List<Task> lowered, ValueTable values) {
-            this.values = values;
-            unwritten = unwritten(lowered);
-            wanted = wanted(lowered);
+        On(TaskGraph lowered) {
+            values = lowered.values();
+            unwritten = unwritten(lowered.tasks());
+            wanted = wanted(lowered.tasks());
         }
 
         @Override
-        void after(RewritePass pass, List<Task> tasks) {
+        void after(RewritePass pass, TaskGraph graph) {
+            String wrong = graph.wrongUse();
+            if (wrong != null) {
+                throw new IllegalStateException("After pass " + pass.name() + " " + wrong
+                        + ": a pass may change tasks only through the graph; run without it, and report the program");
+            }
+            List<Task> tasks = graph.tasks();
             Set<Integer> now = unwritten(tasks);
             now.removeAll(unwritten);
             require(now, pass, "are read before they are written");
@@ -77,7 +85,7 @@ abstract sealed class PassCheck {
             }
         }
 
-        /** Values that kernels read although nothing before has computed them. */
+        /** Values that kernels read although no task before them has computed them. */
         private Set<Integer> unwritten(List<Task> tasks) {
             Set<Integer> written = new HashSet<>();
             Set<Integer> missing = new TreeSet<>();

@@ -2,7 +2,6 @@ package io.seriatim.executor.pass;
 
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
-import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.kernel.PreparedKernels;
 
@@ -11,14 +10,12 @@ import io.seriatim.tensor.kernel.PreparedKernels;
  *
  * @param program
  *            the program that the block is of
- * @param values
- *            what is known of each value; a pass may add values and change what is known
  * @param options
  *            how the plan is made
  * @param kernels
  *            the kernels that can be had
  */
-public record PassContext(Program program, ValueTable values, Options options, PreparedKernels kernels) {
+public record PassContext(Program program, Options options, PreparedKernels kernels) {
     /** Whether the user has left a pass switched on. */
     boolean isOn(PassName name) {
         return options.passes().contains(name);

@@ -1,6 +1,6 @@
 package io.seriatim.executor.pass;
 
-import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import java.util.List;
 
 /**
@@ -55,25 +55,24 @@ public final class PassPipeline {
     }
 
     /**
-     * Takes tasks through all passes that apply.
+     * Takes a graph through all passes that apply.
      *
      * @param once
      *            whether the plan runs only once: then only those that pay at once
      */
-    public static List<Task> run(List<Task> lowered, PassContext context, boolean once) {
-        return run(once ? PASSES_OF_ONE_RUN : PASSES, lowered, context);
+    public static void run(TaskGraph graph, PassContext context, boolean once) {
+        run(once ? PASSES_OF_ONE_RUN : PASSES, graph, context);
     }
 
-    /** Takes tasks through some passes. */
-    static List<Task> run(List<RewritePass> passes, List<Task> lowered, PassContext context) {
-        PassCheck check = PassCheck.of(lowered, context.values());
-        List<Task> tasks = lowered;
+    /** Takes a graph through some passes; each begins with tasks without gaps. */
+    static void run(List<RewritePass> passes, TaskGraph graph, PassContext context) {
+        PassCheck check = PassCheck.of(graph);
         for (RewritePass pass : passes) {
             if (pass.applies().test(context)) {
-                tasks = pass.rewrite().apply(tasks, context);
-                check.after(pass, tasks);
+                pass.rewrite().accept(graph, context);
+                check.after(pass, graph);
+                graph.compact();
             }
         }
-        return tasks;
     }
 }

@@ -4,10 +4,11 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Step;
-import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
@@ -36,12 +37,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class RepeatedWeights {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.LAYOUTS,
-            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.LAYOUTS, RepeatedWeights::rewrite);
 
     private static final int LEAST_USES = 8;
     private static final int WEIGHTS = 1;
 
+    private final TaskGraph tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
     private final Map<Question, Optional<TensorSpec>> answers = new LinkedHashMap<>();
@@ -61,41 +62,43 @@ final class RepeatedWeights {
     private record Group(Source source, int packed, TensorSpec wanted, List<Use> uses) {
     }
 
-    private RepeatedWeights(ValueTable values, PreparedKernels kernels) {
-        this.values = values;
+    private RepeatedWeights(TaskGraph tasks, PreparedKernels kernels) {
+        this.tasks = tasks;
+        this.values = tasks.values();
         this.kernels = kernels;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        return new RepeatedWeights(values, kernels).packed(tasks);
+    private static void rewrite(TaskGraph tasks, PassContext context) {
+        new RepeatedWeights(tasks, context.kernels()).pack();
     }
 
-    private List<Task> packed(List<Task> tasks) {
-        Map<Source, List<Use>> uses = uses(tasks);
+    private void pack() {
+        Map<Source, List<Use>> uses = uses();
         Map<Integer, List<Group>> before = new LinkedHashMap<>();
         Map<Use, Group> of = new LinkedHashMap<>();
         uses.forEach((source, all) -> {
-            for (Group group : groups(tasks, source, all)) {
+            for (Group group : groups(source, all)) {
                 before.computeIfAbsent(group.uses().getFirst().task(), _ -> new ArrayList<>()).add(group);
                 group.uses().forEach(use -> of.put(use, group));
             }
         });
         if (of.isEmpty()) {
-            return tasks;
+            return;
         }
         List<Task> result = new ArrayList<>(tasks.size() + before.size());
         for (int i = 0; i < tasks.size(); i++) {
             for (Group group : before.getOrDefault(i, List.of())) {
-                result.add(packing((Task.Compute) tasks.get(i), group));
+                result.add(packing(tasks.compute(i), group));
             }
-            result.add(tasks.get(i) instanceof Task.Compute task ? reading(i, task, of) : tasks.get(i));
+            Task task = Objects.requireNonNull(tasks.get(i));
+            result.add(task instanceof Task.Compute compute ? reading(i, compute, of) : task);
         }
-        return result;
+        tasks.replaceAll(result);
     }
 
-    private Map<Source, List<Use>> uses(List<Task> tasks) {
+    private Map<Source, List<Use>> uses() {
         Map<Source, List<Use>> uses = new LinkedHashMap<>();
-        Layouts kept = new Layouts(tasks, values, kernels);
+        Layouts kept = new Layouts(tasks, kernels);
         for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute task && task.place().isHost() && !isPlaced(task)) {
                 for (int j = 0; j < task.stages().size(); j++) {
@@ -115,9 +118,7 @@ final class RepeatedWeights {
     }
 
     private static boolean isPlaced(Task.Compute task) {
-        return task.operations().stream()
-                .anyMatch(access -> access.op().attribute("op_device") instanceof Attribute.Text(String text)
-                        && !text.isBlank());
+        return task.operations().stream().anyMatch(access -> PlaceRequest.of(access.op()).namesDevice());
     }
 
     private boolean isMatrix(@Nullable Arg arg) {
@@ -129,31 +130,22 @@ final class RepeatedWeights {
     }
 
     /** By the layouts that are wanted; those that are worth it, and during whose uses no one writes the matrix. */
-    private List<Group> groups(List<Task> tasks, Source source, List<Use> uses) {
+    private List<Group> groups(Source source, List<Use> uses) {
         Map<TensorSpec, List<Use>> byLayout = new LinkedHashMap<>();
         for (Use use : uses) {
-            Stage stage = ((Task.Compute) tasks.get(use.task())).stages().get(use.stage());
+            Stage stage = tasks.compute(use.task()).stages().get(use.stage());
             wanted(stage).ifPresent(wanted -> byLayout.computeIfAbsent(wanted, _ -> new ArrayList<>()).add(use));
         }
         List<Group> groups = new ArrayList<>();
         byLayout.forEach((wanted, own) -> {
             if (own.size() >= LEAST_USES
-                    && isUnchanged(tasks, source.matrix().value(), own.getFirst().task(), own.getLast().task())) {
+                    && !tasks.writers(source.matrix().value()).isAnyIn(own.getFirst().task(), own.getLast().task())) {
                 String name = values.name(source.matrix().value())
                         + (source.transposed() ? "_packed_transposed" : "_packed");
                 groups.add(new Group(source, values.add(name, wanted), wanted, own));
             }
         });
         return groups;
-    }
-
-    private boolean isUnchanged(List<Task> tasks, int value, int first, int last) {
-        for (Task task : tasks.subList(first, last + 1)) {
-            if (Arrays.stream(task.writes()).anyMatch(written -> values.memory(written) == values.memory(value))) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private Optional<TensorSpec> wanted(Stage stage) {

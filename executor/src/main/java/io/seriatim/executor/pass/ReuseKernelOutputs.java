@@ -4,6 +4,8 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.computation.Reduction;
@@ -29,36 +31,26 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReuseKernelOutputs {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.BY_PRODUCTS,
-            (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.of(PassName.BY_PRODUCTS, (tasks, _) -> rewrite(tasks));
 
-    private final List<Task> tasks;
+    private final TaskGraph tasks;
     private final ValueTable values;
-    private final List<List<Integer>> writers = new ArrayList<>();
 
-    private ReuseKernelOutputs(List<Task> tasks, ValueTable values) {
+    private ReuseKernelOutputs(TaskGraph tasks) {
         this.tasks = tasks;
-        this.values = values;
-        for (int i = 0; i < values.size(); i++) {
-            writers.add(new ArrayList<>(1));
-        }
+        this.values = tasks.values();
+    }
+
+    private static void rewrite(TaskGraph tasks) {
+        ReuseKernelOutputs outputs = new ReuseKernelOutputs(tasks);
         for (int i = 0; i < tasks.size(); i++) {
-            for (int value : tasks.get(i).writes()) {
-                writers.get(values.memory(value)).add(i);
+            if (tasks.get(i) instanceof Task.Compute task) {
+                outputs.reuse(i, task);
             }
         }
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        ReuseKernelOutputs products = new ReuseKernelOutputs(tasks, values);
-        List<Task> taken = new ArrayList<>(tasks.size());
-        for (int i = 0; i < tasks.size(); i++) {
-            taken.add(tasks.get(i) instanceof Task.Compute task ? products.taken(i, task) : tasks.get(i));
-        }
-        return taken;
-    }
-
-    private Task.Compute taken(int index, Task.Compute task) {
+    private void reuse(int index, Task.Compute task) {
         List<Stage> stages = new ArrayList<>(task.stages());
         for (int i = 0; i < stages.size(); i++) {
             Arg less = source(index, stages.get(i));
@@ -67,12 +59,13 @@ final class ReuseKernelOutputs {
             }
         }
         if (stages.equals(task.stages())) {
-            return task;
+            return;
         }
         int[] reads = stages.stream().flatMap(stage -> stage.inputs().stream()).filter(Objects::nonNull)
                 .mapToInt(Arg::value)
                 .filter(value -> value >= 0).distinct().toArray();
-        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), reads, task.writes());
+        tasks.put(index,
+                new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), reads, task.writes()));
     }
 
     /** What a stage may sum in place of its input; null if there is nothing less. */
@@ -82,8 +75,8 @@ final class ReuseKernelOutputs {
                 || !isOverImages(reduction, summed.spec().shape())) {
             return null;
         }
-        List<Integer> all = writers.get(values.memory(summed.value()));
-        int writer = all.size() == 1 ? all.getFirst() : index;
+        TaskSet writers = tasks.writers(summed.value());
+        int writer = writers.size() == 1 ? writers.first() : index;
         Arg incoming = writer < index ? incoming(tasks.get(writer), summed.value()) : null;
         boolean fewer = incoming != null && incoming.value() >= 0
                 && incoming.spec().shape().size() < summed.spec().shape().size()
@@ -102,7 +95,7 @@ final class ReuseKernelOutputs {
     }
 
     /** The gradients that a task shares out to a value. */
-    private static @Nullable Arg incoming(Task task, int value) {
+    private static @Nullable Arg incoming(@Nullable Task task, int value) {
         if (!(task instanceof Task.Compute compute)) {
             return null;
         }
@@ -131,6 +124,6 @@ final class ReuseKernelOutputs {
 
     /** Whether what a task read is not written by it, nor by a later one up to another. */
     private boolean isKept(Arg arg, int from, int to) {
-        return writers.get(values.memory(arg.value())).stream().noneMatch(writer -> writer >= from && writer <= to);
+        return !tasks.writers(arg.value()).isAnyIn(from, to);
     }
 }

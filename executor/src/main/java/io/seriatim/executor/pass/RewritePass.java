@@ -1,9 +1,8 @@
 package io.seriatim.executor.pass;
 
 import io.seriatim.executor.ir.PassName;
-import io.seriatim.executor.ir.Task;
-import java.util.List;
-import java.util.function.BiFunction;
+import io.seriatim.executor.ir.TaskGraph;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 /**
@@ -15,18 +14,17 @@ import java.util.function.Predicate;
  * @param applies
  *            whether the pass is taken, by its switch and the place
  * @param rewrite
- *            gives the tasks, in the order of the program, that replace those it is given; it may add values to the
- *            context's table
+ *            changes the tasks of the graph into others that compute the same; it may add values
  */
 record RewritePass(String name, Predicate<PassContext> applies,
-        BiFunction<List<Task>, PassContext, List<Task>> rewrite) {
+        BiConsumer<TaskGraph, PassContext> rewrite) {
     /** A pass for all places that a switch turns off. */
-    static RewritePass of(PassName name, BiFunction<List<Task>, PassContext, List<Task>> rewrite) {
+    static RewritePass of(PassName name, BiConsumer<TaskGraph, PassContext> rewrite) {
         return new RewritePass(name.name(), context -> context.isOn(name), rewrite);
     }
 
     /** A pass for plans on the host that a switch turns off. */
-    static RewritePass onHost(PassName name, BiFunction<List<Task>, PassContext, List<Task>> rewrite) {
+    static RewritePass onHost(PassName name, BiConsumer<TaskGraph, PassContext> rewrite) {
         return new RewritePass(name.name(), context -> context.isOnForHost(name), rewrite);
     }
 }

@@ -5,7 +5,8 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
@@ -29,27 +30,25 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScaledProducts {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.EPILOGUES,
-            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+    static final RewritePass PASS = RewritePass.of(PassName.EPILOGUES, ScaledProducts::rewrite);
 
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final TaskTable tasks;
+    private final TaskGraph tasks;
 
-    private ScaledProducts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.values = values;
+    private ScaledProducts(TaskGraph tasks, PreparedKernels kernels) {
+        this.values = tasks.values();
         this.kernels = kernels;
-        this.tasks = new TaskTable(tasks, values);
+        this.tasks = tasks;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        ScaledProducts products = new ScaledProducts(tasks, values, kernels);
-        for (int i = 0; i < products.tasks.size(); i++) {
+    private static void rewrite(TaskGraph tasks, PassContext context) {
+        ScaledProducts products = new ScaledProducts(tasks, context.kernels());
+        for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute compute && compute.stages().size() == 1) {
                 products.scale(i, compute.stages().getFirst());
             }
         }
-        return products.tasks.left();
     }
 
     private void scale(int index, Stage stage) {
@@ -61,27 +60,27 @@ final class ScaledProducts {
                 || in.value() < 0
                 || out == null || !out.isWhole(values) || !in.spec().equals(out.spec())
                 || !in.spec().dtype().isFloating()
-                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1
+                || !tasks.isTemporaryOfOne(out.value())
                 || tasks.readers(out.value()).isEmpty()) {
             return;
         }
         PostOp factor = new PostOp.Apply(function, alpha, beta);
-        Integer written = tasks.writers(in.value()).ceiling(index);
-        List<Task.Compute> changed = new ArrayList<>();
-        for (int reader : tasks.readers(out.value())) {
-            Task.Compute product = written == null || written > reader
-                    ? scaled(tasks.get(reader), out.value(), in, factor)
-                    : null;
+        TaskSet writers = tasks.writers(in.value());
+        int[] readers = tasks.readers(out.value()).toArray();
+        List<Task.Compute> changed = new ArrayList<>(readers.length);
+        for (int reader : readers) {
+            Task.Compute product = writers.isAnyIn(index, reader)
+                    ? null
+                    : scaled(tasks.get(reader), out.value(), in, factor);
             if (product == null) {
                 return;
             }
             changed.add(product);
         }
-        int next = 0;
-        for (int reader : List.copyOf(tasks.readers(out.value()))) {
-            tasks.put(reader, changed.get(next++));
+        for (int i = 0; i < readers.length; i++) {
+            tasks.put(readers[i], changed.get(i));
         }
-        tasks.put(index, null);
+        tasks.remove(index);
     }
 
     /** The task with the original in place of what is scaled; null if not only products read that. */

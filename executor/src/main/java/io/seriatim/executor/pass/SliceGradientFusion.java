@@ -6,7 +6,7 @@ import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
@@ -14,9 +14,7 @@ import io.seriatim.tensor.computation.Fill;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.NavigableSet;
 import java.util.Objects;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,28 +30,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class SliceGradientFusion {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.VIEWS, (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.of(PassName.VIEWS, (tasks, _) -> rewrite(tasks));
 
     private final ValueTable values;
-    private final TaskTable tasks;
+    private final TaskGraph tasks;
 
     /** A task that fills a value with zeros and then copies something into a part of it. */
     private record Padded(int index, Task.Compute task, Stage fill, Stage copy) {
     }
 
-    private SliceGradientFusion(List<Task> tasks, ValueTable values) {
-        this.values = values;
-        this.tasks = new TaskTable(tasks, values);
+    private SliceGradientFusion(TaskGraph tasks) {
+        this.values = tasks.values();
+        this.tasks = tasks;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        SliceGradientFusion sums = new SliceGradientFusion(tasks, values);
-        for (int i = 0; i < sums.tasks.size(); i++) {
-            if (sums.tasks.get(i) instanceof Task.Compute task) {
+    private static void rewrite(TaskGraph tasks) {
+        SliceGradientFusion sums = new SliceGradientFusion(tasks);
+        for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute task) {
                 sums.join(i, task);
             }
         }
-        return sums.tasks.left();
     }
 
     private void join(int index, Task.Compute sum) {
@@ -61,8 +58,8 @@ final class SliceGradientFusion {
                 ? null
                 : sum.stages().getLast().outputs().getFirst();
         List<Arg> added = out == null ? List.of() : added(sum, out);
-        if (out == null || added.size() < 2 || !out.isWhole(values) || !tasks.isTemporary(out.value())
-                || !tasks.writers(out.value()).equals(Set.of(index)) || tasks.readers(out.value()).lower(index) != null
+        if (out == null || added.size() < 2 || !out.isWhole(values) || !tasks.isTemporaryOf(out.value(), index)
+                || tasks.readers(out.value()).isAnyIn(0, index - 1)
                 || !keepsToItself(sum, index, out)) {
             return;
         }
@@ -87,13 +84,13 @@ final class SliceGradientFusion {
             sum.operations().stream().filter(access -> !operations.contains(access)).forEach(operations::add);
             tasks.put(padded.index(), padded.task().with(operations, stages));
         }
-        tasks.put(index, null);
+        tasks.remove(index);
     }
 
-    /** Whether no one else reads what is added up on the way. */
+    /** Whether no other task reads the partial sums. */
     private boolean keepsToItself(Task.Compute sum, int index, Arg out) {
         return IntStream.of(sum.writes()).allMatch(value -> value == out.value()
-                || (value >= 0 && tasks.isTemporary(value) && Set.of(index).containsAll(tasks.readers(value))));
+                || (value >= 0 && values.isTemporary(value) && !tasks.isReadElsewhere(value, index)));
     }
 
     /**
@@ -128,12 +125,11 @@ final class SliceGradientFusion {
 
     /** The task that has written a value of zeros but for a part, which only the sum reads. */
     private @Nullable Padded padded(Arg arg, int sum) {
-        if (arg.value() < 0 || !arg.isWhole(values) || !tasks.isTemporary(arg.value())
-                || !tasks.readers(arg.value()).equals(Set.of(sum))) {
+        if (arg.value() < 0 || !tasks.isTemporaryOfOne(arg.value()) || !arg.isWhole(values)
+                || !tasks.readers(arg.value()).isOnly(sum)) {
             return null;
         }
-        NavigableSet<Integer> writers = tasks.writers(arg.value());
-        int index = writers.size() == 1 ? writers.first() : sum;
+        int index = tasks.writers(arg.value()).first();
         if (index >= sum || !(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 2) {
             return null;
         }

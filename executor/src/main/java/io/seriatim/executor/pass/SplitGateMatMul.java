@@ -5,7 +5,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
@@ -20,7 +20,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +36,7 @@ final class SplitGateMatMul {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = new RewritePass(PassName.GATES.name(),
             context -> context.isOnForHost(PassName.GATES) && context.isOn(PassName.EPILOGUES),
-            (tasks, context) -> of(tasks, context.values(), context.options().relaxedNan()));
+            (tasks, context) -> rewrite(tasks, context.options().relaxedNan()));
 
     /** The product of more rows takes so long that copies do not count. */
     private static final long MOST_ROWS = 256;
@@ -46,32 +45,33 @@ final class SplitGateMatMul {
 
     private final ValueTable values;
     private final boolean relaxedNan;
-    private final TaskTable tasks;
+    private final TaskGraph tasks;
     private final Map<Integer, List<Task>> parts = new HashMap<>();
 
     /** Some columns of a sum. */
     private record Gate(int split, long from, long columns, Arg out) {
     }
 
-    private SplitGateMatMul(List<Task> tasks, ValueTable values, boolean relaxedNan) {
-        this.values = values;
+    private SplitGateMatMul(TaskGraph tasks, boolean relaxedNan) {
+        this.values = tasks.values();
         this.relaxedNan = relaxedNan;
-        this.tasks = new TaskTable(tasks, values);
+        this.tasks = tasks;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, boolean relaxedNan) {
-        SplitGateMatMul gates = new SplitGateMatMul(tasks, values, relaxedNan);
+    private static void rewrite(TaskGraph tasks, boolean relaxedNan) {
+        SplitGateMatMul gates = new SplitGateMatMul(tasks, relaxedNan);
         for (int i = 0; i < tasks.size(); i++) {
             gates.divide(i);
         }
         if (gates.parts.isEmpty()) {
-            return tasks;
+            return;
         }
         List<Task> all = new ArrayList<>();
         for (int i = 0; i < tasks.size(); i++) {
-            all.addAll(gates.parts.getOrDefault(i, List.of(tasks.get(i))));
+            List<Task> parts = gates.parts.get(i);
+            all.addAll(parts != null ? parts : List.of(Objects.requireNonNull(tasks.get(i))));
         }
-        return all;
+        tasks.replaceAll(all);
     }
 
     /** Divides the sum that a task completes, if all that reads it are copies of columns. */
@@ -82,7 +82,7 @@ final class SplitGateMatMul {
         List<Integer> sum = new ArrayList<>();
         if (gates.size() < 2 || !isSum(whole, last, sum)
                 || gates.stream().anyMatch(
-                        gate -> !Fusion.place(tasks.compute(gate.split())).equals(Fusion.place(tasks.compute(last))))) {
+                        gate -> !isOfOnePlace(gate.split(), last))) {
             return;
         }
         sum.forEach(task -> parts.put(task, new ArrayList<>()));
@@ -95,18 +95,23 @@ final class SplitGateMatMul {
         }
     }
 
+    /** Whether two tasks ask for the same device and stream. */
+    private boolean isOfOnePlace(int task, int other) {
+        return tasks.compute(task).placeRequest().equals(tasks.compute(other).placeRequest());
+    }
+
     /**
      * The columns that a value is split into; none if it is used for something else too, or if what reads them is no
      * function of each element.
      */
     private List<Gate> gates(int value) {
         TensorSpec whole = values.spec(value);
-        if (whole == null || !tasks.isTemporary(value) || whole.shape().rank() != 2 || !whole.dtype().isFloating()
+        if (whole == null || !values.isTemporary(value) || whole.shape().rank() != 2 || !whole.dtype().isFloating()
                 || whole.shape().dim(0) > MOST_ROWS) {
             return List.of();
         }
         List<Gate> gates = new ArrayList<>();
-        for (int split : tasks.readers(value)) {
+        for (int split : tasks.readers(value).toArray()) {
             // What a task writes without a stage has no elements, but is written nevertheless.
             if (!(tasks.get(split) instanceof Task.Compute task) || task.writes().length != task.stages().size()) {
                 return List.of();
@@ -127,8 +132,7 @@ final class SplitGateMatMul {
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (!(stage.computation() instanceof Copy) || in == null || in.value() != value || out == null
                 || !out.isWhole(values)
-                || !tasks.isTemporary(out.value())
-                || tasks.writers(out.value()).size() != 1 || !out.spec().shape().equals(in.spec().shape())
+                || !tasks.isTemporaryOfOne(out.value()) || !out.spec().shape().equals(in.spec().shape())
                 || out.spec().dtype() != whole.dtype() || !isApplied(out, split)) {
             return null;
         }
@@ -140,13 +144,13 @@ final class SplitGateMatMul {
 
     /** Whether all that is done with it is to apply a function that may become part of a product. */
     private boolean isApplied(Arg part, int from) {
-        Set<Integer> readers = tasks.readers(part.value());
-        return readers.size() == 1 && tasks.get(readers.iterator().next()) instanceof Task.Compute reader
+        int only = tasks.readers(part.value()).first();
+        return tasks.readers(part.value()).size() == 1 && tasks.get(only) instanceof Task.Compute reader
                 && reader.stages().size() == 1
                 && reader.stages().getFirst().computation() instanceof Unary unary
                 && (relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
                 && part.equals(reader.stages().getFirst().inputs().getFirst())
-                && Fusion.place(reader).equals(Fusion.place(tasks.compute(from)));
+                && isOfOnePlace(only, from);
     }
 
     /**
@@ -159,7 +163,7 @@ final class SplitGateMatMul {
     private boolean isSum(int value, int writer, List<Integer> found) {
         if (tasks.writers(value).size() != 1 || found.contains(writer)
                 || !(tasks.get(writer) instanceof Task.Compute task)
-                || task.stages().size() != 1 || task.writes().length != 1 || !Fusion.isPure(task)) {
+                || task.stages().size() != 1 || task.writes().length != 1 || !task.isPure()) {
             return false;
         }
         Stage stage = task.stages().getFirst();
@@ -178,9 +182,9 @@ final class SplitGateMatMul {
     }
 
     private boolean isPartSum(int value, int reader, List<Integer> found) {
-        Integer writer = tasks.writers(value).lower(reader);
-        return writer != null && tasks.readers(value).equals(Set.of(reader)) && isSum(value, writer, found)
-                && Fusion.place(tasks.compute(writer)).equals(Fusion.place(tasks.compute(reader)));
+        int writer = tasks.writers(value).atOrBefore(reader - 1);
+        return writer >= 0 && tasks.readers(value).isOnly(reader) && isSum(value, writer, found)
+                && isOfOnePlace(writer, reader);
     }
 
     private static boolean isDivisible(MatMul product, Stage stage) {
@@ -197,7 +201,7 @@ final class SplitGateMatMul {
     }
 
     private boolean isAddend(Arg in, Arg out) {
-        return in.isWhole(values) && in.spec().equals(out.spec()) && tasks.isTemporary(in.value());
+        return in.isWhole(values) && in.spec().equals(out.spec()) && values.isTemporary(in.value());
     }
 
     /** The part of a value that is added up. */

@@ -3,7 +3,7 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.Touches;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
  * and a product for which the order does not fit is left as it is.
  */
 final class TimeStepGroups {
-    private final Task[] tasks;
+    private final TaskGraph tasks;
     private final ValueTable values;
-    private final Touches touches;
     private final Map<Integer, Slot> slots = new HashMap<>();
     private final List<Stack> stacks = new ArrayList<>();
 
@@ -56,10 +55,9 @@ final class TimeStepGroups {
     record Where(@Nullable Object base, long offset) {
     }
 
-    TimeStepGroups(Task[] tasks, ValueTable values, Touches touches) {
+    TimeStepGroups(TaskGraph tasks) {
         this.tasks = tasks;
-        this.values = values;
-        this.touches = touches;
+        this.values = tasks.values();
     }
 
     boolean isEmpty() {
@@ -85,13 +83,13 @@ final class TimeStepGroups {
 
     /** Whether only kernels know where it lies. */
     private boolean isMovable(int value) {
-        return touches.isTemporary(value) && Objects.requireNonNull(values.spec(value)).isRowMajor()
-                && Arrays.stream(touches.readers(value)).allMatch(task -> isMovableIn(task, value))
-                && Arrays.stream(touches.writers(value)).allMatch(task -> isMovableIn(task, value));
+        return values.isTemporary(value) && Objects.requireNonNull(values.spec(value)).isRowMajor()
+                && tasks.readers(value).stream().allMatch(task -> isMovableIn(task, value))
+                && tasks.writers(value).stream().allMatch(task -> isMovableIn(task, value));
     }
 
     private boolean isMovableIn(int index, int value) {
-        if (!(tasks[index] instanceof Task.Compute task)) {
+        if (!(tasks.get(index) instanceof Task.Compute task)) {
             return false;
         }
         boolean found = false;

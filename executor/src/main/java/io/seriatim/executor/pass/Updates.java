@@ -5,12 +5,13 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.network.Update;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,16 +34,16 @@ final class Updates {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = new RewritePass(PassName.UPDATES.name(),
             context -> context.isOnForHost(PassName.UPDATES) && !context.options().sequential(),
-            (tasks, context) -> of(tasks, context.values()));
+            (tasks, _) -> rewrite(tasks));
 
     /** What an update of so many elements takes is about what it takes to hand a task to a thread. */
     private static final long SMALL = 4096;
     private static final int MOST_JOINED = 64;
 
+    private final TaskGraph tasks;
     private final ValueTable values;
-    /** For each memory the place behind the last task that has read it, or written it. */
-    private final Map<Integer, Position> read = new HashMap<>();
-    private final Map<Integer, Position> written = new HashMap<>();
+    /** Where each task goes. */
+    private final Position[] positions;
 
     /** Behind a task that keeps its place, updates come in their own order. */
     private record Position(int after, int order) implements Comparable<Position> {
@@ -65,12 +66,17 @@ final class Updates {
     private record Kind(Update update, int rate) {
     }
 
-    private Updates(ValueTable values) {
-        this.values = values;
+    private Updates(TaskGraph tasks) {
+        this.tasks = tasks;
+        this.values = tasks.values();
+        this.positions = new Position[tasks.size()];
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        return tasks.stream().anyMatch(Updates::isUpdate) ? new Updates(values).ordered(tasks) : tasks;
+    private static void rewrite(TaskGraph tasks) {
+        List<Task> all = tasks.tasks();
+        if (all.stream().anyMatch(Updates::isUpdate)) {
+            tasks.replaceAll(new Updates(tasks).ordered(all));
+        }
     }
 
     private static boolean isUpdate(Task task) {
@@ -78,15 +84,15 @@ final class Updates {
                 && compute.stages().getFirst().computation() instanceof Update && compute.temporaries().isEmpty();
     }
 
-    private List<Task> ordered(List<Task> tasks) {
-        List<Placed> placed = new ArrayList<>(tasks.size());
+    private List<Task> ordered(List<Task> all) {
+        List<Placed> placed = new ArrayList<>(all.size());
         Position barrier = Position.FIRST;
-        for (int i = 0; i < tasks.size(); i++) {
-            Task task = tasks.get(i);
+        for (int i = 0; i < all.size(); i++) {
+            Task task = all.get(i);
             Position position = isUpdate(task)
-                    ? new Position(barrier.later(ready(task)).after(), i)
+                    ? new Position(barrier.later(ready(i, task)).after(), i)
                     : new Position(i, -1);
-            note(task, position);
+            positions[i] = position;
             placed.add(new Placed(task, position));
             barrier = task instanceof Task.Interpreted ? position : barrier;
         }
@@ -94,26 +100,38 @@ final class Updates {
         return joined(placed.stream().map(Placed::task).toList());
     }
 
-    /** Behind the last task that it must not be moved past. */
-    private Position ready(Task task) {
+    /** Behind the last of the tasks before an update that it must not be moved past. */
+    private Position ready(int index, Task task) {
         Position ready = Position.FIRST;
         for (int value : task.reads()) {
-            ready = ready.later(written.getOrDefault(values.memory(value), Position.FIRST));
+            ready = ready.later(lastWriter(value, index));
         }
         for (int value : task.writes()) {
-            ready = ready.later(written.getOrDefault(values.memory(value), Position.FIRST));
-            ready = ready.later(read.getOrDefault(values.memory(value), Position.FIRST));
+            ready = ready.later(lastWriter(value, index));
+            ready = ready.later(lastReader(value, index));
         }
         return ready;
     }
 
-    private void note(Task task, Position position) {
-        for (int value : task.reads()) {
-            read.merge(values.memory(value), position, Position::later);
+    /** The position of the last writer before an index. It stands behind all earlier users of the same memory. */
+    private Position lastWriter(int value, int index) {
+        int last = tasks.writers(value).atOrBefore(index - 1);
+        return last == TaskSet.NONE ? Position.FIRST : positions[last];
+    }
+
+    /**
+     * The last of the positions of the readers before an index. A reader that keeps its place stands behind all earlier
+     * ones; an update may have moved up past others that only read.
+     */
+    private Position lastReader(int value, int index) {
+        TaskSet readers = tasks.readers(value);
+        Position last = Position.FIRST;
+        boolean isKept = false;
+        for (int i = readers.atOrBefore(index - 1); i != TaskSet.NONE && !isKept; i = readers.atOrBefore(i - 1)) {
+            last = last.later(positions[i]);
+            isKept = positions[i].after() == i;
         }
-        for (int value : task.writes()) {
-            written.merge(values.memory(value), position, Position::later);
-        }
+        return last;
     }
 
     private List<Task> joined(List<Task> tasks) {

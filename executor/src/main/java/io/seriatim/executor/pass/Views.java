@@ -3,15 +3,14 @@ package io.seriatim.executor.pass;
 import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
-import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.program.Attribute;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
@@ -27,8 +26,6 @@ import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.NavigableSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,44 +41,40 @@ import org.jspecify.annotations.Nullable;
  * strides.
  *
  * <p>
- * Only where all runs on the host: between places whole values are moved. It comes last, since what makes several
- * operations one looks for values as they lie in memory.
+ * It applies only if the whole plan runs on the host: between places whole values are moved. It comes after fusion,
+ * which looks for values as they lie in memory.
  */
 final class Views {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.VIEWS,
-            (tasks, context) -> of(tasks, context.values(), context.options(), context.kernels()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.VIEWS, Views::rewrite);
 
     /** Elements in a row below which plain Java takes longer to begin rows than to copy. */
     private static final long SHORTEST_ROW = 64;
 
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final TaskTable tasks;
+    private final TaskGraph tasks;
 
-    private Views(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.values = values;
+    private Views(TaskGraph tasks, PreparedKernels kernels) {
+        this.values = tasks.values();
         this.kernels = kernels;
-        this.tasks = new TaskTable(tasks, values);
+        this.tasks = tasks;
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
-        if (!options.place().isHost()
-                || tasks.stream().flatMap(task -> task.operations().stream()).anyMatch(Views::isElsewhere)) {
-            return tasks;
+    private static void rewrite(TaskGraph tasks, PassContext context) {
+        if (isAnyElsewhere(tasks)) {
+            return;
         }
-        Views views = new Views(tasks, values, kernels);
-        for (int i = 0; i < views.tasks.size(); i++) {
+        Views views = new Views(tasks, context.kernels());
+        for (int i = 0; i < tasks.size(); i++) {
             views.view(i);
         }
-        return views.tasks.left();
     }
 
-    /** Whether it says that it runs elsewhere than on the host. */
-    static boolean isElsewhere(Access access) {
-        OpDesc op = access.op();
-        return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank()
-                && !device.equals("cpu");
+    /** Whether an operation asks for another device than the host. */
+    static boolean isAnyElsewhere(TaskGraph tasks) {
+        return tasks.tasks().stream().flatMap(task -> task.operations().stream())
+                .anyMatch(access -> PlaceRequest.of(access.op()).namesAccelerator());
     }
 
     private void view(int index) {
@@ -99,7 +92,11 @@ final class Views {
                 List<Stage> left = new ArrayList<>(compute.stages());
                 left.remove(stage);
                 Task.Compute rest = compute.with(compute.operations(), left);
-                tasks.put(index, left.isEmpty() && rest.writes().length == 0 ? null : rest);
+                if (left.isEmpty() && rest.writes().length == 0) {
+                    tasks.remove(index);
+                } else {
+                    tasks.put(index, rest);
+                }
             }
         }
     }
@@ -115,28 +112,32 @@ final class Views {
         int copy = out.value();
         Task.Compute task = compute(index);
         Region original = Region.of(in);
-        if (original == null || !isAll(out) || !tasks.isTemporary(copy) || tasks.writers(copy).size() != 1
+        if (original == null || !isAll(out) || !tasks.isTemporaryOfOne(copy)
                 || tasks.readers(copy).isEmpty() || task == null || task.touchedAgain().contains(copy)) {
             return false;
         }
-        Integer written = tasks.writers(in.value()).ceiling(index);
-        List<Task.Compute> changed = new ArrayList<>();
-        for (int reader : tasks.readers(copy)) {
-            Task.Compute other = reader == index || (written != null && written <= reader) ? null : compute(reader);
+        TaskSet writers = tasks.writers(in.value());
+        int[] readers = tasks.readers(copy).toArray();
+        List<Task.Compute> changed = new ArrayList<>(readers.length);
+        for (int reader : readers) {
+            Task.Compute other = reader == index || writers.isAnyIn(index, reader) ? null : compute(reader);
             Task.Compute reading = other == null ? null : replaced(other, copy, original, List.of());
             if (reading == null) {
                 return false;
             }
             changed.add(reading);
         }
-        int next = 0;
-        for (int reader : List.copyOf(tasks.readers(copy))) {
-            tasks.put(reader, changed.get(next++));
-        }
+        putAll(readers, changed);
         return true;
     }
 
-    /** Whether it is all of a value, in order, be it in another shape. */
+    private void putAll(int[] indexes, List<Task.Compute> changed) {
+        for (int i = 0; i < indexes.length; i++) {
+            tasks.put(indexes[i], changed.get(i));
+        }
+    }
+
+    /** Whether an argument is all of a value, in order, perhaps in another shape. */
     private boolean isAll(Arg arg) {
         TensorSpec spec = values.spec(arg.value());
         return spec != null && arg.offset() == 0 && arg.spec().isRowMajor() && arg.spec().dtype() == spec.dtype()
@@ -147,20 +148,20 @@ final class Views {
     private boolean isWrittenWhereItGoes(int index, Stage stage, Arg in, Arg out) {
         int value = in.value();
         TensorSpec spec = values.spec(value);
-        NavigableSet<Integer> sources = tasks.writers(value);
-        if (!tasks.isTemporary(value) || !tasks.isTemporary(out.value()) || spec == null || sources.isEmpty()
-                || sources.last() >= index
-                || !tasks.readers(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
+        int[] sources = tasks.writers(value).toArray();
+        if (!values.isTemporary(value) || !values.isTemporary(out.value()) || spec == null || sources.length == 0
+                || sources[sources.length - 1] >= index
+                || !tasks.readers(value).isOnly(index) || !isReadOnceIn(index, value)) {
             return false;
         }
         Region there = Region.of(in, out, spec);
-        if (there == null || !isFree(sources.first(), index, stage, out)) {
+        if (there == null || !isFree(sources[0], index, stage, out)) {
             return false;
         }
         List<Task.Compute> changed = new ArrayList<>();
         for (int writer : sources) {
             Task.Compute other = compute(writer);
-            if (other == null || !Fusion.place(other).equals(Fusion.place(tasks.compute(index)))) {
+            if (other == null || !other.placeRequest().equals(tasks.compute(index).placeRequest())) {
                 return false;
             }
             Task.Compute writing = replaced(other, value, there, List.of(stage.access()));
@@ -169,10 +170,7 @@ final class Views {
             }
             changed.add(writing);
         }
-        int next = 0;
-        for (int writer : List.copyOf(sources)) {
-            tasks.put(writer, changed.get(next++));
-        }
+        putAll(sources, changed);
         return true;
     }
 
@@ -192,11 +190,12 @@ final class Views {
 
     /** Whether, from a task on to the one of the copy, no one but the copy touches a part of a value. */
     private boolean isFree(int from, int index, Stage copy, Arg part) {
-        Integer reader = tasks.readers(part.value()).ceiling(from);
-        if (reader != null && reader <= index) {
+        if (tasks.readers(part.value()).isAnyIn(from, index)) {
             return false;
         }
-        for (int writer : tasks.writers(part.value()).subSet(from, true, index, true)) {
+        TaskSet writers = tasks.writers(part.value());
+        for (int writer = writers.atOrAfter(from); writer != TaskSet.NONE && writer <= index; writer = writers
+                .atOrAfter(writer + 1)) {
             if (!(tasks.get(writer) instanceof Task.Compute compute)) {
                 return false;
             }

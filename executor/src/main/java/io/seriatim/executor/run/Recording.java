@@ -58,7 +58,7 @@ public final class Recording {
                             Arrays.stream(plan.before()[i]).boxed().toList()));
         }
         List<TracedPlan.Value> values = new ArrayList<>();
-        Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+        Lifetimes lifetimes = Lifetimes.of(plan);
         long parameters = 0;
         for (int i = 0; i < plan.values().size(); i++) {
             TensorSpec spec = plan.values().spec(i);

@@ -3,6 +3,7 @@ package io.seriatim.executor.schedule;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
@@ -51,8 +52,8 @@ record Dependencies(int[][] before, long found, long examined) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 256;
 
-    public static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
-        return new Search(tasks, values, block.program(), options).search(options.sequential());
+    public static Dependencies of(TaskGraph graph, Block block, Options options) {
+        return new Search(graph, block.program(), options).search(options.sequential());
     }
 
     /** Returns no dependencies, for tasks that run once, in program order. */
@@ -95,20 +96,20 @@ record Dependencies(int[][] before, long found, long examined) {
         private final boolean isAllocated;
         private final Footprints footprints;
         private final int[] together;
-        private final Touching writers;
-        private final Touching readers;
+        private final Live writers;
+        private final Live readers;
         private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
 
-        Search(List<Task> tasks, ValueTable values, Program program, Options options) {
-            this.tasks = tasks;
-            this.values = values;
+        Search(TaskGraph graph, Program program, Options options) {
+            this.tasks = graph.tasks();
+            this.values = graph.values();
             this.program = program;
             this.statefulRandom = options.paddleRandom() != null;
             this.isAllocated = !options.memoryPlan();
             this.footprints = new Footprints(tasks, values);
             this.together = Tiling.together(tasks, values);
-            this.writers = new Touching(values.size());
-            this.readers = new Touching(values.size());
+            this.writers = new Live(values.size());
+            this.readers = new Live(values.size());
         }
 
         Dependencies search(boolean sequential) {
@@ -166,9 +167,9 @@ record Dependencies(int[][] before, long found, long examined) {
             }
         }
 
-        private void conflicts(Touching touching, int memory, int index, int first, SortedSet<Integer> waits) {
-            for (int i = 0; i < touching.count(memory); i++) {
-                int other = touching.get(memory, i);
+        private void conflicts(Live live, int memory, int index, int first, SortedSet<Integer> waits) {
+            for (int i = 0; i < live.count(memory); i++) {
+                int other = live.get(memory, i);
                 if (other < first && !footprints.areApart(other, index, memory)) {
                     waits.add(other);
                 }
@@ -225,12 +226,16 @@ record Dependencies(int[][] before, long found, long examined) {
         }
     }
 
-    /** For each memory, the tasks that accessed it and that later tasks may have to wait for. */
-    private static final class Touching {
+    /**
+     * For each memory, the tasks that accessed it and that later tasks may have to wait for: no task has overwritten all
+     * that they accessed since. This is the state of one sweep in the order of the program, not an index of uses; it grows and shrinks
+     * with the parts of memory that are written.
+     */
+    private static final class Live {
         private final int[][] tasks;
         private final int[] counts;
 
-        Touching(int values) {
+        Live(int values) {
             this.tasks = new int[values][];
             this.counts = new int[values];
         }

@@ -1,10 +1,10 @@
 package io.seriatim.executor.schedule;
 
-import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * The lifetimes of memory, from the first task that writes it to its last uses. Memory is identified by the value that
@@ -21,49 +21,45 @@ record Lifetimes(int[] first, int[][] users) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 64;
 
-    public static Lifetimes of(List<Task> tasks, ValueTable values) {
-        int n = values.size();
-        int[] counts = new int[n];
-        int[] seen = new int[n];
-        Arrays.fill(seen, -1);
-        for (int i = 0; i < tasks.size(); i++) {
-            count(tasks.get(i).reads(), values, i, seen, counts);
-            count(tasks.get(i).writes(), values, i, seen, counts);
-        }
-        int[][] users = new int[n][];
-        Arrays.setAll(users, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
-        int[] first = new int[n];
+    /** Of a plan that is compiled. */
+    public static Lifetimes of(CompiledPlan plan) {
+        return of(new TaskGraph(plan.tasks(), plan.values()));
+    }
+
+    public static Lifetimes of(TaskGraph graph) {
+        ValueTable values = graph.values();
+        int[][] users = new int[values.size()][];
+        int[] first = new int[users.length];
+        Arrays.fill(users, NONE);
         Arrays.fill(first, -1);
-        int[] filled = new int[n];
-        for (int i = 0; i < tasks.size(); i++) {
-            for (int value : tasks.get(i).reads()) {
-                fill(values.memory(value), i, users, filled);
-            }
-            for (int value : tasks.get(i).writes()) {
-                int memory = values.memory(value);
-                fill(memory, i, users, filled);
-                if (first[memory] < 0 && values.origin(memory) == ValueNumbering.Origin.COMPUTED) {
-                    first[memory] = i;
+        for (int i = 0; i < users.length; i++) {
+            if (values.memory(i) == i) {
+                users[i] = union(graph.readers(i), graph.writers(i));
+                if (values.origin(i) == ValueNumbering.Origin.COMPUTED) {
+                    first[i] = graph.writers(i).first();
                 }
             }
         }
         return new Lifetimes(first, users);
     }
 
-    private static void count(int[] touched, ValueTable values, int task, int[] seen, int[] counts) {
-        for (int value : touched) {
-            int memory = values.memory(value);
-            if (seen[memory] != task) {
-                seen[memory] = task;
-                counts[memory]++;
-            }
+    private static int[] union(TaskSet readers, TaskSet writers) {
+        if (readers.isEmpty() || writers.isEmpty()) {
+            TaskSet all = readers.isEmpty() ? writers : readers;
+            return all.isEmpty() ? NONE : all.toArray();
         }
-    }
-
-    private static void fill(int memory, int task, int[][] users, int[] filled) {
-        if (filled[memory] == 0 || users[memory][filled[memory] - 1] != task) {
-            users[memory][filled[memory]++] = task;
+        int[] some = readers.toArray();
+        int[] others = writers.toArray();
+        int[] all = new int[some.length + others.length];
+        int count = 0;
+        for (int i = 0, j = 0; i < some.length || j < others.length; count++) {
+            boolean takes = j == others.length || (i < some.length && some[i] <= others[j]);
+            boolean both = i < some.length && j < others.length && some[i] == others[j];
+            all[count] = takes ? some[i] : others[j];
+            i += takes ? 1 : 0;
+            j += !takes || both ? 1 : 0;
         }
+        return count == all.length ? all : Arrays.copyOf(all, count);
     }
 
     /** Returns the last task in program order that accesses some memory; −1 if there is none. */

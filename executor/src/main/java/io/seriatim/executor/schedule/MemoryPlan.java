@@ -4,6 +4,7 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.TensorSpec;
@@ -46,11 +47,11 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
     private static final long ALLOWANCE = 1 << 20;
 
     /** Returns a plan in which the allocator provides separate memory for each value. */
-    public static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before,
-            boolean inOrder) {
-        long[] offsets = new long[values.size()];
+    public static MemoryPlan none(TaskGraph graph, Lifetimes lifetimes, int[][] before, boolean inOrder) {
+        List<Task> tasks = graph.tasks();
+        long[] offsets = new long[graph.values().size()];
         Arrays.fill(offsets, -1);
-        Search search = new Search(tasks, values, lifetimes, before, null, false, Map.of());
+        Search search = new Search(graph, lifetimes, before, null, false, Map.of());
         search.plan();
         Map<Place, Long> scratch = new LinkedHashMap<>();
         long[][] temporaries = new long[tasks.size()][];
@@ -69,15 +70,15 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         return new MemoryPlan(offsets, temporaries, scratch, before, 0, search.sum, search.live);
     }
 
-    public static MemoryPlan of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before,
-            boolean inOrder, boolean inPlace) {
-        MemoryPlan serial = new Search(tasks, values, lifetimes, before, null, inPlace, Map.of()).plan();
+    public static MemoryPlan of(TaskGraph graph, Lifetimes lifetimes, int[][] before, boolean inOrder,
+            boolean inPlace) {
+        MemoryPlan serial = new Search(graph, lifetimes, before, null, inPlace, Map.of()).plan();
         if (inOrder) {
             return serial;
         }
         Map<Place, Long> limits = new HashMap<>();
         serial.arenas().forEach((place, bytes) -> limits.put(place, (long) (bytes * MOST_GROWTH) + ALLOWANCE));
-        return new Search(tasks, values, lifetimes, before.clone(), Ancestors.of(before), inPlace, limits).plan();
+        return new Search(graph, lifetimes, before.clone(), Ancestors.of(before), inPlace, limits).plan();
     }
 
     public long arenaBytes() {
@@ -85,6 +86,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
     }
 
     private static final class Search {
+        private final TaskGraph graph;
         private final List<Task> tasks;
         private final ValueTable values;
         private final Lifetimes lifetimes;
@@ -102,11 +104,12 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private long now;
         private long live;
 
-        Search(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, @Nullable Ancestors ancestors,
+        Search(TaskGraph graph, Lifetimes lifetimes, int[][] before, @Nullable Ancestors ancestors,
                 boolean inPlace,
                 Map<Place, Long> limits) {
-            this.tasks = tasks;
-            this.values = values;
+            this.graph = graph;
+            this.tasks = graph.tasks();
+            this.values = graph.values();
             this.lifetimes = lifetimes;
             this.before = before;
             this.ancestors = ancestors;
@@ -212,12 +215,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index),
                     Arrays.stream(lifetimes.users()[memory])
                             .filter(user -> user > index && order != null && !order.precedes(index, user)
-                                    && writes(user, memory)))
+                                    && graph.writers(memory).contains(user)))
                     .toArray();
-        }
-
-        private boolean writes(int task, int memory) {
-            return Arrays.stream(tasks.get(task).writes()).anyMatch(value -> values.memory(value) == memory);
         }
 
         private void end(int memory, int task) {
@@ -297,7 +296,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             if (offsets[read] < 0 || bytes(read) != bytes(written) || lifetimes.first()[read] >= writers[0]) {
                 return false;
             }
-            for (int writer : writersOf(written)) {
+            for (int writer : graph.writers(written).toArray()) {
                 if (Arrays.stream(writers).noneMatch(each -> each == writer)
                         || !isPart(tasks.get(writer), input, read, written)) {
                     return false;
@@ -310,10 +309,6 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                 }
             }
             return lifetimes.last(read) <= writers[writers.length - 1];
-        }
-
-        private int[] writersOf(int memory) {
-            return Arrays.stream(lifetimes.users()[memory]).filter(user -> writes(user, memory)).toArray();
         }
 
         private boolean isBefore(int first, int second) {

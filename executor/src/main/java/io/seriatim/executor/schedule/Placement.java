@@ -6,10 +6,10 @@ import io.seriatim.executor.ir.Failures;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Step;
-import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -59,15 +59,17 @@ public final class Placement {
         this.kernels = kernels;
     }
 
-    public static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels,
-            boolean inner) {
+    /** Gives each task of a graph its place and kernels, and adds transfers. Inner: of a block inside another one. */
+    public static void of(TaskGraph graph, Options options, PreparedKernels kernels, boolean inner) {
+        ValueTable values = graph.values();
         Placement placement = new Placement(values, options, kernels);
-        List<Task> chosen = new ArrayList<>(tasks.size());
         boolean onHost = true;
-        for (Task task : tasks) {
-            Task with = task instanceof Task.Compute compute ? placement.choose(compute) : task;
-            onHost &= with.place().isHost();
-            chosen.add(with);
+        for (int i = 0; i < graph.size(); i++) {
+            if (graph.get(i) instanceof Task.Compute compute) {
+                Task.Compute with = placement.choose(compute);
+                onHost &= with.place().isHost();
+                graph.put(i, with);
+            }
         }
         for (int i = 0; i < values.size(); i++) {
             if (onHost || values.origin(i) == ValueNumbering.Origin.FED
@@ -76,8 +78,9 @@ public final class Placement {
             }
         }
         if (onHost) {
-            return chosen;
+            return;
         }
+        List<Task> chosen = graph.tasks();
         placement.homes(chosen);
         List<List<Reader>> readers = placement.readers(chosen);
         placement.given(chosen).forEach(reader -> placement.read(reader.value(), reader.place()));
@@ -86,15 +89,15 @@ public final class Placement {
             readers.get(i).forEach(reader -> placement.read(reader.value(), reader.place()));
         }
         placement.bringHome();
-        return placement.placed;
+        graph.replaceAll(placement.placed);
     }
 
     private Task.Compute choose(Task.Compute task) {
-        Place place = wished(task);
+        Place place = task.placeRequest().resolve(options.place());
         // A transfer copies a whole value. Memory that several variables share stays on the host, where all of them use
         // it.
         if (values.hasParts()
-                && java.util.stream.IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
+                && IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
                         .anyMatch(value -> values.hasParts(values.memory(value)))) {
             place = Place.CPU;
         }
@@ -125,23 +128,6 @@ public final class Placement {
             stages.add(computation == null ? stage : stage.with(kernels.get(computation, place, stage.specs())));
         }
         return stages;
-    }
-
-    /** Returns the place that the operation names. The index of a GPU refers to accelerators of the executor's kind. */
-    private Place wished(Task.Compute task) {
-        if (task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text)
-                && !text.isBlank()) {
-            if (text.startsWith("gpu")) {
-                int colon = text.indexOf(':');
-                int index = colon < 0 || !text.substring(colon + 1).chars().allMatch(Character::isDigit)
-                        || colon + 1 == text.length()
-                                ? 0
-                                : Integer.parseInt(text.substring(colon + 1));
-                return options.place().isHost() ? Place.CPU : new Place(options.place().kind(), index);
-            }
-            return Place.parse(text);
-        }
-        return options.place();
     }
 
     /** Sets the home of each memory: the place of the first task that writes it, or else of the first that reads it. */

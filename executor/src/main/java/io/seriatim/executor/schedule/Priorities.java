@@ -2,7 +2,7 @@ package io.seriatim.executor.schedule;
 
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -43,13 +43,14 @@ public final class Priorities {
         return schema != null && schema.effects().contains(Effect.COMMUNICATION);
     }
 
-    /** Returns tasks in the order in which one thread runs them: by priority, then by program order. */
-    public static List<Task> ordered(List<Task> tasks, ValueTable values, Block block, Options options) {
+    /** Brings tasks into the order in which one thread runs them: by priority, then by program order. */
+    public static void order(TaskGraph graph, Block block, Options options) {
+        List<Task> tasks = graph.tasks();
         int[] priorities = tasks.stream().mapToInt(Priorities::of).toArray();
         if (areEqual(priorities)) {
-            return tasks;
+            return;
         }
-        int[][] before = Dependencies.of(tasks, values, block, options).before();
+        int[][] before = Dependencies.of(graph, block, options).before();
         int[][] after = Dependencies.after(before);
         int[] waiting = new int[before.length];
         PriorityQueue<Integer> ready = new PriorityQueue<>(
@@ -69,7 +70,7 @@ public final class Priorities {
                 }
             }
         }
-        return ordered;
+        graph.replaceAll(ordered);
     }
 
     /** Returns whether all priorities are equal. */

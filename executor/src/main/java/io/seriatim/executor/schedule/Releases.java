@@ -2,10 +2,12 @@ package io.seriatim.executor.schedule;
 
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Operations;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,15 +25,15 @@ public // Never compared.
 record Releases(int[][] after, int[] counts) {
     private static final int[] NONE = {};
 
-    public static Releases of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, MemoryPlan memory,
-            boolean inOrder) {
+    public static Releases of(TaskGraph graph, Lifetimes lifetimes, MemoryPlan memory, boolean inOrder) {
+        ValueTable values = graph.values();
         boolean[] kept = new boolean[values.size()];
         for (int i = 0; i < kept.length; i++) {
             if (values.isWanted(i) || values.isPersistable(i)) {
                 kept[values.memory(i)] = true;
             }
         }
-        List<@Nullable List<Integer>> lists = new ArrayList<>(java.util.Collections.nCopies(tasks.size(), null));
+        List<@Nullable List<Integer>> lists = new ArrayList<>(Collections.nCopies(graph.size(), null));
         int[] counts = new int[values.size()];
         Ancestors ancestors = null;
         for (int i = 0; i < kept.length; i++) {
@@ -53,7 +55,7 @@ record Releases(int[][] after, int[] counts) {
                 }
             }
         }
-        int[][] after = new int[tasks.size()][];
+        int[][] after = new int[graph.size()][];
         Arrays.setAll(after, i -> {
             List<Integer> list = lists.get(i);
             return list == null ? NONE : list.stream().mapToInt(Integer::intValue).toArray();

@@ -1,8 +1,8 @@
 package io.seriatim.executor.schedule;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.graph.program.Attribute;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -99,9 +99,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
         if (task instanceof Task.Transfer transfer) {
             return names.getOrDefault(transfer.from(), "");
         }
-        return task.operations().getFirst().op().attribute("execution_stream") instanceof Attribute.Text(String text)
-                ? text
-                : "";
+        return PlaceRequest.of(task.operations().getFirst().op()).stream();
     }
 
     /**

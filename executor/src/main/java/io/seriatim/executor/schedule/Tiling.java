@@ -1,15 +1,14 @@
 package io.seriatim.executor.schedule;
 
-import io.seriatim.executor.ir.Access;
+import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
@@ -71,8 +70,10 @@ public final class Tiling {
         this.pieces = new Tiles(values);
     }
 
-    /** Tiles tasks, all of which run on the host. */
-    public static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
+    /** Tiles the tasks of a graph, all of which run on the host. */
+    public static void split(TaskGraph graph, Options options, PreparedKernels kernels) {
+        List<Task> tasks = graph.tasks();
+        ValueTable values = graph.values();
         Tiling partition = new Tiling(tasks, values, kernels, options.threads(), options.eager() ? 1 : LEAST_PART);
         List<Task> all = new ArrayList<>(tasks.size());
         for (Task task : tasks) {
@@ -88,7 +89,9 @@ public final class Tiling {
                                 whole.reads(), whole.writes())));
             }
         }
-        return all;
+        if (all.size() > tasks.size()) {
+            graph.replaceAll(all);
+        }
     }
 
     /**
@@ -134,7 +137,7 @@ public final class Tiling {
     }
 
     private List<Stage> parts(Task.Compute task) {
-        if (task.stages().size() != 1 || !isPure(task)) {
+        if (task.stages().size() != 1 || !task.isPure()) {
             return List.of();
         }
         Stage stage = task.stages().getFirst();
@@ -180,16 +183,6 @@ public final class Tiling {
         return List.of();
     }
 
-    private static boolean isPure(Task.Compute task) {
-        for (Access access : task.operations()) {
-            Operation schema = Operations.system().find(access.op().type());
-            if (schema == null || !schema.effects().isEmpty()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     private boolean areSplittable(int[] written) {
         return written.length > 0 && Arrays.stream(written).allMatch(value -> isSplittable[values.memory(value)]);
     }
@@ -231,7 +224,7 @@ public final class Tiling {
 
     private @Nullable Kernel kernel(Computation computation, Stage piece) {
         try {
-            return kernels.get(computation, io.seriatim.device.Place.CPU, piece.specs());
+            return kernels.get(computation, Place.CPU, piece.specs());
         } catch (NoKernelException e) {
             return null;
         }

@@ -17,6 +17,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Network;
@@ -27,8 +28,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,7 +56,15 @@ class PassPipelineTest {
 
     private record CompiledTasks(List<Task> tasks, ValueTable values) {
         void check(List<Task> rewritten) {
-            new PassCheck.On(tasks, values).after(RewritePass.of(PassName.CHAINS, (same, context) -> same), rewritten);
+            check(graph -> graph.replaceAll(rewritten));
+        }
+
+        void check(Consumer<TaskGraph> rewrite) {
+            TaskGraph graph = new TaskGraph(tasks, values);
+            PassCheck check = new PassCheck.On(graph);
+            rewrite.accept(graph);
+            check.after(RewritePass.of(PassName.CHAINS, (_, _) -> {
+            }), graph);
         }
     }
 
@@ -93,6 +104,31 @@ class PassPipelineTest {
         List<Task> turned = new ArrayList<>(made.tasks);
         Collections.reverse(turned);
         assertThrows(IllegalStateException.class, () -> made.check(turned));
+    }
+
+    /** The index of uses does not see what is changed behind the graph's back. */
+    @Test
+    void aPassThatChangesATaskWithoutTheGraphIsFound() {
+        CompiledTasks made = tasks();
+        IllegalStateException thrown = assertThrows(IllegalStateException.class, () -> made.check(graph -> {
+            int[] reads = Objects.requireNonNull(graph.get(1)).reads();
+            int read = reads[0];
+            assertTrue(graph.readers(read).contains(1));
+            reads[0] = Objects.requireNonNull(graph.get(0)).reads()[0];
+        }));
+        assertTrue(String.valueOf(thrown.getMessage()).contains("index of uses"), thrown::getMessage);
+    }
+
+    @Test
+    void aPassThatRenamesTheMemoryOfAValueIsFound() {
+        CompiledTasks made = tasks();
+        IllegalStateException thrown = assertThrows(IllegalStateException.class, () -> made.check(graph -> {
+            int first = Objects.requireNonNull(graph.get(0)).writes()[0];
+            int second = Objects.requireNonNull(graph.get(1)).writes()[0];
+            assertTrue(graph.writers(second).isOnly(1));
+            graph.values().sameMemory(second, first);
+        }));
+        assertTrue(String.valueOf(thrown.getMessage()).contains("index of uses"), thrown::getMessage);
     }
 
     @Test
