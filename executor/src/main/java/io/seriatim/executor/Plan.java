@@ -208,20 +208,41 @@ public final class Plan {
 
     private Results runWithLock(Scope root, Map<String, Tensor> fed) {
         Lock lock = root.lock(writesScope);
+        // Inside of another run on the scope, runs with earlier turns wait for that one.
+        boolean isOrdered = writesScope && !root.isLockedByThisThread();
+        Reads.Taken batches = reads.take(root, isOrdered ? root.readingOrder() : null);
+        BatchClaim claim = batches.claim();
         try {
+            lock(lock, claim);
+        } finally {
+            if (claim != null) {
+                claim.pass();
+            }
+        }
+        try {
+            batches.tensors().forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
+            return run(root, fed);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for the lock of the scope. A run that gives up takes no batches. */
+    private static void lock(Lock lock, @Nullable BatchClaim claim) {
+        try {
+            if (claim != null) {
+                claim.awaitTurn();
+            }
             // This way it is fair, too. Whoever holds the lock may need the engine of which this thread is a worker.
             if (!lock.tryLock(0, TimeUnit.NANOSECONDS)) {
                 Engine.blocking(lock::lockInterruptibly);
             }
         } catch (InterruptedException e) {
+            if (claim != null) {
+                claim.giveBack();
+            }
             Thread.currentThread().interrupt();
             throw interruptedBefore(e);
-        }
-        try {
-            reads.take(root).forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
-            return run(root, fed);
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The read operations of a program's global block. A run takes all their batches before it executes any operation, as
@@ -52,22 +53,34 @@ record Reads(List<ReadInstruction> instructions) {
     }
 
     /**
-     * Takes a batch from each reader.
+     * The batches of a run.
      *
-     * @return the tensors by variable
+     * @param claim
+     *            to be given back if the run does not begin; null if nothing was read
+     * @param tensors
+     *            by variable
+     */
+    record Taken(@Nullable BatchClaim claim, Map<String, Tensor> tensors) {
+    }
+
+    /**
+     * Takes a batch from each reader, and waits for it. The caller holds no lock, since sources are user code.
+     *
+     * @param order
+     *            gives the run its turn; null if the order of the runs does not matter
      * @throws EndOfBatches
      *             if a reader is at the end of its data; all readers restart at the next run
      * @throws ProgramFailedException
      *             if a source threw an exception, or if a batch does not match the types of the program
      */
-    Map<String, Tensor> take(Scope root) {
+    Taken take(Scope root, @Nullable RunOrder order) {
         if (instructions.isEmpty()) {
-            return Map.of();
+            return new Taken(null, Map.of());
         }
         List<Reader> readers = instructions.stream().map(each -> each.reader(root.value(each.name()))).toList();
-        List<Reader.Outcome> outcomes;
+        BatchClaim claim;
         try {
-            outcomes = Reader.take(readers);
+            claim = Reader.claim(readers, order);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failure(instructions.getFirst(),
@@ -75,6 +88,18 @@ record Reads(List<ReadInstruction> instructions) {
         } catch (IllegalStateException e) {
             throw failure(instructions.getFirst(), String.valueOf(e.getMessage()), e);
         }
+        Taken taken = null;
+        try {
+            taken = new Taken(claim, tensors(claim.outcomes()));
+            return taken;
+        } finally {
+            if (taken == null) {
+                claim.pass();
+            }
+        }
+    }
+
+    private Map<String, Tensor> tensors(List<Reader.Outcome> outcomes) {
         ReadInstruction.requireData(instructions, outcomes);
         Map<String, Tensor> batches = new LinkedHashMap<>();
         for (int i = 0; i < outcomes.size(); i++) {

@@ -33,6 +33,7 @@ public final class Scope {
     private final Set<String> kept = ConcurrentHashMap.newKeySet();
     /** Fair, so that writing runs execute in the order of their calls. */
     private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
+    private final RunOrder reading = new RunOrder();
     @GuardedBy("this")
     private @Nullable Engine engine;
     @GuardedBy("this")
@@ -191,6 +192,18 @@ public final class Scope {
                             + "it would wait forever for the outer run: start it afterwards, or on another scope");
         }
         return writes ? order.writeLock() : order.readLock();
+    }
+
+    /** Whether this thread is inside of a run on this tree. */
+    boolean isLockedByThisThread() {
+        return parent == null
+                ? order.isWriteLockedByCurrentThread() || order.getReadHoldCount() > 0
+                : parent.isLockedByThisThread();
+    }
+
+    /** The order of runs that take batches and change variables of this tree. */
+    RunOrder readingOrder() {
+        return parent == null ? reading : parent.readingOrder();
     }
 
     /**

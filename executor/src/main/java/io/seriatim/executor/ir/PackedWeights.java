@@ -9,23 +9,35 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scope's variables in the layouts that kernels want, each made once for all plans. For many threads: an entry is
- * made by the first that wants it while the others wait, and is not changed afterwards. One that is out of date is
- * replaced. Its memory comes back when the last frame lets go of it, so that the layouts of shapes that are run no more
- * do not gather.
+ * A scope's variables in the layouts that kernels want, each packed once for all plans. For many threads: the first
+ * thread that asks for an entry packs it while the others wait, and no lock is held meanwhile. An entry does not change;
+ * one that is out of date is replaced. Its memory is freed when the last frame releases it, so that layouts for shapes
+ * that are no longer run do not accumulate.
  */
 public final class PackedWeights {
     private final Map<String, Map<Form, Entry>> entries = new ConcurrentHashMap<>();
+    private final SingleFlight<Key, Entry> flights = new SingleFlight<>();
+
+    /** What threads wait for that ask for the same. */
+    private record Key(String name, Form form) {
+        @Override
+        public String toString() {
+            return "the packed weights '" + name + "' in layout " + form.wanted();
+        }
+    }
 
     /** A part of a variable, or all of it, and how it lies when it is packed. */
     public record Form(long offset, TensorSpec source, TensorSpec wanted) {
     }
 
     /**
-     * What was packed, as its buffer counted changes then, and how many use it. Once none does, it is never used again.
+     * A packed variable, the number of changes that its buffer counted then, and the number of its users. An entry that
+     * has lost its last user is never used again.
      */
     public static final class Entry {
         private final Buffer source;
@@ -54,7 +66,7 @@ public final class PackedWeights {
                     && source.isOpen();
         }
 
-        /** Counts another user; false if there is none any more. */
+        /** Counts another user; false if the entry has no user any more. */
         private boolean use() {
             int before = users.get();
             while (before > 0 && !users.compareAndSet(before, before + 1)) {
@@ -65,7 +77,11 @@ public final class PackedWeights {
     }
 
     /**
-     * The variable as it is now; null if changes of it may go unseen. Whoever gets it lets it go by {@link #release}.
+     * The packed variable as it is now. The caller returns it by {@link #release}.
+     *
+     * @return null if changes of the variable cannot be noticed
+     * @throws RunFailure
+     *             if the thread is interrupted while another one packs
      */
     @Nullable
     public Entry get(String name, Tensor variable, Form form, Kernel packing) {
@@ -74,10 +90,36 @@ public final class PackedWeights {
             forget(name);
             return null;
         }
-        return entries.computeIfAbsent(name, _ -> new ConcurrentHashMap<>()).compute(form,
-                (_, there) -> there != null && there.isOf(variable, now) && there.use()
-                        ? there
-                        : entry(variable, now, form, packing));
+        while (true) {
+            // An entry begins with one user, which is the thread that has made it.
+            AtomicReference<@Nullable Entry> made = new AtomicReference<>();
+            Entry entry = flight(new Key(name, form), () -> find(name, form, variable, now), () -> {
+                Entry packed = entry(variable, now, form, packing);
+                made.set(packed);
+                entries.computeIfAbsent(name, _ -> new ConcurrentHashMap<>()).put(form, packed);
+                return packed;
+            });
+            if (made.get() != null || (entry.isOf(variable, now) && entry.use())) {
+                return entry;
+            }
+        }
+    }
+
+    private Entry flight(Key key, Supplier<@Nullable Entry> find, Supplier<Entry> make) {
+        try {
+            return flights.get(key, find, make);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RunFailure("plan",
+                    "Interrupted while another thread packed the weights '" + key.name() + "'; nothing was changed", e);
+        }
+    }
+
+    /** An entry that is of use; it may lose its last user before it is used. */
+    private @Nullable Entry find(String name, Form form, Tensor variable, long now) {
+        Map<Form, Entry> forms = entries.get(name);
+        Entry there = forms == null ? null : forms.get(form);
+        return there != null && there.isOf(variable, now) && there.users.get() > 0 ? there : null;
     }
 
     private static Entry entry(Tensor variable, long now, Form form, Kernel packing) {
@@ -88,7 +130,7 @@ public final class PackedWeights {
         return new Entry(variable.buffer(), variable.offset(), now, packed);
     }
 
-    /** A user less. The last one frees the memory. */
+    /** Counts a user off. The last one frees the memory. */
     public void release(String name, Form form, Entry entry) {
         if (entry.users.decrementAndGet() == 0) {
             Map<Form, Entry> forms = entries.get(name);
