@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class DeviceQueues implements AutoCloseable {
     private final CompiledPlan plan;
     private final Frame frame;
+    private final Storage storage;
     private final StreamPool pool;
     private final List<Stream> streams = new ArrayList<>();
     private final @Nullable Event[] events;
@@ -36,9 +37,10 @@ final class DeviceQueues implements AutoCloseable {
     private final Queue<Integer> reshaped = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-    DeviceQueues(CompiledPlan plan, Frame frame, StreamPool pool) {
+    DeviceQueues(CompiledPlan plan, Frame frame, Storage storage, StreamPool pool) {
         this.plan = plan;
         this.frame = frame;
+        this.storage = storage;
         this.pool = pool;
         this.events = new Event[plan.tasks().size()];
         for (Streams.Key key : plan.streams().streams()) {
@@ -47,11 +49,11 @@ final class DeviceQueues implements AutoCloseable {
     }
 
     /** Begins a run: copies the keys of random number generators to the places that read them. */
-    void begin(List<Frame.RandomKey> keys) {
+    void begin(List<Arguments.RandomKey> keys) {
         failure.set(null);
         completed.clear();
         reshaped.clear();
-        for (Frame.RandomKey key : keys) {
+        for (Arguments.RandomKey key : keys) {
             if (key.host() != key.there()) {
                 Copies.copy("random key", key.host(), key.there());
             }
@@ -66,7 +68,7 @@ final class DeviceQueues implements AutoCloseable {
         for (int other : plan.streams().waits()[index]) {
             stream.waitFor(Objects.requireNonNull(events[other]));
         }
-        frame.allocate(index, stream);
+        storage.allocate(index, stream);
         RunLog log = frame.log();
         if (log != null) {
             int number = plan.streams().stream()[index];
@@ -89,19 +91,19 @@ final class DeviceQueues implements AutoCloseable {
             rethrow();
             frame.requireFinite(index);
         }
-        frame.release(index, stream);
+        storage.release(index, stream);
         if (plan.streams().recorded()[index]) {
             events[index] = stream.record();
         }
     }
 
     private void transfer(String name, int from, int to, Stream stream) {
-        Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
-        Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
+        Tensor source = (Tensor) Objects.requireNonNull(storage.get(from));
+        Tensor target = (Tensor) Objects.requireNonNull(storage.get(to));
         if (!target.spec().equals(source.spec())) {
             // The run has given the variable another shape.
             target = new Tensor(stream.device().allocate(source.spec().bytes(), stream), 0, source.spec());
-            frame.value(to, target);
+            storage.set(to, target);
             reshaped.add(to);
         }
         if (source.spec().bytes() > 0) {
@@ -114,8 +116,7 @@ final class DeviceQueues implements AutoCloseable {
 
     /** Returns whether a value outlives the run. */
     private boolean outlives(int value) {
-        int memory = plan.values().memory(value);
-        return plan.values().isPersistable(memory) || plan.values().origin(memory) == ValueNumbering.Origin.OUTSIDE;
+        return plan.values().isInScope(plan.values().memory(value));
     }
 
     /** Reads the events for which other threads have waited, so that their effects are visible to this thread. */
@@ -197,7 +198,7 @@ final class DeviceQueues implements AutoCloseable {
         completed.forEach(frame::handOver);
         completed.clear();
         reshaped.forEach(value -> frame.context().bindings().set(plan.values().name(value),
-                Objects.requireNonNull(frame.value(value))));
+                Objects.requireNonNull(storage.get(value))));
         reshaped.clear();
     }
 

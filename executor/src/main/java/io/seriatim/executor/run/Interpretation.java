@@ -21,10 +21,12 @@ import java.util.List;
 final class Interpretation {
     private final ValueTable values;
     private final Frame frame;
+    private final Storage storage;
 
-    Interpretation(CompiledPlan plan, Frame frame) {
+    Interpretation(CompiledPlan plan, Frame frame, Storage storage) {
         this.values = plan.values();
         this.frame = frame;
+        this.storage = storage;
     }
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
@@ -36,12 +38,12 @@ final class Interpretation {
         BlockSession session = frame.context().sessions().get();
         List<Tensor> given = new ArrayList<>();
         for (int i = 0; i < access.reads().length; i++) {
-            Object value = frame.value(task.reads()[i]);
+            Object value = storage.get(task.reads()[i]);
             if (value != null) {
                 // All runs share constants, and the interpreter may update its operands in place, so it gets a copy.
                 boolean constant = values.constant(task.reads()[i]) != null;
                 Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
-                if (give instanceof Tensor tensor && frame.isShared(task.reads()[i])) {
+                if (give instanceof Tensor tensor && storage.isShared(task.reads()[i])) {
                     session.alias(values.name(access.reads()[i]), tensor);
                 } else {
                     session.set(values.name(access.reads()[i]), give);
@@ -54,7 +56,7 @@ final class Interpretation {
             }
         }
         for (int i = 0; i < access.writes().length; i++) {
-            if (frame.isShared(task.writes()[i]) && frame.value(task.writes()[i]) instanceof Tensor place) {
+            if (storage.isShared(task.writes()[i]) && storage.get(task.writes()[i]) instanceof Tensor place) {
                 // A block may read the memory that it writes under another name.
                 session.alias(values.name(access.writes()[i]), place);
                 given.add(place);
@@ -99,10 +101,10 @@ final class Interpretation {
         Access access = task.access();
         Block block = frame.context().sessions().get().block();
         int reader = access.read(access.op().input("Reader").getFirst());
-        List<Tensor> batch = frame.context().batches().next(access.op(), block, frame.value(reader));
+        List<Tensor> batch = frame.context().batches().next(access.op(), block, storage.get(reader));
         List<String> outputs = access.op().output("Out");
         for (int i = 0; i < access.writes().length; i++) {
-            frame.value(task.writes()[i], batch.get(outputs.indexOf(values.name(access.writes()[i]))));
+            storage.set(task.writes()[i], batch.get(outputs.indexOf(values.name(access.writes()[i]))));
         }
     }
 
@@ -122,7 +124,7 @@ final class Interpretation {
             frame.context().bindings().set(name, own);
             own = frame.context().bindings().find(name) instanceof Tensor there ? there : own;
         }
-        frame.bind(target, own);
+        storage.bind(target, own);
     }
 
     /** Copies a written value into memory that other variables share. */
@@ -148,11 +150,11 @@ final class Interpretation {
         Object own = value;
         // An operation may return its input unchanged, such as a gradient; the output then needs its own memory.
         if (value instanceof Tensor tensor && !changed
-                && (frame.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
+                && (storage.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
             own = Copies.to(frame.host(), tensor);
         }
         int target = task.writes()[index];
-        if ((frame.isShared(target) || values.isDeclared(target)) && frame.value(target) instanceof Tensor place) {
+        if ((storage.isShared(target) || values.isDeclared(target)) && storage.get(target) instanceof Tensor place) {
             overwrite(name, place, value);
             return;
         }
@@ -160,14 +162,14 @@ final class Interpretation {
             own(name, target, value);
             return;
         }
-        frame.value(target, own);
+        storage.set(target, own);
         // A variable that is on a device is updated by a transfer instead.
         if (target == number && values.isPersistable(number)) {
             frame.context().bindings().set(name, own);
             // Later kernels use the tensor that the scope now holds.
             if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
                     && there.spec().equals(values.spec(number))) {
-                frame.bind(number, there);
+                storage.bind(number, there);
             }
         }
     }

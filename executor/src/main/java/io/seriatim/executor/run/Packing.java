@@ -60,7 +60,8 @@ final class Packing {
         if (now != null) {
             work.use(packed.kernel(), packed.input(), now.packed());
         } else {
-            work.use(work.stage().kernel(), packed.input(), tensor == null ? null : Frame.view(tensor.declared(), arg));
+            work.use(work.stage().kernel(), packed.input(),
+                    tensor == null ? null : Storage.view(tensor.declared(), arg));
         }
         if (weights != null) {
             PackedWeights.Entry before = now == null ? taken.remove(weights) : taken.put(weights, now);

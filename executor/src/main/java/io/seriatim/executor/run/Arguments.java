@@ -1,0 +1,120 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The arguments of every kernel of a plan: views of a {@link Storage}, memory for the time of a task, constants, keys of
+ * random numbers, and packed weights.
+ */
+final class Arguments {
+    private final CompiledPlan plan;
+    private final ValueTable values;
+    private final Storage storage;
+    private final Work[][] works;
+    private final List<RandomKey> keys = new ArrayList<>();
+    private final Packing[] packings;
+
+    /** Where the key of an operation's random numbers lies, on the host and where it is read. */
+    record RandomKey(Access access, Tensor host, Tensor there) {
+    }
+
+    Arguments(CompiledPlan plan, Storage storage) {
+        this.plan = plan;
+        this.values = plan.values();
+        this.storage = storage;
+        this.works = new Work[plan.tasks().size()][];
+        for (int i = 0; i < works.length; i++) {
+            works[i] = plan.tasks().get(i) instanceof Task.Compute compute ? works(i, compute) : new Work[0];
+        }
+        this.packings = Packing.of(plan, works);
+    }
+
+    private Work[] works(int index, Task.Compute task) {
+        Work[] all = new Work[task.stages().size()];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new Work(task.stages().get(i));
+            List<@Nullable Arg> args = task.stages().get(i).args();
+            for (int j = 0; j < args.size(); j++) {
+                Arg arg = args.get(j);
+                if (arg != null && !plan.isPacked(index, i, j)) {
+                    resolve(index, task, arg, all[i].arguments(), j);
+                }
+            }
+        }
+        return all;
+    }
+
+    private void resolve(int index, Task.Compute task, Arg arg, @Nullable Tensor[] arguments, int at) {
+        switch (arg.source()) {
+            case Arg.Value _ -> storage.view(arg, arguments, at);
+            case Arg.Temporary(int number) -> arguments[at] = new Tensor(storage.arena(task.place()),
+                    plan.memory().temporaries()[index][number] + arg.offset(), arg.spec());
+            case Arg.Constant(Tensor tensor) -> {
+                Tensor there = task.place().isHost()
+                        ? tensor
+                        : storage.own(() -> Copies.to(storage.device(task.place()), tensor));
+                arguments[at] = new Tensor(there.buffer(), (task.place().isHost() ? 0 : there.offset()) + arg.offset(),
+                        arg.spec());
+            }
+            case Arg.Key(Access access) -> arguments[at] = key(access, task.place());
+        }
+    }
+
+    private Tensor key(Access access, Place place) {
+        for (RandomKey key : keys) {
+            if (key.access() == access) {
+                return key.there();
+            }
+        }
+        TensorSpec spec = TensorSpec.of(DType.INT64, 2);
+        Tensor host = storage.own(() -> Tensor.allocate(storage.device(Place.CPU), spec));
+        keys.add(new RandomKey(access, host,
+                place.isHost() ? host : storage.own(() -> Tensor.allocate(storage.device(place), spec))));
+        return keys.getLast().there();
+    }
+
+    /** The kernels of each task with their arguments. */
+    Work[][] works() {
+        return works;
+    }
+
+    List<RandomKey> keys() {
+        return keys;
+    }
+
+    /** Binds packed weights and draws the keys of a run, once its storage has begun. */
+    void begin(RunContext run) {
+        pack(run.bindings());
+        for (RandomKey key : keys) {
+            long[] numbers = run.sessions().get().randomKey(key.access().index()).toLongArray();
+            Copies.store(key.host(), numbers);
+        }
+    }
+
+    private void pack(Bindings bindings) {
+        for (Packing packing : packings) {
+            int value = packing.value();
+            packing.bind(values.name(value), storage.get(value) instanceof Tensor tensor ? tensor : null, bindings);
+        }
+    }
+
+    /** Lets packed weights go. */
+    void close() {
+        for (Packing packing : packings) {
+            packing.close(values.name(packing.value()));
+        }
+    }
+}

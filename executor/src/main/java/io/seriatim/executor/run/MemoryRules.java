@@ -1,0 +1,127 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Releases;
+import io.seriatim.graph.program.Aliases;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * How the memory of a plan's values is treated in every run: which values share a memory, which tasks allocate memory
+ * and which variables they complete, and what is bound, reset, released and reported as changed. It follows from the
+ * plan.
+ *
+ * @param sharing
+ *            by memory, the other values that have it
+ * @param outliving
+ *            memory that the run computes and that outlives it
+ * @param changing
+ *            values whose tensors differ from run to run
+ * @param released
+ *            memory that is released when its last users have ended
+ * @param isClosable
+ *            by memory, whether no one outside of the run keeps it
+ * @param begun
+ *            for each task the memory that it allocates
+ * @param aliased
+ *            for each task the variables that outlive the run and become names of memory that others share
+ * @param changed
+ *            memory of the scope that tasks write
+ * @param isFedAndWritten
+ *            by memory, whether a task writes what is fed
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] released, boolean[] isClosable,
+        int[][] begun, int[][] aliased, int[] changed, boolean[] isFedAndWritten) {
+    private static final int[] NONE = {};
+
+    /**
+     * The rules of a plan.
+     *
+     * @param hasPlace
+     *            by value, whether it has its tensor before the first run: in an arena, or as a constant
+     */
+    static MemoryRules of(CompiledPlan plan, boolean[] hasPlace) {
+        ValueTable values = plan.values();
+        int n = values.size();
+        boolean[] interpreted = new boolean[n];
+        boolean[] fedAndWritten = new boolean[n];
+        for (Task task : plan.tasks()) {
+            for (int value : task.writes()) {
+                int memory = values.memory(value);
+                interpreted[value] |= task instanceof Task.Interpreted;
+                fedAndWritten[memory] |= values.origin(memory) == ValueNumbering.Origin.FED;
+            }
+        }
+        return new MemoryRules(sharing(values),
+                IntStream.range(0, n)
+                        .filter(i -> values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
+                                && values.isPersistable(i))
+                        .toArray(),
+                IntStream.range(0, n).filter(i -> !hasPlace[i] || interpreted[i]).toArray(),
+                Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray(),
+                Releases.closable(plan.tasks(), values), begun(plan, hasPlace), aliased(plan),
+                Layouts.written(plan.tasks(), values), fedAndWritten);
+    }
+
+    private static int[][] sharing(ValueTable values) {
+        int[] counts = new int[values.size()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[values.memory(i)] += values.memory(i) == i ? 0 : 1;
+        }
+        int[][] all = new int[counts.length][];
+        Arrays.setAll(all, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
+        for (int i = counts.length - 1; i >= 0; i--) {
+            int memory = values.memory(i);
+            if (memory != i) {
+                all[memory][--counts[memory]] = i;
+            }
+        }
+        return all;
+    }
+
+    private static int[][] begun(CompiledPlan plan, boolean[] hasPlace) {
+        ValueTable values = plan.values();
+        int[][] begun = new int[plan.tasks().size()][];
+        boolean[] seen = new boolean[values.size()];
+        for (int i = 0; i < begun.length; i++) {
+            List<Integer> list = new ArrayList<>();
+            if (!(plan.tasks().get(i) instanceof Task.Interpreted)) {
+                for (int value : plan.tasks().get(i).writes()) {
+                    int memory = values.memory(value);
+                    boolean own = values.origin(memory) == ValueNumbering.Origin.COMPUTED && !hasPlace[memory];
+                    if (own && !seen[memory]) {
+                        seen[memory] = true;
+                        list.add(memory);
+                    }
+                }
+            }
+            begun[i] = list.isEmpty() ? NONE : list.stream().mapToInt(Integer::intValue).toArray();
+        }
+        return begun;
+    }
+
+    private static int[][] aliased(CompiledPlan plan) {
+        ValueTable values = plan.values();
+        int[][] aliased = new int[plan.tasks().size()][];
+        for (int i = 0; i < aliased.length; i++) {
+            aliased[i] = values.hasParts()
+                    ? plan.tasks().get(i).operations().stream()
+                            .flatMapToInt(access -> Aliases.made(access.op()).stream().mapToInt(access::written))
+                            .filter(value -> values.isPart(value) && values.isPersistable(value)).toArray()
+                    : NONE;
+        }
+        return aliased;
+    }
+
+    /** Whether a task neither allocates memory nor makes variables share it. */
+    boolean isPlain(int task) {
+        return begun[task].length == 0 && aliased[task].length == 0;
+    }
+}
