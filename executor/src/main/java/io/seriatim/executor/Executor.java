@@ -1,22 +1,15 @@
 package io.seriatim.executor;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
-import io.seriatim.engine.Lane;
 import io.seriatim.executor.compile.PlanCompiler;
 import io.seriatim.executor.ir.Options;
-import io.seriatim.executor.run.EngineRunLoop;
-import io.seriatim.executor.run.HelperPool;
-import io.seriatim.executor.run.IntraOpLoop;
 import io.seriatim.executor.run.OpenRuns;
-import io.seriatim.executor.run.ParallelRunLoop;
 import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.run.RunLoopChoice;
 import io.seriatim.executor.run.StreamPool;
-import io.seriatim.executor.run.ThreadAutotuner;
 import io.seriatim.executor.schedule.CompiledPlan;
-import io.seriatim.executor.schedule.CriticalPaths;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.interpret.Interpreter;
@@ -34,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -49,11 +41,9 @@ public final class Executor implements AutoCloseable {
     private final Scope scope = new Scope();
     private final Interpreter interpreter;
     private final PlanCompiler specialiser;
-    private final @Nullable Engine engine;
-    private final @Nullable HelperPool helpers;
+    private final RunLoopChoice loops;
     private final PlanCache cached;
-    @GuardedBy("plans")
-    private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
+    private final LivePlans plans = new LivePlans();
     private final AtomicLong runs;
     private final OpenRuns openRuns;
 
@@ -388,10 +378,7 @@ public final class Executor implements AutoCloseable {
         if (random != null) {
             interpreter.paddleRandom(random);
         }
-        this.engine = options.threads() == 1 || options.engine() != null
-                ? null
-                : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
-        this.helpers = engine == null ? null : new HelperPool(engine, openRuns, options.threads() - 1);
+        this.loops = new RunLoopChoice(options, openRuns);
         options.devices().get(options.place());
     }
 
@@ -420,24 +407,7 @@ public final class Executor implements AutoCloseable {
     }
 
     RunLoop loop(CompiledPlan plan) {
-        Engine pushed = options.engine();
-        if (pushed != null) {
-            return new EngineRunLoop(pushed, openRuns);
-        }
-        HelperPool called = helpers;
-        if (called == null || options.sequential()) {
-            return new RunLoop.Serial();
-        }
-        CriticalPaths urgency = CriticalPaths.of(plan);
-        ParallelRunLoop crew = new ParallelRunLoop(plan, urgency, called, options.threads());
-        if (options.eager()) {
-            return crew;
-        }
-        return switch (urgency.gain(options.threads())) {
-            case NONE -> IntraOpLoop.of(plan, options.threads());
-            case UNCERTAIN -> new ThreadAutotuner(new RunLoop.Serial(), crew);
-            case LARGE -> crew;
-        };
+        return loops.of(plan);
     }
 
     /**
@@ -527,9 +497,7 @@ public final class Executor implements AutoCloseable {
 
     private Plan plan(Program program, Feeds feeds, Fetches fetches, boolean once) {
         Plan plan = new Plan(this, program, feeds, fetches, once);
-        synchronized (plans) {
-            plans.add(plan);
-        }
+        plans.add(plan);
         return plan;
     }
 
@@ -602,12 +570,7 @@ public final class Executor implements AutoCloseable {
 
     /** Lets the memory of past runs go. */
     void closeIdle() {
-        List<Plan> all;
-        synchronized (plans) {
-            all = List.copyOf(plans);
-        }
-        // No lock is held while memory goes back to devices.
-        all.forEach(Plan::closeIdle);
+        plans.all().forEach(Plan::closeIdle);
     }
 
     /**
@@ -623,15 +586,8 @@ public final class Executor implements AutoCloseable {
     @Override
     public void close() {
         openRuns.close(options.engine());
-        if (engine != null) {
-            HelperPool.close(engine);
-        }
-        List<Plan> all;
-        synchronized (plans) {
-            all = List.copyOf(plans);
-            plans.clear();
-        }
-        all.forEach(Plan::close);
+        loops.close();
+        plans.removeAll().forEach(Plan::close);
         streams.close();
     }
 }

@@ -44,120 +44,13 @@ public final class RequestBatcher {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrival = lock.newCondition();
     /** Those without a turn, in the order in which they came; guarded by the lock, as all that changes. */
-    private final Line waiting = new Line();
+    private final RequestLine waiting = new RequestLine();
     private int running;
     private int lastRequests = 1;
     private long lastNanos;
     private final LongAdder requests = new LongAdder();
     private final LongAdder runs = new LongAdder();
     private final LongAdder failures = new LongAdder();
-
-    /**
-     * What a thread asks for, and what has become of it. Nothing is allocated to tell it, so a lack of memory leaves
-     * nobody waiting.
-     */
-    private static final class Request {
-        private final Tensor[] values;
-        private final long rows;
-        /** It has been in a batch that failed: whether it was because of this request shows when that is run alone. */
-        private final boolean isAlone;
-        private final Thread thread = Thread.currentThread();
-        /** Its thread has a turn: it runs the next batch, and hands the turn over, however that ends. */
-        private volatile boolean leads;
-        /** Guarded by the lock. */
-        private @Nullable Request before;
-        private @Nullable Request after;
-        private boolean isWaiting;
-        private int batch = 1;
-        private long nanos;
-        private @Nullable Results results;
-        private @Nullable Throwable failure;
-        /** The two are set. */
-        private volatile boolean hasEnded;
-
-        Request(boolean isAlone, Tensor... values) {
-            this.isAlone = isAlone;
-            this.values = values;
-            this.rows = Rows.count(values[0]);
-        }
-
-        /** Whether both may be in one batch: only the numbers of rows differ. */
-        boolean fits(Request other) {
-            for (int i = 0; i < values.length; i++) {
-                if (values[i].dtype() != other.values[i].dtype()
-                        || !Rows.shape(values[i]).equals(Rows.shape(other.values[i]))) {
-                    return false;
-                }
-            }
-            return !isAlone && !other.isAlone;
-        }
-
-        void end(@Nullable Results answer, @Nullable Throwable cause) {
-            results = answer;
-            failure = cause;
-            hasEnded = true;
-            LockSupport.unpark(thread);
-        }
-    }
-
-    /** Requests that wait: a list linked in them, so that to take one out cannot fail. */
-    private static final class Line {
-        private @Nullable Request first;
-        private @Nullable Request last;
-        private int size;
-
-        void add(Request request) {
-            Request previous = last;
-            request.before = previous;
-            if (previous == null) {
-                first = request;
-            } else {
-                previous.after = request;
-            }
-            last = request;
-            added(request);
-        }
-
-        void addFirst(Request request) {
-            Request next = first;
-            request.after = next;
-            if (next == null) {
-                last = request;
-            } else {
-                next.before = request;
-            }
-            first = request;
-            added(request);
-        }
-
-        private void added(Request request) {
-            request.isWaiting = true;
-            size++;
-        }
-
-        boolean remove(Request request) {
-            if (!request.isWaiting) {
-                return false;
-            }
-            Request previous = request.before;
-            Request next = request.after;
-            if (previous == null) {
-                first = next;
-            } else {
-                previous.after = next;
-            }
-            if (next == null) {
-                last = previous;
-            } else {
-                next.before = previous;
-            }
-            request.before = null;
-            request.after = null;
-            request.isWaiting = false;
-            size--;
-            return true;
-        }
-    }
 
     /** The program is none whose requests can be joined. */
     private static final class NoRowsException extends IllegalStateException {
@@ -265,7 +158,7 @@ public final class RequestBatcher {
      *             if a result does not have a row for each row that is fed
      */
     public RequestBatcher prepare(Tensor... values) {
-        Request request = new Request(false, checked(values));
+        BatchRequest request = new BatchRequest(false, checked(values));
         for (long count = 1; count * request.rows <= mostRows; count *= 2) {
             split(Collections.nCopies((int) count, request));
         }
@@ -294,7 +187,7 @@ public final class RequestBatcher {
         OpenRuns.Inside inside = open.begin();
         try {
             requests.increment();
-            Request request = new Request(false, checked);
+            BatchRequest request = new BatchRequest(false, checked);
             takeTurn(request);
             Throwable cause = request.failure;
             if (cause == null) {
@@ -313,7 +206,7 @@ public final class RequestBatcher {
      * Waits until the request leads a batch or is answered in that of another. However that ends, a turn that it had is
      * another's.
      */
-    private void takeTurn(Request request) {
+    private void takeTurn(BatchRequest request) {
         enter(request);
         try {
             await(request);
@@ -350,7 +243,7 @@ public final class RequestBatcher {
         return values.clone();
     }
 
-    private void enter(Request request) {
+    private void enter(BatchRequest request) {
         lock.lock();
         try {
             if (running < mostRuns) {
@@ -368,7 +261,7 @@ public final class RequestBatcher {
         }
     }
 
-    private void await(Request request) {
+    private void await(BatchRequest request) {
         if (request.leads) {
             return;
         }
@@ -376,7 +269,7 @@ public final class RequestBatcher {
         Engine.blocking(() -> awaitTurn(request));
     }
 
-    private void awaitTurn(Request request) {
+    private void awaitTurn(BatchRequest request) {
         boolean interrupted = false;
         while (!request.leads && !request.hasEnded) {
             LockSupport.park(this);
@@ -395,7 +288,7 @@ public final class RequestBatcher {
     }
 
     /** A request with which nobody has begun can be taken back. */
-    private boolean isWithdrawn(Request request) {
+    private boolean isWithdrawn(BatchRequest request) {
         lock.lock();
         try {
             return waiting.remove(request);
@@ -405,8 +298,8 @@ public final class RequestBatcher {
     }
 
     /** Runs a batch with the thread's own request in it. All get an answer, whatever happens. */
-    private void lead(Request request) {
-        List<Request> batch = List.of();
+    private void lead(BatchRequest request) {
+        List<BatchRequest> batch = List.of();
         long start = System.nanoTime();
         try {
             batch = batch(request);
@@ -443,25 +336,25 @@ public final class RequestBatcher {
      * The request, and of those that wait as many as make a power of two of rows. Takes them out of the line when
      * nothing can fail any more.
      */
-    private List<Request> batch(Request leader) {
+    private List<BatchRequest> batch(BatchRequest leader) {
         if (leader.isAlone) {
             return List.of(leader);
         }
         lock.lock();
         try {
             linger();
-            List<Request> all = new ArrayList<>(waiting.size + 1);
+            List<BatchRequest> all = new ArrayList<>(waiting.size + 1);
             all.add(leader);
             long rows = leader.rows;
             int best = 1;
-            for (Request each = waiting.first; each != null; each = each.after) {
+            for (BatchRequest each = waiting.first; each != null; each = each.after) {
                 if (rows + each.rows <= mostRows && each.fits(leader)) {
                     all.add(each);
                     rows += each.rows;
                     best = Long.bitCount(rows) == 1 ? all.size() : best;
                 }
             }
-            List<Request> batch = all.subList(0, best);
+            List<BatchRequest> batch = all.subList(0, best);
             for (int i = 1; i < best; i++) {
                 waiting.remove(all.get(i));
             }
@@ -488,8 +381,8 @@ public final class RequestBatcher {
     }
 
     /** The request's thread goes on. Its turn, if it has one, is that of the first that waits. */
-    private void leave(Request request) {
-        Request next = null;
+    private void leave(BatchRequest request) {
+        BatchRequest next = null;
         lock.lock();
         try {
             waiting.remove(request);
@@ -513,7 +406,7 @@ public final class RequestBatcher {
         }
     }
 
-    private Results alone(Request request) {
+    private Results alone(BatchRequest request) {
         runs.increment();
         Results results = plan.run(request.values);
         results.all().forEach((name, tensor) -> requireRows(name, tensor, request.rows));
@@ -522,7 +415,7 @@ public final class RequestBatcher {
 
     /** In a turn of its own: no more runs are under way at a time than there may be. */
     private Results again(Tensor[] values, Throwable cause) {
-        Request request = new Request(true, values);
+        BatchRequest request = new BatchRequest(true, values);
         try {
             takeTurn(request);
             return Objects.requireNonNull(request.results);
@@ -533,7 +426,7 @@ public final class RequestBatcher {
     }
 
     /** Runs requests as one, and gives each its rows. */
-    private List<Results> split(List<Request> batch) {
+    private List<Results> split(List<BatchRequest> batch) {
         Tensor[] joined = new Tensor[batch.getFirst().values.length];
         Map<String, Tensor> whole = Map.of();
         try {
@@ -546,7 +439,7 @@ public final class RequestBatcher {
             whole.forEach((name, tensor) -> requireRows(name, tensor, rows));
             List<Results> parts = new ArrayList<>();
             long from = 0;
-            for (Request request : batch) {
+            for (BatchRequest request : batch) {
                 Map<String, Tensor> part = LinkedHashMap.newLinkedHashMap(whole.size());
                 for (Map.Entry<String, Tensor> result : whole.entrySet()) {
                     part.put(result.getKey(), Rows.part(result.getValue(), from, request.rows));

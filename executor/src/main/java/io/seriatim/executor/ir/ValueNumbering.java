@@ -65,6 +65,21 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
     public record Value(String name, Origin origin, boolean persistable) {
     }
 
+    /** By value, whether exactly one operation writes it. */
+    public boolean[] isWrittenOnce() {
+        int[] writers = new int[values.size()];
+        for (Access access : operations) {
+            for (int value : access.writes()) {
+                writers[value]++;
+            }
+        }
+        boolean[] once = new boolean[writers.length];
+        for (int i = 0; i < once.length; i++) {
+            once[i] = writers[i] == 1;
+        }
+        return once;
+    }
+
     /** Whether an operation takes a batch from a reader. */
     public static boolean isRead(OpDesc op) {
         Operation schema = Operations.system().find(op.type());

@@ -9,7 +9,6 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
@@ -43,15 +42,12 @@ import org.jspecify.annotations.Nullable;
  * before a reshape, is done here and now.
  */
 public final class Lowerer {
-    /** More elements than any shape has. */
-    private static final long MOST_FOLDED = 64;
-
     private final ValueNumbering accesses;
     private final ValueTable values;
-    private final Interpreter interpreter;
     private final @Nullable PaddleRandom random;
     private final @Nullable ArgType[] types;
-    private final int[] writers;
+    private final boolean[] isWrittenOnce;
+    private final ShapeFolding folding;
     /** Variables that share memory at this point of the program: where. */
     private final Map<String, Shared> shared = new HashMap<>();
     /** Variables that share memory at some point of the program. */
@@ -74,14 +70,11 @@ public final class Lowerer {
     public Lowerer(ValueNumbering accesses, ValueTable values, Interpreter interpreter, @Nullable PaddleRandom random) {
         this.accesses = accesses;
         this.values = values;
-        this.interpreter = interpreter;
         this.random = random;
         this.types = new ArgType[values.size()];
-        this.writers = new int[values.size()];
+        this.isWrittenOnce = accesses.isWrittenOnce();
+        this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter);
         for (Access access : accesses.operations()) {
-            for (int value : access.writes()) {
-                writers[value]++;
-            }
             if (!Aliases.made(access.op()).isEmpty()) {
                 everShared.addAll(access.op().inputNames());
                 everShared.addAll(access.op().outputNames());
@@ -163,7 +156,7 @@ public final class Lowerer {
                 continue;
             }
             types[value] = null;
-            if (values.origin(value) == ValueNumbering.Origin.COMPUTED && writers[value] == 1) {
+            if (values.origin(value) == ValueNumbering.Origin.COMPUTED && isWrittenOnce[value]) {
                 values.spec(value, null);
             }
         }
@@ -235,71 +228,11 @@ public final class Lowerer {
                 .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
             return interpreted(access, "it computes no tensors");
         }
-        if (isFoldable(access, schema, results)) {
-            fold(access, schema, results);
+        if (folding.isFoldable(access, schema, results)) {
+            folding.fold(access, schema, results);
             return null;
         }
         return new Conversion(access, schema.lower(new Lowering(op, schema, source, results, random)), results).task();
-    }
-
-    private boolean isFoldable(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
-        if (!schema.isShapeArithmetic() || !schema.effects().isEmpty()) {
-            return false;
-        }
-        for (int value : access.reads()) {
-            if (!schema.isOfShape() && values.constant(value) == null) {
-                return false;
-            }
-        }
-        for (int value : access.writes()) {
-            if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value)
-                    || writers[value] > 1
-                    || values.origin(value) != ValueNumbering.Origin.COMPUTED) {
-                return false;
-            }
-        }
-        return results.values().stream().flatMap(List::stream)
-                .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
-    }
-
-    private void fold(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
-        OpDesc op = access.op();
-        BlockSession session = schema.isOfShape()
-                ? null
-                : interpreter.session(accesses.block(), Map.of(), 0, block -> {
-                    throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
-                });
-        if (session != null) {
-            for (String name : op.inputNames()) {
-                Tensor constant = access.read(name) < 0 ? null : values.constant(access.read(name));
-                if (constant != null) {
-                    session.set(name, constant);
-                }
-            }
-            session.run(access.index());
-        }
-        results.forEach((slot, list) -> {
-            for (int i = 0; i < list.size(); i++) {
-                ArgType type = list.get(i);
-                String name = op.output(slot).get(i);
-                if (type != null && !name.equals(GradientRule.EMPTY)) {
-                    int value = access.written(name);
-                    Object found = session == null ? null : session.find(name);
-                    values.constant(value, found instanceof Tensor tensor ? tensor : ofShape(access, schema, type));
-                    values.spec(value, type.spec());
-                    types[value] = type;
-                }
-            }
-        });
-    }
-
-    private Tensor ofShape(Access access, Operation schema, ArgType type) {
-        String input = schema.shapesOnly().iterator().next();
-        ArgType of = types[access.read(access.op().input(input).getFirst())];
-        if (of == null) {
-            throw new IllegalStateException("The shape of '" + access.op().input(input) + "' is not known");
-        }
-        return Tensor.of(type.dtype(), schema.elementsOf(of.dims()), type.dims());
     }
 
     /** An operation's steps as stages on values. */

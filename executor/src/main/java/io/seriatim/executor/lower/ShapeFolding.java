@@ -1,0 +1,112 @@
+package io.seriatim.executor.lower;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.Tensor;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Constant folding of arithmetic on shapes, as it stands before a reshape: it is computed while the program is lowered,
+ * and leaves constants in the value table instead of tasks.
+ */
+final class ShapeFolding {
+    /** More elements than any shape has. */
+    private static final long MOST_FOLDED = 64;
+
+    private final ValueNumbering accesses;
+    private final ValueTable values;
+    private final @Nullable ArgType[] types;
+    private final Set<String> everShared;
+    private final Interpreter interpreter;
+    private final boolean[] isWrittenOnce;
+
+    /**
+     * Folds operations of a block.
+     *
+     * @param types
+     *            by value, what is known of it; folding adds to it
+     * @param everShared
+     *            variables that share memory at some point of the program
+     */
+    ShapeFolding(ValueNumbering accesses, ValueTable values, @Nullable ArgType[] types, Set<String> everShared,
+            Interpreter interpreter) {
+        this.accesses = accesses;
+        this.values = values;
+        this.types = types;
+        this.everShared = everShared;
+        this.interpreter = interpreter;
+        this.isWrittenOnce = accesses.isWrittenOnce();
+    }
+
+    /** Whether the results of an operation follow from shapes, and only tasks know them. */
+    boolean isFoldable(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
+        if (!schema.isShapeArithmetic() || !schema.effects().isEmpty()) {
+            return false;
+        }
+        for (int value : access.reads()) {
+            if (!schema.isOfShape() && values.constant(value) == null) {
+                return false;
+            }
+        }
+        for (int value : access.writes()) {
+            if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value)
+                    || !isWrittenOnce[value]
+                    || values.origin(value) != ValueNumbering.Origin.COMPUTED) {
+                return false;
+            }
+        }
+        return results.values().stream().flatMap(List::stream)
+                .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
+    }
+
+    /** Computes the results now, as constants. */
+    void fold(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
+        OpDesc op = access.op();
+        BlockSession session = schema.isOfShape()
+                ? null
+                : interpreter.session(accesses.block(), Map.of(), 0, block -> {
+                    throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
+                });
+        if (session != null) {
+            for (String name : op.inputNames()) {
+                Tensor constant = access.read(name) < 0 ? null : values.constant(access.read(name));
+                if (constant != null) {
+                    session.set(name, constant);
+                }
+            }
+            session.run(access.index());
+        }
+        results.forEach((slot, list) -> {
+            for (int i = 0; i < list.size(); i++) {
+                ArgType type = list.get(i);
+                String name = op.output(slot).get(i);
+                if (type != null && !name.equals(GradientRule.EMPTY)) {
+                    int value = access.written(name);
+                    Object found = session == null ? null : session.find(name);
+                    values.constant(value, found instanceof Tensor tensor ? tensor : ofShape(access, schema, type));
+                    values.spec(value, type.spec());
+                    types[value] = type;
+                }
+            }
+        });
+    }
+
+    private Tensor ofShape(Access access, Operation schema, ArgType type) {
+        String input = schema.shapesOnly().iterator().next();
+        ArgType of = types[access.read(access.op().input(input).getFirst())];
+        if (of == null) {
+            throw new IllegalStateException("The shape of '" + access.op().input(input) + "' is not known");
+        }
+        return Tensor.of(type.dtype(), schema.elementsOf(of.dims()), type.dims());
+    }
+}

@@ -1,0 +1,59 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Lane;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.CriticalPaths;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads of an executor, and for each plan how its runs use them: on an engine of the caller's, one after the
+ * other, side by side, or together inside each kernel.
+ */
+public final class RunLoopChoice implements AutoCloseable {
+    private final Options options;
+    private final OpenRuns openRuns;
+    private final @Nullable Engine engine;
+    private final @Nullable HelperPool helpers;
+
+    /** Starts the threads that help runs, if there are any. */
+    public RunLoopChoice(Options options, OpenRuns openRuns) {
+        this.options = options;
+        this.openRuns = openRuns;
+        this.engine = options.threads() == 1 || options.engine() != null
+                ? null
+                : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
+        this.helpers = engine == null ? null : new HelperPool(engine, openRuns, options.threads() - 1);
+    }
+
+    /** How the runs of a plan are executed. */
+    public RunLoop of(CompiledPlan plan) {
+        Engine pushed = options.engine();
+        if (pushed != null) {
+            return new EngineRunLoop(pushed, openRuns);
+        }
+        HelperPool pool = helpers;
+        if (pool == null || options.sequential()) {
+            return new RunLoop.Serial();
+        }
+        CriticalPaths paths = CriticalPaths.of(plan);
+        ParallelRunLoop parallel = new ParallelRunLoop(plan, paths, pool, options.threads());
+        if (options.eager()) {
+            return parallel;
+        }
+        return switch (paths.gain(options.threads())) {
+            case NONE -> IntraOpLoop.of(plan, options.threads());
+            case UNCERTAIN -> new ThreadAutotuner(new RunLoop.Serial(), parallel);
+            case LARGE -> parallel;
+        };
+    }
+
+    /** Ends the threads. No run may be under way. */
+    @Override
+    public void close() {
+        if (engine != null) {
+            HelperPool.close(engine);
+        }
+    }
+}
