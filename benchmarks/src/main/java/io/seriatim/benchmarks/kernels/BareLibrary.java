@@ -1,11 +1,18 @@
 package io.seriatim.benchmarks.kernels;
 
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptors;
+import io.seriatim.tensor.internal.ffi.WindowGeometry;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Bare calls of oneDNN with memory objects that are created once and with the library's preferred layouts: the upper
@@ -18,23 +25,26 @@ final class BareLibrary {
     }
 
     /** A primitive with the memory that it works on. */
-    private static Runnable call(Dnnl dnnl, long description, int... argumentsAndQueries) {
+    private static Runnable call(Dnnl dnnl, @Nullable PrimitiveDescriptor found, int... argumentsAndQueries) {
         Arena arena = Arena.ofAuto();
-        long scratchpad = dnnl.query(description, DnnlConstants.QUERY_SCRATCHPAD);
-        boolean scratch = scratchpad != 0 && dnnl.size(scratchpad) > 0;
+        PrimitiveDescriptor descriptor = required(found);
+        MemoryDescriptor scratchpad = dnnl.get(descriptor, DnnlConstants.QUERY_SCRATCHPAD);
+        boolean scratch = dnnl.size(scratchpad) > 0;
         int count = argumentsAndQueries.length / 2 + (scratch ? 1 : 0);
         MemorySegment list = arena.allocate((long) count * ARGUMENT_BYTES, 8);
         for (int i = 0; i < count; i++) {
             boolean pad = scratch && i == count - 1;
-            long memoryDescription = pad ? scratchpad : dnnl.query(description, argumentsAndQueries[2 * i + 1]);
-            MemorySegment data = arena.allocate(Math.max(64, dnnl.size(memoryDescription)), 64);
-            long memory = dnnl.memory(memoryDescription);
+            MemoryDescriptor memoryDescriptor = pad
+                    ? scratchpad
+                    : dnnl.get(descriptor, argumentsAndQueries[2 * i + 1]);
+            MemorySegment data = arena.allocate(Math.max(64, dnnl.size(memoryDescriptor)), 64);
+            long memory = dnnl.memory(memoryDescriptor).address();
             dnnl.setDataHandle(memory, data.address());
             list.set(ValueLayout.JAVA_INT, (long) i * ARGUMENT_BYTES,
                     pad ? DnnlConstants.SCRATCHPAD : argumentsAndQueries[2 * i]);
             list.set(ValueLayout.JAVA_LONG, (long) i * ARGUMENT_BYTES + 8, memory);
         }
-        long primitive = dnnl.primitive(description);
+        long primitive = dnnl.primitive(descriptor).address();
         long address = list.address();
         return () -> {
             try {
@@ -44,6 +54,10 @@ final class BareLibrary {
                 Reference.reachabilityFence(list);
             }
         };
+    }
+
+    private static PrimitiveDescriptor required(@Nullable PrimitiveDescriptor found) {
+        return Objects.requireNonNull(found, "oneDNN has no implementation on this processor");
     }
 
     static Runnable matMul(int type, long n) {
@@ -56,12 +70,9 @@ final class BareLibrary {
         dnnl.setThreads(threads);
         long[] dims = {n, n};
         long[] strides = {n, 1};
-        long matrix = dnnl.describe(dims, type, strides);
-        long description = Dnnl.handle(
-                out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), matrix, matrix,
-                        0L, matrix, attributes(dnnl)));
-        return call(dnnl, description, DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS,
-                DnnlConstants.QUERY_WEIGHTS,
+        MemoryDescriptor matrix = dnnl.describe(dims, type, strides);
+        return call(dnnl, dnnl.primitives().tryMatMul(matrix, matrix, null, matrix, dnnl.attributes()),
+                DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS, DnnlConstants.QUERY_WEIGHTS,
                 DnnlConstants.DST, DnnlConstants.QUERY_DST);
     }
 
@@ -73,51 +84,29 @@ final class BareLibrary {
     static Runnable convolution(Direction direction, ConvolutionShape shape) {
         Dnnl dnnl = Dnnl.require();
         dnnl.setThreads(1);
-        long x = dnnl.describeAny(shape.x(), DnnlConstants.F32);
-        long w = dnnl.describeAny(shape.weights(), DnnlConstants.F32);
-        long y = dnnl.describeAny(shape.y(), DnnlConstants.F32);
-        try (Arena arena = Arena.ofConfined()) {
-            long strides = both(arena, shape.stride());
-            long dilations = both(arena, 0);
-            long padding = both(arena, shape.padding());
-            long forward = Dnnl
-                    .handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out,
-                            dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
-                            DnnlConstants.CONVOLUTION_DIRECT, x, w, 0L, y, strides, dilations, padding, padding,
-                            attributes(dnnl)));
-            return switch (direction) {
-                case FORWARD -> call(dnnl, forward, DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS,
-                        DnnlConstants.QUERY_WEIGHTS, DnnlConstants.DST,
-                        DnnlConstants.QUERY_DST);
-                case GRAD_INPUT -> call(dnnl,
-                        Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create",
-                                "ppippppppppp", out,
-                                dnnl.engine(), DnnlConstants.CONVOLUTION_DIRECT, x, w,
-                                y, strides, dilations, padding, padding, forward, attributes(dnnl))),
-                        DnnlConstants.DIFF_SRC, DnnlConstants.QUERY_DIFF_SRC, DnnlConstants.WEIGHTS,
-                        DnnlConstants.QUERY_WEIGHTS,
-                        DnnlConstants.DIFF_DST,
-                        DnnlConstants.QUERY_DIFF_DST);
-                case GRAD_WEIGHTS -> call(dnnl,
-                        Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create",
-                                "ppipppppppppp", out,
-                                dnnl.engine(), DnnlConstants.CONVOLUTION_DIRECT, x,
-                                w, 0L, y, strides, dilations, padding, padding, forward, attributes(dnnl))),
-                        DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.DIFF_WEIGHTS,
-                        DnnlConstants.QUERY_DIFF_WEIGHTS,
-                        DnnlConstants.DIFF_DST,
-                        DnnlConstants.QUERY_DIFF_DST);
-            };
-        }
+        MemoryDescriptor x = dnnl.describeAny(shape.x(), DnnlConstants.F32);
+        MemoryDescriptor w = dnnl.describeAny(shape.weights(), DnnlConstants.F32);
+        MemoryDescriptor y = dnnl.describeAny(shape.y(), DnnlConstants.F32);
+        WindowGeometry window = new WindowGeometry(both(shape.stride()), both(0), both(shape.padding()),
+                both(shape.padding()));
+        Attributes attributes = dnnl.attributes();
+        PrimitiveDescriptors primitives = dnnl.primitives();
+        PrimitiveDescriptor forward = required(
+                primitives.tryConvolution(DnnlConstants.FORWARD_TRAINING, x, w, null, y, window, attributes));
+        return switch (direction) {
+            case FORWARD -> call(dnnl, forward, DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS,
+                    DnnlConstants.QUERY_WEIGHTS, DnnlConstants.DST, DnnlConstants.QUERY_DST);
+            case GRAD_INPUT -> call(dnnl, primitives.tryConvolutionGradInput(x, w, y, window, forward, attributes),
+                    DnnlConstants.DIFF_SRC, DnnlConstants.QUERY_DIFF_SRC, DnnlConstants.WEIGHTS,
+                    DnnlConstants.QUERY_WEIGHTS, DnnlConstants.DIFF_DST, DnnlConstants.QUERY_DIFF_DST);
+            case GRAD_WEIGHTS -> call(dnnl,
+                    primitives.tryConvolutionGradWeights(x, w, null, y, window, forward, attributes),
+                    DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.DIFF_WEIGHTS,
+                    DnnlConstants.QUERY_DIFF_WEIGHTS, DnnlConstants.DIFF_DST, DnnlConstants.QUERY_DIFF_DST);
+        };
     }
 
-    private static long both(Arena arena, long value) {
-        return arena.allocateFrom(ValueLayout.JAVA_LONG, value, value).address();
-    }
-
-    private static long attributes(Dnnl dnnl) {
-        long attributes = Dnnl.handle(out -> dnnl.call("dnnl_primitive_attr_create", "p", out));
-        dnnl.call("dnnl_primitive_attr_set_scratchpad_mode", "pi", attributes, 1);
-        return attributes;
+    private static long[] both(long value) {
+        return new long[]{value, value};
     }
 }

@@ -5,7 +5,10 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import org.jspecify.annotations.Nullable;
 
-/** The library's numbers for functions. What it computes otherwise than we do (signs of zeros, NaNs) is left out. */
+/**
+ * The library's numbers for functions. Functions for which it gives other signs of zeros or other NaNs than the portable
+ * kernels are left out, and so are parameters that it refuses.
+ */
 final class Algorithms {
     private Algorithms() {
     }
@@ -36,7 +39,7 @@ final class Algorithms {
     static @Nullable Eltwise ofResult(Unary.Function function, float alpha) {
         return switch (function) {
             case TANH -> new Eltwise(0x101, 0, 0);
-            case ELU -> alpha < 0 ? null : new Eltwise(0x102, alpha, 0);
+            case ELU -> alpha >= 0 ? new Eltwise(0x102, alpha, 0) : null;
             case SQRT -> new Eltwise(0x103, 0, 0);
             case SIGMOID -> new Eltwise(0x104, 0, 0);
             case EXP -> new Eltwise(0x105, 0, 0);
@@ -76,7 +79,7 @@ final class Algorithms {
             case EXP -> new Eltwise(42, 0, 0);
             case GELU_TANH -> new Eltwise(43, 0, 0);
             case SWISH -> new Eltwise(44, alpha, 0);
-            case CLIP -> new Eltwise(47, alpha, beta);
+            case CLIP -> beta >= alpha ? new Eltwise(47, alpha, beta) : null;
             case GELU_ERF -> new Eltwise(49, 0, 0);
             case ROUND -> new Eltwise(50, 0, 0);
             case MISH -> new Eltwise(51, 0, 0);

@@ -8,8 +8,11 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.Window;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,26 +81,27 @@ record ColumnSums(long images, long rows, long columns) {
             long window = Math.min(most, power(left));
             long next = Math.ceilDiv(left, window);
             scale *= window;
-            long target = describe(builder, next, dtype);
+            MemoryDescriptor target = describe(builder, next, dtype);
             Operand to = next == 1
                     ? new Operand(DnnlConstants.DST, 1, target)
                     : builder.temporary(DnnlConstants.DST, target);
             // The averages of averages are brought to the sum, or to the mean, in the end.
             double factor = next > 1 ? 1 : mean ? (double) scale / rows : scale;
-            long description = pooling(builder, window, next * window - left, factor, from.description(), target);
-            if (!ElementwiseRecipes.isFast(builder.dnnl(), description)) {
+            PrimitiveDescriptor descriptor = builder.keepFast(
+                    tryPooling(builder, window, next * window - left, factor, from.descriptor(), target));
+            if (descriptor == null) {
                 return false;
             }
-            stages.add(new Stage(description, from, to));
-            from = new Operand(DnnlConstants.SRC, to.slot(), to.description());
+            stages.add(new Stage(descriptor, from, to));
+            from = new Operand(DnnlConstants.SRC, to.slot(), to.descriptor());
             left = next;
         }
-        stages.forEach(stage -> builder.step(stage.description(), stage.from(), stage.to()));
+        stages.forEach(stage -> builder.step(stage.descriptor(), stage.from(), stage.to()));
         return true;
     }
 
     /** A pooling, with what it reads and writes. */
-    private record Stage(long description, Operand from, Operand to) {
+    private record Stage(PrimitiveDescriptor descriptor, Operand from, Operand to) {
     }
 
     /** Not less than a number. */
@@ -106,13 +110,13 @@ record ColumnSums(long images, long rows, long columns) {
     }
 
     /** As images of one column, channels innermost. */
-    private long describe(SequenceBuilder builder, long height, DType dtype) {
+    private MemoryDescriptor describe(SequenceBuilder builder, long height, DType dtype) {
         return builder.describe(new long[]{images, columns, height, 1}, dtype,
                 new long[]{height * columns, 1, columns, columns});
     }
 
-    private static long pooling(SequenceBuilder builder, long window, long padding, double factor, long source,
-            long target) {
+    private static @Nullable PrimitiveDescriptor tryPooling(SequenceBuilder builder, long window, long padding,
+            double factor, MemoryDescriptor source, MemoryDescriptor target) {
         int height = Math.toIntExact(window);
         Pooling pooling = new Pooling(Pooling.Kind.AVERAGE_WITH_PADDING, List.of(window, 1L),
                 Window.of(new int[]{height, 1}, new int[]{0, 0}, new int[]{Math.toIntExact(padding), 0},
@@ -120,9 +124,10 @@ record ColumnSums(long images, long rows, long columns) {
         List<PostOp> postOps = factor == 1
                 ? List.of()
                 : List.of(new PostOp.Apply(Unary.Function.LINEAR, (float) factor, 0));
-        long attributes = builder.attributes(postOps, List.of());
-        return attributes == 0
-                ? 0
-                : PoolingRecipes.forward(builder, pooling, DnnlConstants.FORWARD_INFERENCE, source, target, attributes);
+        Attributes attributes = builder.tryAttributes(postOps, List.of());
+        return attributes == null
+                ? null
+                : PoolingRecipes.tryForward(builder, pooling, DnnlConstants.FORWARD_INFERENCE, source, target,
+                        attributes);
     }
 }

@@ -4,8 +4,11 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.ArrayList;
@@ -120,13 +123,14 @@ final class ConvolutionBlocks {
             Operand left = new Operand(DnnlConstants.SRC, 1, builder.rowMajor(1, outputs, rows()));
             Operand product = moving(DnnlConstants.DST, 2 + combined.size(), builder.rowMajor(images, outputs, places),
                     0, result);
-            List<Long> others = combined.stream().map(spec -> builder.rowMajor(1, spec.shape().size(), 1)).toList();
-            long attributes = builder.attributes(postOps, others);
-            long description = attributes == 0
-                    ? 0
-                    : MatMulRecipe.describe(builder, left.description(), columns.description(), 0,
-                            product.description(), attributes);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            List<MemoryDescriptor> others = combined.stream().map(spec -> builder.rowMajor(1, spec.shape().size(), 1))
+                    .toList();
+            Attributes attributes = builder.tryAttributes(postOps, others);
+            PrimitiveDescriptor descriptor = attributes == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryMatMul(left.descriptor(), columns.descriptor(), null,
+                            product.descriptor(), attributes));
+            if (descriptor == null) {
                 return false;
             }
             if (isPadded()) {
@@ -146,7 +150,7 @@ final class ConvolutionBlocks {
                     next++;
                 }
             }
-            builder.step(description, operands.toArray(Operand[]::new));
+            builder.step(descriptor, operands.toArray(Operand[]::new));
             return true;
         });
     }
@@ -158,20 +162,19 @@ final class ConvolutionBlocks {
             Operand transposed = builder.temporary(DnnlConstants.SRC, builder.rowMajor(1, rows(), outputs));
             Operand gradient = moving(DnnlConstants.WEIGHTS, 0, builder.rowMajor(images, outputs, places), 0, result);
             Operand target = moving(DnnlConstants.DST, 2, builder.rowMajor(images, channels, spatial(image)), 0, image);
-            Operand zeros = builder.temporary(DnnlConstants.SRC, target.description());
-            long description = MatMulRecipe.describe(builder, transposed.description(), gradient.description(), 0,
-                    columns.description(),
-                    builder.attributes());
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            Operand zeros = builder.temporary(DnnlConstants.SRC, target.descriptor());
+            PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives().tryMatMul(transposed.descriptor(),
+                    gradient.descriptor(), null, columns.descriptor(), builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
             builder.clear(zeros);
             builder.copy(
                     new Operand(DnnlConstants.SRC, 1, builder.describe(new long[]{1, rows(), outputs}, DType.FLOAT32,
                             new long[]{rows() * outputs, 1, rows()})),
-                    new Operand(DnnlConstants.DST, transposed.slot(), transposed.description()));
+                    new Operand(DnnlConstants.DST, transposed.slot(), transposed.descriptor()));
             builder.repeat(repetitions());
-            builder.step(description, transposed, gradient, columns);
+            builder.step(descriptor, transposed, gradient, columns);
             builder.copy(zeros, target);
             for (Window window : windows()) {
                 builder.add(window.ofColumns(builder, DnnlConstants.SRC, columns),
@@ -194,8 +197,8 @@ final class ConvolutionBlocks {
     }
 
     /** Something of all images, of which those of the first repetition are given. */
-    private Operand moving(int argument, int slot, long description, long offset, Shape shape) {
-        return new Operand(argument, slot, description, offset, shape.size() / repetitions() * Float.BYTES);
+    private Operand moving(int argument, int slot, MemoryDescriptor descriptor, long offset, Shape shape) {
+        return new Operand(argument, slot, descriptor, offset, shape.size() / repetitions() * Float.BYTES);
     }
 
     private List<Window> windows() {

@@ -8,10 +8,13 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptions;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptors;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Images;
 import java.util.ArrayList;
@@ -182,40 +185,41 @@ final class ConvolutionForward {
     }
 
     private boolean build(SequenceBuilder builder) {
-        if (isMisread() || !combined.stream()
+        if (!geometry.hasLibraryRank() || isMisread() || !combined.stream()
                 .allMatch(spec -> isWhole(spec) || spec.shape().size() == 1
                         || spec.shape().size() == spec.shape().dim(1))) {
             return false;
         }
-        List<Long> wanted = new ArrayList<>();
+        List<MemoryDescriptor> wanted = new ArrayList<>();
         for (TensorSpec spec : combined) {
             wanted.add(isWhole(spec)
                     ? builder.describeAny(spec.shape().dims(), spec.dtype())
                     : builder.describe(spec.rowMajor()));
         }
-        long biasDescription = bias == null ? 0 : builder.describe(bias.rowMajor());
-        if (bias != null && biasDescription == 0) {
+        MemoryDescriptor biasDescriptor = bias == null ? null : builder.describe(bias.rowMajor());
+        Attributes attributes = builder.tryAttributes(convolution.postOps(), wanted);
+        if (attributes == null) {
             return false;
         }
         for (Images images : Images.values()) {
-            Descriptions descriptions = descriptions(builder, images, biasDescription);
-            long attributes = builder.attributes(convolution.postOps(), wanted);
-            long description = attributes == 0
-                    ? 0
-                    : ConvolutionRecipes.forward(builder, geometry, descriptions, attributes,
-                            DnnlConstants.FORWARD_INFERENCE);
-            if (isFast(builder.dnnl(), description, images)) {
-                add(builder, description, biasDescription);
+            PrimitiveDescriptor descriptor = tryDescribe(builder, images, biasDescriptor, attributes);
+            if (descriptor != null) {
+                add(builder, descriptor, biasDescriptor);
                 return true;
             }
         }
         return false;
     }
 
-    private Descriptions descriptions(SequenceBuilder builder, Images images, long biasDescription) {
-        return new Descriptions(ConvolutionRecipes.image(builder, x, images),
-                ConvolutionRecipes.weights(builder, geometry, w),
-                biasDescription, ConvolutionRecipes.image(builder, y, images));
+    /** Null if the library has no fast implementation. */
+    private @Nullable PrimitiveDescriptor tryDescribe(SequenceBuilder builder, Images images,
+            @Nullable MemoryDescriptor biasDescriptor, Attributes attributes) {
+        Descriptors descriptors = new Descriptors(ConvolutionRecipes.image(builder, x, images),
+                ConvolutionRecipes.weights(builder, geometry, w), biasDescriptor,
+                ConvolutionRecipes.image(builder, y, images));
+        PrimitiveDescriptor descriptor = builder.keepFast(ConvolutionRecipes.tryForward(builder, geometry, descriptors,
+                attributes, DnnlConstants.FORWARD_INFERENCE));
+        return descriptor == null || isSlow(builder.dnnl(), descriptor, images) ? null : descriptor;
     }
 
     private boolean isWhole(TensorSpec spec) {
@@ -223,21 +227,21 @@ final class ConvolutionForward {
     }
 
     /** The library's convolution by matrix products computes post-ops with operands one element at a time. */
-    private boolean isFast(Dnnl dnnl, long description, Images images) {
-        return ElementwiseRecipes.isFast(dnnl, description)
-                && ((images == Images.ANY && combined.isEmpty()) || !ConvolutionRecipes.isByColumns(dnnl, description));
+    private boolean isSlow(Dnnl dnnl, PrimitiveDescriptor descriptor, Images images) {
+        return (images == Images.AS_GIVEN || !combined.isEmpty()) && ConvolutionRecipes.isByColumns(dnnl, descriptor);
     }
 
-    private void add(SequenceBuilder builder, long description, long biasDescription) {
+    private void add(SequenceBuilder builder, PrimitiveDescriptor descriptor,
+            @Nullable MemoryDescriptor biasDescriptor) {
         Dnnl dnnl = builder.dnnl();
         List<Operand> operands = new ArrayList<>();
         operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x),
-                dnnl.query(description, DnnlConstants.QUERY_SRC)));
+                dnnl.find(descriptor, DnnlConstants.QUERY_SRC)));
         operands.add(builder.input(DnnlConstants.WEIGHTS, 1, ConvolutionRecipes.givenWeights(builder, geometry, w),
-                dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)));
+                dnnl.find(descriptor, DnnlConstants.QUERY_WEIGHTS)));
         int slot = 2;
         if (bias != null) {
-            operands.add(builder.input(DnnlConstants.BIAS, slot++, builder.describe(bias), biasDescription));
+            operands.add(builder.input(DnnlConstants.BIAS, slot++, builder.describe(bias), biasDescriptor));
         }
         boolean accumulates = false;
         int next = 0;
@@ -247,21 +251,21 @@ final class ConvolutionForward {
             if (postOp instanceof PostOp.Combine) {
                 int argument = DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1;
                 TensorSpec spec = combined.get(next++);
-                long wanted = isWhole(spec)
-                        ? dnnl.query(description, DnnlConstants.QUERY_ARGUMENT, argument)
+                MemoryDescriptor wanted = isWhole(spec)
+                        ? dnnl.find(descriptor, DnnlConstants.QUERY_ARGUMENT, argument)
                         : builder.describe(spec.rowMajor());
                 operands.add(builder.input(argument, slot++, builder.describe(spec), wanted));
             }
         }
-        long given = builder.describe(y);
+        MemoryDescriptor given = builder.describe(y);
         Operand result = builder.output(DnnlConstants.DST, slot, given,
-                dnnl.query(description, DnnlConstants.QUERY_DST));
+                dnnl.find(descriptor, DnnlConstants.QUERY_DST));
         if (accumulates && result.slot() != slot) {
             builder.copy(new Operand(DnnlConstants.SRC, slot, given),
-                    new Operand(DnnlConstants.DST, result.slot(), result.description()));
+                    new Operand(DnnlConstants.DST, result.slot(), result.descriptor()));
         }
         operands.add(result);
-        builder.step(description, operands.toArray(Operand[]::new));
+        builder.step(descriptor, operands.toArray(Operand[]::new));
     }
 
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
@@ -274,15 +278,14 @@ final class ConvolutionForward {
 
     private TensorSpec preferredWeights(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
-        if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1 || isMisread()) {
+        if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1
+                || !geometry.hasLibraryRank() || isMisread()) {
             return w;
         }
         for (Images images : Images.values()) {
-            long description = ConvolutionRecipes.forward(builder, geometry, descriptions(builder, images, 0),
-                    builder.attributes(),
-                    DnnlConstants.FORWARD_INFERENCE);
-            if (isFast(dnnl, description, images)) {
-                long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
+            PrimitiveDescriptor descriptor = tryDescribe(builder, images, null, builder.attributes());
+            if (descriptor != null) {
+                MemoryDescriptor wanted = dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS);
                 return dnnl.equal(wanted, builder.describe(w))
                         ? w
                         : new TensorSpec(w.dtype(), w.shape(),

@@ -5,8 +5,11 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.List;
@@ -90,19 +93,25 @@ final class ConvolutionProducts {
         return DnnlKernel.of(dnnl, builder -> {
             Operand matrix = gathered(builder);
             Operand product = builder.temporary(DnnlConstants.DST, product(builder));
-            long added = bias ? builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}) : 0;
-            long attributes = bias ? builder.attributes(ADD, List.of(added)) : builder.attributes();
-            long description = MatMulRecipe.describe(builder, weights(builder), matrix.description(), 0,
-                    product.description(), attributes);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor added = bias
+                    ? builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1})
+                    : null;
+            Attributes attributes = added == null
+                    ? builder.attributes()
+                    : builder.tryAttributes(ADD, List.of(added));
+            PrimitiveDescriptor descriptor = attributes == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryMatMul(weights(builder), matrix.descriptor(), null,
+                            product.descriptor(), attributes));
+            if (descriptor == null) {
                 return false;
             }
             Operand given = new Operand(DnnlConstants.SRC, 1, weights(builder));
-            if (bias) {
-                builder.step(description, given, matrix, product,
+            if (added != null) {
+                builder.step(descriptor, given, matrix, product,
                         new Operand(DnnlConstants.POST_OP | DnnlConstants.SRC_1, 2, added));
             } else {
-                builder.step(description, given, matrix, product);
+                builder.step(descriptor, given, matrix, product);
             }
             builder.copy(from(product, imagesInnermost(builder, result, dtype)),
                     new Operand(DnnlConstants.DST, bias ? 3 : 2, builder.describe(result)));
@@ -117,14 +126,14 @@ final class ConvolutionProducts {
                     result.shape().dims());
             Operand gradient = brought(builder, 0, result);
             Operand matrix = builder.temporary(DnnlConstants.DST, builder.rowMajor(rows, columns()));
-            long transposed = builder.describe(new long[]{rows, outputs}, dtype, new long[]{1, rows});
+            MemoryDescriptor transposed = builder.describe(new long[]{rows, outputs}, dtype, new long[]{1, rows});
             Operand right = new Operand(DnnlConstants.WEIGHTS, gradient.slot(), product(builder));
-            long description = MatMulRecipe.describe(builder, transposed, right.description(), 0, matrix.description(),
-                    builder.attributes());
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives().tryMatMul(transposed,
+                    right.descriptor(), null, matrix.descriptor(), builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 1, transposed), right, matrix);
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 1, transposed), right, matrix);
             // The sums are taken in float32.
             Operand channels = view(builder, temporary(builder, DnnlConstants.SRC, image, DType.FLOAT32), image,
                     DType.FLOAT32);
@@ -140,14 +149,15 @@ final class ConvolutionProducts {
             Operand matrix = gathered(builder);
             Operand gradient = brought(builder, 1, result);
             Operand left = new Operand(DnnlConstants.SRC, gradient.slot(), product(builder));
-            long transposed = builder.describe(new long[]{columns(), rows}, dtype, new long[]{1, columns()});
-            long target = weights(builder);
-            long description = MatMulRecipe.describe(builder, left.description(), transposed, 0, target,
-                    builder.attributes());
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor transposed =
+                    builder.describe(new long[]{columns(), rows}, dtype, new long[]{1, columns()});
+            MemoryDescriptor target = weights(builder);
+            PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives().tryMatMul(left.descriptor(),
+                    transposed, null, target, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, left, new Operand(DnnlConstants.WEIGHTS, matrix.slot(), transposed),
+            builder.step(descriptor, left, new Operand(DnnlConstants.WEIGHTS, matrix.slot(), transposed),
                     new Operand(DnnlConstants.DST, 2, target));
             return !bias || addSum(builder, left);
         });
@@ -155,21 +165,19 @@ final class ConvolutionProducts {
 
     /** The gradient of the bias: the sum of each row. */
     private boolean addSum(SequenceBuilder builder, Operand gradient) {
-        Dnnl dnnl = builder.dnnl();
         Operand sums = new Operand(DnnlConstants.DST, 3,
                 builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}));
         if (columns() == 1) {
             builder.copy(gradient, sums);
             return true;
         }
-        long description = builder.keep(
-                Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(),
-                        Algorithms.reduction(Reduction.Function.SUM), gradient.description(), sums.description(), 0f,
-                        0f, builder.attributes())));
-        if (!ElementwiseRecipes.isFast(dnnl, description)) {
+        PrimitiveDescriptor descriptor = builder.keepFast(
+                builder.primitives().tryReduction(Algorithms.reduction(Reduction.Function.SUM), gradient.descriptor(),
+                        sums.descriptor(), builder.attributes()));
+        if (descriptor == null) {
             return false;
         }
-        builder.step(description, gradient, sums);
+        builder.step(descriptor, gradient, sums);
         return true;
     }
 
@@ -221,11 +229,11 @@ final class ConvolutionProducts {
         return new Operand(whole.argument(), whole.slot(), imagesInnermost(builder, spec, of));
     }
 
-    private static Operand from(Operand operand, long description) {
-        return new Operand(DnnlConstants.SRC, operand.slot(), description);
+    private static Operand from(Operand operand, MemoryDescriptor descriptor) {
+        return new Operand(DnnlConstants.SRC, operand.slot(), descriptor);
     }
 
-    private long imagesInnermost(SequenceBuilder builder, TensorSpec spec, DType of) {
+    private MemoryDescriptor imagesInnermost(SequenceBuilder builder, TensorSpec spec, DType of) {
         long[] dims = spec.shape().dims();
         long[] strides = new long[dims.length];
         strides[0] = 1;
@@ -237,19 +245,19 @@ final class ConvolutionProducts {
         return builder.describe(dims, of, strides);
     }
 
-    private long matrix(SequenceBuilder builder) {
+    private MemoryDescriptor matrix(SequenceBuilder builder) {
         return describe(builder, rows, columns());
     }
 
-    private long product(SequenceBuilder builder) {
+    private MemoryDescriptor product(SequenceBuilder builder) {
         return describe(builder, outputs, columns());
     }
 
-    private long weights(SequenceBuilder builder) {
+    private MemoryDescriptor weights(SequenceBuilder builder) {
         return describe(builder, outputs, rows);
     }
 
-    private long describe(SequenceBuilder builder, long height, long width) {
+    private MemoryDescriptor describe(SequenceBuilder builder, long height, long width) {
         return builder.describe(new long[]{height, width}, dtype, new long[]{width, 1});
     }
 }

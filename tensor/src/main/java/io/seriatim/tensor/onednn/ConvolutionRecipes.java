@@ -8,17 +8,19 @@ import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.Window;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
+import io.seriatim.tensor.internal.ffi.WindowGeometry;
 import io.seriatim.tensor.kernel.Kernel;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.IntToLongFunction;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,28 +41,18 @@ final class ConvolutionRecipes {
 
     /** How a window is passed to C. */
     record Geometry(Window window, int groups) {
-        MemorySegment values(Arena arena, IntToLongFunction value) {
-            long[] values = new long[window.rank()];
-            for (int i = 0; i < values.length; i++) {
-                values[i] = value.applyAsLong(i);
-            }
-            return arena.allocateFrom(ValueLayout.JAVA_LONG, values);
+        WindowGeometry forLibrary() {
+            return new WindowGeometry(values(window::stride), values(i -> window.dilation(i) - 1L),
+                    values(window::padBegin), values(window::padEnd));
         }
 
-        long strides(Arena arena) {
-            return values(arena, window::stride).address();
+        private long[] values(IntToLongFunction value) {
+            return IntStream.range(0, window.rank()).mapToLong(value).toArray();
         }
 
-        long dilations(Arena arena) {
-            return values(arena, i -> window.dilation(i) - 1L).address();
-        }
-
-        long begin(Arena arena) {
-            return values(arena, window::padBegin).address();
-        }
-
-        long end(Arena arena) {
-            return values(arena, window::padEnd).address();
+        /** Whether the library has convolutions with so many spatial dimensions. */
+        boolean hasLibraryRank() {
+            return window.rank() >= 1 && window.rank() <= 3;
         }
 
         /** Whether each pixel of the result is made of one pixel of the image, and all pixels are. */
@@ -118,8 +110,9 @@ final class ConvolutionRecipes {
         }
     }
 
-    /** The descriptions of one attempt. */
-    record Descriptions(long image, long weights, long bias, long result) {
+    /** The memory descriptors of one attempt; the bias is null if there is none. */
+    record Descriptors(MemoryDescriptor image, MemoryDescriptor weights, @Nullable MemoryDescriptor bias,
+            MemoryDescriptor result) {
     }
 
     static @Nullable Kernel gradInput(Dnnl dnnl, ConvolutionGradInput grad, @Nullable TensorSpec[] arguments) {
@@ -136,21 +129,22 @@ final class ConvolutionRecipes {
                 ? products.gradInput(dnnl)
                 : blocks != null ? blocks.gradInput(dnnl) : pointwiseGradInput(dnnl, geometry, dy, w, dx);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
-            long description = !geometry.meetsImage(dx.shape(), w.shape(), dy.shape())
-                    ? 0
-                    : fastest(builder, images -> gradInput(builder, geometry,
-                            new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0,
-                                    image(builder, dy, images))));
-            if (description == 0) {
+            PrimitiveDescriptor descriptor = !geometry.hasLibraryRank()
+                    || !geometry.meetsImage(dx.shape(), w.shape(), dy.shape())
+                            ? null
+                            : fastest(builder, images -> tryGradInput(builder, geometry,
+                                    new Descriptors(image(builder, dx, images), weights(builder, geometry, w), null,
+                                            image(builder, dy, images))));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description,
+            builder.step(descriptor,
                     builder.input(DnnlConstants.DIFF_DST, 0, builder.describe(dy),
-                            dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)),
+                            dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_DST)),
                     builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w),
-                            dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)),
+                            dnnl.find(descriptor, DnnlConstants.QUERY_WEIGHTS)),
                     builder.output(DnnlConstants.DIFF_SRC, 2, builder.describe(dx),
-                            dnnl.query(description, DnnlConstants.QUERY_DIFF_SRC)));
+                            dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_SRC)));
             return true;
         });
     }
@@ -183,99 +177,86 @@ final class ConvolutionRecipes {
                 ? products.gradWeights(dnnl, grad.bias())
                 : grad.bias() ? null : PointwiseGradWeights.of(dnnl, geometry, x, dy, dw);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
-            long bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : 0;
+            MemoryDescriptor bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : null;
             boolean whole = x.dtype().bytes() > 2 || geometry.usesKernel(x.shape(), dw.shape(), dy.shape());
-            if ((grad.bias() && bias == 0) || !whole || !geometry.meetsImage(x.shape(), dw.shape(), dy.shape())) {
+            if (!geometry.hasLibraryRank() || !whole || !geometry.meetsImage(x.shape(), dw.shape(), dy.shape())) {
                 return false;
             }
-            long description = fastest(builder,
-                    images -> gradWeights(builder, geometry,
-                            new Descriptions(image(builder, x, images), weights(builder, geometry, dw), bias,
+            PrimitiveDescriptor descriptor = fastest(builder,
+                    images -> tryGradWeights(builder, geometry,
+                            new Descriptors(image(builder, x, images), weights(builder, geometry, dw), bias,
                                     image(builder, dy, images))));
-            if (description == 0) {
+            if (descriptor == null) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
             operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x),
-                    dnnl.query(description, DnnlConstants.QUERY_SRC)));
+                    dnnl.find(descriptor, DnnlConstants.QUERY_SRC)));
             operands.add(
                     builder.input(DnnlConstants.DIFF_DST, 1, builder.describe(dy),
-                            dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)));
+                            dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_DST)));
             operands.add(builder.output(DnnlConstants.DIFF_WEIGHTS, 2, givenWeights(builder, geometry, dw),
-                    dnnl.query(description, DnnlConstants.QUERY_DIFF_WEIGHTS)));
-            if (bias != 0) {
+                    dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_WEIGHTS)));
+            if (bias != null) {
                 operands.add(new Operand(DnnlConstants.DIFF_BIAS, 3, bias));
             }
-            builder.step(description, operands.toArray(Operand[]::new));
+            builder.step(descriptor, operands.toArray(Operand[]::new));
             return true;
         });
     }
 
-    /** With the images as they are if that is fast, else with those that the library likes. */
-    private static long fastest(SequenceBuilder builder, java.util.function.ToLongFunction<Images> attempt) {
+    /** Describes a convolution with images of one layout; null if the library has no implementation. */
+    @FunctionalInterface
+    interface Attempt {
+        @Nullable
+        PrimitiveDescriptor tryDescribe(Images images);
+    }
+
+    /** With the images as they are if that is fast, else with the layout that the library chooses. */
+    private static @Nullable PrimitiveDescriptor fastest(SequenceBuilder builder, Attempt attempt) {
         for (Images images : Images.values()) {
-            long description = attempt.applyAsLong(images);
-            if (ElementwiseRecipes.isFast(builder.dnnl(), description)
-                    && (images == Images.ANY || !isByColumns(builder.dnnl(), description))) {
-                return description;
+            PrimitiveDescriptor descriptor = builder.keepFast(attempt.tryDescribe(images));
+            if (descriptor != null && (images == Images.ANY || !isByColumns(builder.dnnl(), descriptor))) {
+                return descriptor;
             }
         }
-        return 0;
+        return null;
     }
 
     /**
      * Whether it is the library's convolution by products with columns, which gathers them element by element, and in
      * bfloat16 leaves the matrix units idle. Names begin with the instructions for which it is made.
      */
-    static boolean isByColumns(Dnnl dnnl, long description) {
-        return dnnl.implementation(description).contains(COLUMNS);
+    static boolean isByColumns(Dnnl dnnl, PrimitiveDescriptor descriptor) {
+        return dnnl.implementation(descriptor).contains(COLUMNS);
     }
 
-    static long forward(SequenceBuilder builder, Geometry geometry, Descriptions d, long attributes, int kind) {
-        Dnnl dnnl = builder.dnnl();
-        try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl
-                    .handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out,
-                            dnnl.engine(), kind,
-                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(),
-                            geometry.strides(arena),
-                            geometry.dilations(arena), geometry.begin(arena),
-                            geometry.end(arena), attributes)));
-        }
+    static @Nullable PrimitiveDescriptor tryForward(SequenceBuilder builder, Geometry geometry, Descriptors d,
+            Attributes attributes, int kind) {
+        return builder.primitives().tryConvolution(kind, d.image(), d.weights(), d.bias(), d.result(),
+                geometry.forLibrary(), attributes);
     }
 
-    private static long gradInput(SequenceBuilder builder, Geometry geometry, Descriptions d) {
-        Dnnl dnnl = builder.dnnl();
-        long hint = forward(builder, geometry, d, builder.attributes(), DnnlConstants.FORWARD_TRAINING);
-        if (hint == 0) {
-            return 0;
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(
-                    Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create", "ppippppppppp",
-                            out, dnnl.engine(),
-                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.result(),
-                            geometry.strides(arena),
-                            geometry.dilations(arena), geometry.begin(arena),
-                            geometry.end(arena), hint, builder.attributes())));
-        }
+    private static @Nullable PrimitiveDescriptor tryHint(SequenceBuilder builder, Geometry geometry, Descriptors d) {
+        return builder.keep(tryForward(builder, geometry, d, builder.attributes(), DnnlConstants.FORWARD_TRAINING));
     }
 
-    private static long gradWeights(SequenceBuilder builder, Geometry geometry, Descriptions d) {
-        Dnnl dnnl = builder.dnnl();
-        long hint = forward(builder, geometry, d, builder.attributes(), DnnlConstants.FORWARD_TRAINING);
-        if (hint == 0) {
-            return 0;
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl
-                    .handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create", "ppipppppppppp",
-                            out, dnnl.engine(),
-                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(),
-                            geometry.strides(arena),
-                            geometry.dilations(arena), geometry.begin(arena),
-                            geometry.end(arena), hint, builder.attributes())));
-        }
+    private static @Nullable PrimitiveDescriptor tryGradInput(SequenceBuilder builder, Geometry geometry,
+            Descriptors d) {
+        PrimitiveDescriptor hint = tryHint(builder, geometry, d);
+        return hint == null
+                ? null
+                : builder.primitives().tryConvolutionGradInput(d.image(), d.weights(), d.result(),
+                        geometry.forLibrary(), hint, builder.attributes());
+    }
+
+    private static @Nullable PrimitiveDescriptor tryGradWeights(SequenceBuilder builder, Geometry geometry,
+            Descriptors d) {
+        PrimitiveDescriptor hint = tryHint(builder, geometry, d);
+        return hint == null
+                ? null
+                : builder.primitives().tryConvolutionGradWeights(d.image(), d.weights(), d.bias(), d.result(),
+                        geometry.forLibrary(), hint, builder.attributes());
     }
 
     static boolean isReadable(TensorSpec image, TensorSpec weights, TensorSpec result) {
@@ -284,19 +265,19 @@ final class ConvolutionRecipes {
                 && (weights.layout() instanceof Layout.Opaque || Specs.areForward(weights));
     }
 
-    static long image(SequenceBuilder builder, TensorSpec spec, Images images) {
+    static MemoryDescriptor image(SequenceBuilder builder, TensorSpec spec, Images images) {
         return images == Images.ANY ? builder.describeAny(spec.shape().dims(), spec.dtype()) : builder.describe(spec);
     }
 
     /** As the library likes them, unless they have a layout of its own already. */
-    static long weights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
+    static MemoryDescriptor weights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
         DType dtype = spec.dtype();
         return spec.layout() instanceof Layout.Opaque
                 ? builder.describe(spec)
                 : builder.describeAny(geometry.weightDims(spec.shape()), dtype);
     }
 
-    static long givenWeights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
+    static MemoryDescriptor givenWeights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
         if (spec.layout() instanceof Layout.Opaque || geometry.groups() == 1) {
             return builder.describe(spec);
         }

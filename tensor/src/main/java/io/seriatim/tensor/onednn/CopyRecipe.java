@@ -35,12 +35,9 @@ final class CopyRecipe {
                 || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {
             return null;
         }
-        return DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(from);
-            long target = builder.describe(to);
-            return source != 0 && target != 0 && builder.tryCopy(new Operand(DnnlConstants.SRC, 0, source),
-                    new Operand(DnnlConstants.DST, 1, target));
-        });
+        return DnnlKernel.of(dnnl,
+                builder -> builder.tryCopy(new Operand(DnnlConstants.SRC, 0, builder.describe(from)),
+                        new Operand(DnnlConstants.DST, 1, builder.describe(to))));
     }
 
     /** Whether the library has only its reference reorder for a 16-bit type on this processor. */

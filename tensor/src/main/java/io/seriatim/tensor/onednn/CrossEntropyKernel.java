@@ -7,6 +7,8 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.CrossEntropy;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.ref.Reference;
@@ -42,13 +44,13 @@ final class CrossEntropyKernel implements Kernel {
             return null;
         }
         DnnlKernel softmax = DnnlKernel.of(dnnl, builder -> {
-            long data = builder.describe(x);
-            long description = NormalisationRecipes.softmax(builder, DnnlConstants.FORWARD_INFERENCE, false, data, data,
-                    axis);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor data = builder.describe(x);
+            PrimitiveDescriptor descriptor = builder.keepFast(NormalisationRecipes.trySoftmax(builder,
+                    DnnlConstants.FORWARD_INFERENCE, false, data, data, axis));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 2, data));
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 2, data));
             return true;
         });
         return softmax == null

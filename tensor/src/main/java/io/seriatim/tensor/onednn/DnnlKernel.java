@@ -100,7 +100,11 @@ final class DnnlKernel implements Kernel {
     private static @Nullable Sequence build(Dnnl dnnl, Recipe recipe, Handles handles, int threads) {
         return ThreadCount.with(dnnl, threads, () -> {
             SequenceBuilder builder = new SequenceBuilder(dnnl, handles, threads);
-            return recipe.build(builder) ? builder.build() : null;
+            try {
+                return recipe.build(builder) ? builder.build() : null;
+            } catch (NoDescriptorException _) {
+                return null;
+            }
         });
     }
 
@@ -207,6 +211,8 @@ final class DnnlKernel implements Kernel {
         try {
             return ThreadCount.with(dnnl, 1,
                     () -> preference.of(new SequenceBuilder(dnnl, temporary, 1), argument, given));
+        } catch (NoDescriptorException _) {
+            return given;
         } finally {
             temporary.run();
         }

@@ -9,11 +9,15 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +34,9 @@ final class ElementwiseRecipes {
         Algorithms.Eltwise eltwise = Algorithms.eltwise(unary.function(), unary.alpha(), unary.beta());
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        if (eltwise == null || !isDense(x, y) || Crossover.isSmall(unary, x)) {
+        // The library rounds in float32 only.
+        boolean roundsHalves = unary.function() == Unary.Function.ROUND && x.dtype() != DType.FLOAT32;
+        if (eltwise == null || roundsHalves || !isDense(x, y) || Crossover.isSmall(unary, x)) {
             return null;
         }
         return switch (Algorithms.trust(unary.function())) {
@@ -43,17 +49,14 @@ final class ElementwiseRecipes {
 
     private static @Nullable DnnlKernel unary(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec x) {
         return DnnlKernel.of(dnnl, builder -> {
-            long data = row(builder, x);
-            long description = builder
-                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
-                            dnnl.engine(),
-                            DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(),
-                            eltwise.beta(),
-                            builder.attributes())));
-            if (!isFast(dnnl, description)) {
+            MemoryDescriptor data = row(builder, x);
+            PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives().tryEltwise(
+                    DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(),
+                    builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 1, data));
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 1, data));
             return true;
         });
     }
@@ -66,22 +69,20 @@ final class ElementwiseRecipes {
     /** A reduction of all elements of an argument, at the begin of the scratch memory. */
     static @Nullable DnnlKernel ofAll(Dnnl dnnl, TensorSpec x, int argument, Reduction.Function function) {
         return DnnlKernel.of(dnnl, builder -> {
-            long data = row(builder, x);
-            long single = builder.describe(new long[]{1}, DType.FLOAT32, new long[]{1});
+            MemoryDescriptor data = row(builder, x);
+            MemoryDescriptor single = builder.describe(new long[]{1}, DType.FLOAT32, new long[]{1});
             int algorithm = x.shape().size() == 1 ? 0 : Algorithms.reduction(function);
             Operand result = builder.temporary(DnnlConstants.DST, single);
             if (algorithm == 0) {
                 builder.copy(new Operand(DnnlConstants.SRC, argument, data), result);
                 return true;
             }
-            long description = builder.keep(
-                    Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(),
-                            algorithm, data,
-                            single, 0f, 0f, builder.attributes())));
-            if (description == 0) {
+            PrimitiveDescriptor descriptor = builder
+                    .keep(builder.primitives().tryReduction(algorithm, data, single, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, argument, data), result);
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, argument, data), result);
             return true;
         });
     }
@@ -108,22 +109,19 @@ final class ElementwiseRecipes {
     private static @Nullable DnnlKernel unaryGrad(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec spec,
             boolean ofResult) {
         return DnnlKernel.of(dnnl, builder -> {
-            long data = row(builder, spec);
-            long forward = builder
-                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
-                            dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
-                            eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
-            if (forward == 0) {
+            MemoryDescriptor data = row(builder, spec);
+            PrimitiveDescriptor forward = builder.keep(builder.primitives().tryEltwise(
+                    DnnlConstants.FORWARD_TRAINING, eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(),
+                    builder.attributes()));
+            if (forward == null) {
                 return false;
             }
-            long description = builder
-                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_backward_primitive_desc_create", "ppipppffpp", out,
-                            dnnl.engine(), eltwise.algorithm(), data,
-                            data, data, eltwise.alpha(), eltwise.beta(), forward, builder.attributes())));
-            if (!isFast(dnnl, description)) {
+            PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives().tryEltwiseGrad(eltwise.algorithm(),
+                    data, data, data, eltwise.alpha(), eltwise.beta(), forward, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description,
+            builder.step(descriptor,
                     ofResult ? new Operand(DnnlConstants.DST, 1, data) : new Operand(DnnlConstants.SRC, 0, data),
                     new Operand(DnnlConstants.DIFF_DST, 2, data), new Operand(DnnlConstants.DIFF_SRC, 3, data));
             return true;
@@ -145,39 +143,37 @@ final class ElementwiseRecipes {
         Shape shape = out.shape().rank() == 0 ? Shape.of(1) : out.shape();
         boolean alike = all.stream().allMatch(spec -> spec.shape().equals(out.shape()));
         return DnnlKernel.of(dnnl, builder -> {
-            List<Long> descriptions = new ArrayList<>();
+            List<MemoryDescriptor> descriptors = new ArrayList<>();
             for (TensorSpec spec : all) {
-                descriptions.add(alike ? row(builder, spec) : padded(builder, spec, shape));
+                descriptors.add(alike ? row(builder, spec) : padded(builder, spec, shape));
             }
-            long attributes = builder.attributes(binary.postOps(), descriptions.subList(2, descriptions.size() - 1));
-            if (attributes == 0) {
+            Attributes attributes = builder.tryAttributes(binary.postOps(),
+                    descriptors.subList(2, descriptors.size() - 1));
+            PrimitiveDescriptor descriptor = attributes == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryBinary(algorithm, descriptors.get(0),
+                            descriptors.get(1), descriptors.getLast(), attributes));
+            if (descriptor == null) {
                 return false;
             }
-            long description = builder
-                    .keep(Dnnl.handle(handle -> dnnl.call("dnnl_binary_primitive_desc_create", "ppipppp", handle,
-                            dnnl.engine(), algorithm, descriptions.get(0),
-                            descriptions.get(1), descriptions.getLast(), attributes)));
-            if (!isFast(dnnl, description)) {
-                return false;
-            }
-            builder.step(description, operands(binary.postOps(), descriptions));
+            builder.step(descriptor, operands(binary.postOps(), descriptors));
             return true;
         });
     }
 
-    private static Operand[] operands(List<PostOp> postOps, List<Long> descriptions) {
+    private static Operand[] operands(List<PostOp> postOps, List<MemoryDescriptor> descriptors) {
         List<Operand> operands = new ArrayList<>();
-        operands.add(new Operand(DnnlConstants.SRC, 0, descriptions.get(0)));
-        operands.add(new Operand(DnnlConstants.SRC_1, 1, descriptions.get(1)));
+        operands.add(new Operand(DnnlConstants.SRC, 0, descriptors.get(0)));
+        operands.add(new Operand(DnnlConstants.SRC_1, 1, descriptors.get(1)));
         int slot = 2;
         for (int i = 0; i < postOps.size(); i++) {
             if (postOps.get(i) instanceof PostOp.Combine) {
                 operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, slot,
-                        descriptions.get(slot)));
+                        descriptors.get(slot)));
                 slot++;
             }
         }
-        operands.add(new Operand(DnnlConstants.DST, slot, descriptions.get(slot)));
+        operands.add(new Operand(DnnlConstants.DST, slot, descriptors.get(slot)));
         return operands.toArray(Operand[]::new);
     }
 
@@ -201,16 +197,14 @@ final class ElementwiseRecipes {
             return null;
         }
         DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
-            long source = rowMajor(builder, from, x.dtype());
-            long target = rowMajor(builder, to, y.dtype());
-            long description = builder.keep(Dnnl.handle(
-                    out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm,
-                            source, target, 0f,
-                            0f, builder.attributes())));
-            if (!isFast(dnnl, description)) {
+            MemoryDescriptor source = rowMajor(builder, from, x.dtype());
+            MemoryDescriptor target = rowMajor(builder, to, y.dtype());
+            PrimitiveDescriptor descriptor = builder
+                    .keepFast(builder.primitives().tryReduction(algorithm, source, target, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, source),
                     new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
@@ -239,7 +233,7 @@ final class ElementwiseRecipes {
         }
     }
 
-    private static long rowMajor(SequenceBuilder builder, List<Long> dims, DType dtype) {
+    private static MemoryDescriptor rowMajor(SequenceBuilder builder, List<Long> dims, DType dtype) {
         Shape shape = Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
         return builder.describe(shape.dims(), dtype, shape.strides());
     }
@@ -253,19 +247,15 @@ final class ElementwiseRecipes {
         return true;
     }
 
-    private static long row(SequenceBuilder builder, TensorSpec spec) {
+    private static MemoryDescriptor row(SequenceBuilder builder, TensorSpec spec) {
         return builder.describe(new long[]{spec.shape().size()}, spec.dtype(), new long[]{1});
     }
 
     /** With dimensions of length 1 in front, as many as the result has. */
-    private static long padded(SequenceBuilder builder, TensorSpec spec, Shape shape) {
+    private static MemoryDescriptor padded(SequenceBuilder builder, TensorSpec spec, Shape shape) {
         long[] dims = new long[shape.rank()];
-        java.util.Arrays.fill(dims, 1);
+        Arrays.fill(dims, 1);
         System.arraycopy(spec.shape().dims(), 0, dims, dims.length - spec.shape().rank(), spec.shape().rank());
         return builder.describe(dims, spec.dtype(), Shape.of(dims).strides());
-    }
-
-    static boolean isFast(Dnnl dnnl, long primitiveDescription) {
-        return primitiveDescription != 0 && !dnnl.implementation(primitiveDescription).startsWith("ref");
     }
 }

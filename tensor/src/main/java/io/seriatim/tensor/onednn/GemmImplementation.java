@@ -1,6 +1,8 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The library's second implementation of matrix products on processors with AVX-512: it brings panels of both operands
@@ -16,24 +18,25 @@ final class GemmImplementation {
     }
 
     /**
-     * Goes on to it.
+     * Changes a primitive descriptor to it.
      *
      * @param own
-     *            describes the same product as the chosen description, and is changed
+     *            describes the same product as the chosen descriptor, and is changed
      * @param chosen
-     *            what the library prefers
-     * @return own, or 0 if there is no such implementation or the library does not prefer the first
+     *            the implementation that the library prefers
+     * @return own, or null if there is no such implementation or the library does not prefer the first
      */
-    static long of(SequenceBuilder builder, long own, long chosen) {
+    static @Nullable PrimitiveDescriptor tryFind(SequenceBuilder builder, @Nullable PrimitiveDescriptor own,
+            PrimitiveDescriptor chosen) {
         Dnnl dnnl = builder.dnnl();
-        if (own == 0 || !dnnl.implementation(chosen).startsWith(FIRST)) {
-            return 0;
+        if (own == null || !dnnl.implementation(chosen).startsWith(FIRST)) {
+            return null;
         }
-        while (dnnl.call("dnnl_primitive_desc_next_impl", "p", own) == 0) {
+        while (dnnl.nextImplementation(own)) {
             if (dnnl.implementation(own).contains(SECOND)) {
                 return own;
             }
         }
-        return 0;
+        return null;
     }
 }

@@ -2,6 +2,8 @@ package io.seriatim.tensor.onednn;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.MemoryObject;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -77,14 +79,16 @@ final class Handles implements Runnable {
         }
     }
 
-    long description(Dnnl dnnl, long handle) {
-        onEnd(() -> dnnl.destroyDescription(handle));
-        return handle;
+    /** Takes ownership of a descriptor. */
+    MemoryDescriptor owned(Dnnl dnnl, MemoryDescriptor.Owned descriptor) {
+        onEnd(() -> dnnl.destroy(descriptor));
+        return descriptor;
     }
 
-    long memory(Dnnl dnnl, long handle) {
-        onEnd(() -> dnnl.destroyMemory(handle));
-        return handle;
+    /** Takes ownership of a memory object. */
+    MemoryObject owned(Dnnl dnnl, MemoryObject memory) {
+        onEnd(() -> dnnl.destroy(memory));
+        return memory;
     }
 
     @Override

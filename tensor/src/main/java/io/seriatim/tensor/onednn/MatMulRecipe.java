@@ -7,8 +7,11 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,7 +21,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MatrixView products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions
+ * Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions
  * become rows of one large product.
  */
 final class MatMulRecipe {
@@ -265,7 +268,7 @@ final class MatMulRecipe {
                 .anyMatch(size -> size != 1 && size != out.shape().size());
     }
 
-    private long describe(SequenceBuilder builder, MatrixView matrix) {
+    private static MemoryDescriptor describe(SequenceBuilder builder, MatrixView matrix) {
         return builder.describe(matrix.dims(), matrix.dtype(), matrix.strides());
     }
 
@@ -298,84 +301,86 @@ final class MatMulRecipe {
      */
     private boolean buildPanels(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
-        long whole = builder.describe(y);
+        MemoryDescriptor whole = builder.describe(y);
         long columns = result.dims()[1];
-        long src = describe(builder, left);
+        MemoryDescriptor src = describe(builder, left);
         long offset = 0;
         List<Runnable> panels = new ArrayList<>();
         for (long from = 0; from < columns; from += PANEL) {
             long width = Math.min(PANEL, columns - from);
-            long any = builder.describeAny(new long[]{left.dims()[1], width}, result.dtype());
-            long bias = computation.bias()
+            MemoryDescriptor any = builder.describeAny(new long[]{left.dims()[1], width}, result.dtype());
+            MemoryDescriptor bias = computation.bias()
                     ? builder.describe(new long[]{1, width}, result.dtype(), new long[]{width, 1})
-                    : 0;
-            long dst = builder.describe(new long[]{left.dims()[0], width}, result.dtype(), result.strides());
-            long description = describe(builder, src, any, bias, dst, builder.attributes());
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+                    : null;
+            MemoryDescriptor dst =
+                    builder.describe(new long[]{left.dims()[0], width}, result.dtype(), result.strides());
+            PrimitiveDescriptor descriptor = builder
+                    .keepFast(builder.primitives().tryMatMul(src, any, bias, dst, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            long weights = builder.copied(dnnl.query(description, DnnlConstants.QUERY_WEIGHTS));
+            MemoryDescriptor weights = builder.copied(dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS));
             if (!dnnl.haveSameBlocks(whole, weights)) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
             operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
             operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights, offset, 0));
-            if (bias != 0) {
+            if (bias != null) {
                 operands.add(new Operand(DnnlConstants.BIAS, 2, bias, from * result.dtype().bytes(), 0));
             }
             operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst, from * result.dtype().bytes(), 0));
-            panels.add(() -> builder.step(description, operands.toArray(Operand[]::new)));
+            panels.add(() -> builder.step(descriptor, operands.toArray(Operand[]::new)));
             offset += dnnl.size(weights);
         }
         // Panels lie one after the other only if the blocks of columns do.
         if (offset != dnnl.size(whole)) {
             return false;
         }
-        builder.toAndFro();
+        builder.alternateDirection();
         panels.forEach(Runnable::run);
         return true;
     }
 
     private boolean buildWhole(SequenceBuilder builder) {
-        long given = describe(builder, left);
-        long src = readsBesideRows()
+        MemoryDescriptor given = describe(builder, left);
+        MemoryDescriptor src = readsBesideRows()
                 ? builder.describe(left.dims(), left.dtype(), Shape.of(left.dims()).strides())
                 : given;
-        long weights = right == null ? builder.describe(y) : describe(builder, right);
-        long dst = describe(builder, result);
+        MemoryDescriptor weights = right == null ? builder.describe(y) : describe(builder, right);
+        MemoryDescriptor dst = describe(builder, result);
         List<MatrixView> operandsGiven = new ArrayList<>();
-        List<Long> others = new ArrayList<>();
+        List<MemoryDescriptor> others = new ArrayList<>();
         for (TensorSpec operand : extra) {
             MatrixView matrix = broadcast(squeezed(operand));
             operandsGiven.add(matrix);
             // The library passes over the strides of these: what is not dense is copied first.
             others.add(builder.describe(matrix.dims(), matrix.dtype(), Shape.of(matrix.dims()).strides()));
         }
-        long bias = computation.bias() ? others.getFirst() : 0;
-        List<Long> combined = computation.bias() ? others.subList(1, others.size()) : others;
-        long attributes = builder.attributes(computation.postOps(), combined);
-        if (src == 0 || weights == 0 || dst == 0 || attributes == 0 || (computation.bias() && bias == 0)) {
+        MemoryDescriptor bias = computation.bias() ? others.getFirst() : null;
+        List<MemoryDescriptor> combined = computation.bias() ? others.subList(1, others.size()) : others;
+        Attributes attributes = builder.tryAttributes(computation.postOps(), combined);
+        if (attributes == null) {
             return false;
         }
-        long description = describe(builder, src, weights, bias, dst, attributes);
-        if (description == 0 || builder.dnnl().implementation(description).startsWith("ref")) {
+        PrimitiveDescriptor preferred = builder
+                .keepFast(builder.primitives().tryMatMul(src, weights, bias, dst, attributes));
+        if (preferred == null) {
             return false;
         }
-        if (isBetterCopied()) {
-            long other = GemmImplementation.of(builder, describe(builder, src, weights, bias, dst, attributes),
-                    description);
-            description = other == 0 ? description : other;
-        }
+        PrimitiveDescriptor copying = isBetterCopied()
+                ? GemmImplementation.tryFind(builder,
+                        builder.keep(builder.primitives().tryMatMul(src, weights, bias, dst, attributes)), preferred)
+                : null;
         List<Operand> operands = new ArrayList<>();
         operands.add(builder.input(DnnlConstants.SRC, exchanged ? 1 : 0, given, src));
         operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights));
-        if (bias != 0) {
+        if (bias != null) {
             operands.add(builder.input(DnnlConstants.BIAS, 2, describe(builder, operandsGiven.getFirst()), bias));
         }
         addCombined(builder, operands, operandsGiven, others);
         operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst));
-        builder.step(description, operands.toArray(Operand[]::new));
+        builder.step(copying == null ? preferred : copying, operands.toArray(Operand[]::new));
         return true;
     }
 
@@ -405,11 +410,11 @@ final class MatMulRecipe {
         }
         long[] strides = operand.strides();
         return new TensorSpec(operand.dtype(), operand.shape().slice(more, operand.shape().rank()),
-                Layout.strided(java.util.Arrays.copyOfRange(strides, more, strides.length)));
+                Layout.strided(Arrays.copyOfRange(strides, more, strides.length)));
     }
 
     private void addCombined(SequenceBuilder builder, List<Operand> operands, List<MatrixView> given,
-            List<Long> wanted) {
+            List<MemoryDescriptor> wanted) {
         int next = computation.bias() ? 1 : 0;
         for (int i = 0; i < computation.postOps().size(); i++) {
             if (computation.postOps().get(i) instanceof PostOp.Combine) {
@@ -420,23 +425,18 @@ final class MatMulRecipe {
         }
     }
 
-    static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
-        Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias,
-                        dst, attributes)));
-    }
-
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
         if (argument != 1 || exchanged || right == null || right.dims().length != 2 || given.shape().rank() != 2
                 || computation.transposeY()) {
             return given;
         }
-        long any = builder.describeAny(right.dims(), right.dtype());
-        long description = describe(builder, describe(builder, left), any, 0, describe(builder, result),
-                builder.attributes());
-        long wanted = description == 0 ? 0 : builder.dnnl().query(description, DnnlConstants.QUERY_WEIGHTS);
-        if (wanted == 0 || builder.dnnl().equal(wanted, describe(builder, right))) {
+        MemoryDescriptor any = builder.describeAny(right.dims(), right.dtype());
+        PrimitiveDescriptor descriptor = builder.keep(builder.primitives().tryMatMul(describe(builder, left), any, null,
+                describe(builder, result), builder.attributes()));
+        MemoryDescriptor wanted = descriptor == null
+                ? null
+                : builder.dnnl().find(descriptor, DnnlConstants.QUERY_WEIGHTS);
+        if (wanted == null || builder.dnnl().equal(wanted, describe(builder, right))) {
             return given;
         }
         byte[] blob = builder.dnnl().blob(wanted);

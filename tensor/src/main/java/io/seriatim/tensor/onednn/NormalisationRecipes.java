@@ -11,6 +11,8 @@ import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,13 +33,14 @@ final class NormalisationRecipes {
         }
         int axis = x.shape().axis(softmax.axis());
         return DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(x);
-            long target = builder.describe(y);
-            long description = softmax(builder, DnnlConstants.FORWARD_INFERENCE, softmax.log(), source, target, axis);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor source = builder.describe(x);
+            MemoryDescriptor target = builder.describe(y);
+            PrimitiveDescriptor descriptor = builder.keepFast(trySoftmax(builder, DnnlConstants.FORWARD_INFERENCE,
+                    softmax.log(), source, target, axis));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, source),
                     new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
@@ -52,32 +55,28 @@ final class NormalisationRecipes {
         }
         int axis = y.shape().axis(grad.axis());
         return DnnlKernel.of(dnnl, builder -> {
-            long result = builder.describe(y);
-            long resultGrad = builder.describe(dy);
-            long sourceGrad = builder.describe(dx);
-            long hint = softmax(builder, DnnlConstants.FORWARD_TRAINING, grad.log(), sourceGrad, result, axis);
-            long description = hint == 0
-                    ? 0
-                    : builder.keep(Dnnl
-                            .handle(out -> dnnl.call("dnnl_softmax_backward_primitive_desc_create", "ppipppipp", out,
-                                    dnnl.engine(), algorithm(grad.log()), sourceGrad,
-                                    resultGrad, result, axis, hint, builder.attributes())));
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor result = builder.describe(y);
+            MemoryDescriptor resultGrad = builder.describe(dy);
+            MemoryDescriptor sourceGrad = builder.describe(dx);
+            PrimitiveDescriptor hint = builder.keep(trySoftmax(builder, DnnlConstants.FORWARD_TRAINING, grad.log(),
+                    sourceGrad, result, axis));
+            PrimitiveDescriptor descriptor = hint == null
+                    ? null
+                    : builder.keepFast(builder.primitives().trySoftmaxGrad(algorithm(grad.log()), sourceGrad,
+                            resultGrad, result, axis, hint, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.DST, 0, result),
+            builder.step(descriptor, new Operand(DnnlConstants.DST, 0, result),
                     new Operand(DnnlConstants.DIFF_DST, 1, resultGrad),
                     new Operand(DnnlConstants.DIFF_SRC, 2, sourceGrad));
             return true;
         });
     }
 
-    static long softmax(SequenceBuilder builder, int kind, boolean log, long source, long target, int axis) {
-        Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_softmax_forward_primitive_desc_create", "ppiippip", out, dnnl.engine(), kind,
-                        algorithm(log), source, target, axis,
-                        builder.attributes())));
+    static @Nullable PrimitiveDescriptor trySoftmax(SequenceBuilder builder, int kind, boolean log,
+            MemoryDescriptor source, MemoryDescriptor target, int axis) {
+        return builder.primitives().trySoftmax(kind, algorithm(log), source, target, axis, builder.attributes());
     }
 
     private static int algorithm(boolean log) {
@@ -95,17 +94,18 @@ final class NormalisationRecipes {
         Rows rows = Rows.of(x.shape(), norm.axis());
         int flags = flags(norm);
         return DnnlKernel.of(dnnl, builder -> {
-            long source = rows.describe(builder, x.dtype());
-            long target = rows.describe(builder, y.dtype());
-            long statistics = rows.statistics(builder);
-            long description = layerNorm(builder, source, target, statistics, norm.epsilon(), flags);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor source = rows.describe(builder, x.dtype());
+            MemoryDescriptor target = rows.describe(builder, y.dtype());
+            MemoryDescriptor statistics = rows.statistics(builder);
+            PrimitiveDescriptor descriptor = builder
+                    .keepFast(tryLayerNorm(builder, source, target, statistics, norm.epsilon(), flags));
+            if (descriptor == null) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
             operands.add(new Operand(DnnlConstants.SRC, 0, source));
             int slot = 1;
-            long parameters = rows.parameters(builder);
+            MemoryDescriptor parameters = rows.parameters(builder);
             if (norm.scale()) {
                 operands.add(new Operand(DnnlConstants.SCALE, slot++, parameters));
             }
@@ -115,18 +115,15 @@ final class NormalisationRecipes {
             operands.add(new Operand(DnnlConstants.DST, slot, target));
             operands.add(new Operand(DnnlConstants.MEAN, slot + 1, statistics));
             operands.add(new Operand(DnnlConstants.VARIANCE, slot + 2, statistics));
-            builder.step(description, operands.toArray(Operand[]::new));
+            builder.step(descriptor, operands.toArray(Operand[]::new));
             return true;
         });
     }
 
-    private static long layerNorm(SequenceBuilder builder, long source, long target, long statistics, float epsilon,
-            int flags) {
-        Dnnl dnnl = builder.dnnl();
-        return builder.keep(
-                Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_forward_primitive_desc_create", "ppipppfip", out,
-                        dnnl.engine(), DnnlConstants.FORWARD_TRAINING, source,
-                        target, statistics, epsilon, flags, builder.attributes())));
+    private static @Nullable PrimitiveDescriptor tryLayerNorm(SequenceBuilder builder, MemoryDescriptor source,
+            MemoryDescriptor target, MemoryDescriptor statistics, float epsilon, int flags) {
+        return builder.primitives().tryLayerNorm(DnnlConstants.FORWARD_TRAINING, source, target, statistics, epsilon,
+                flags, builder.attributes());
     }
 
     static @Nullable Kernel layerNormGrad(Dnnl dnnl, LayerNormGrad grad, @Nullable TensorSpec[] arguments) {
@@ -142,23 +139,22 @@ final class NormalisationRecipes {
         Rows rows = Rows.of(x.shape(), norm.axis());
         int flags = flags(norm);
         return DnnlKernel.of(dnnl, builder -> {
-            long source = rows.describe(builder, x.dtype());
-            long resultGrad = rows.describe(builder, dy.dtype());
-            long sourceGrad = rows.describe(builder, dx.dtype());
-            long statistics = rows.statistics(builder);
-            long hint = layerNorm(builder, source, resultGrad, statistics, norm.epsilon(), flags);
+            MemoryDescriptor source = rows.describe(builder, x.dtype());
+            MemoryDescriptor resultGrad = rows.describe(builder, dy.dtype());
+            MemoryDescriptor sourceGrad = rows.describe(builder, dx.dtype());
+            MemoryDescriptor statistics = rows.statistics(builder);
+            PrimitiveDescriptor hint = builder
+                    .keep(tryLayerNorm(builder, source, resultGrad, statistics, norm.epsilon(), flags));
             int kind = flags == 0 ? DnnlConstants.BACKWARD_DATA : DnnlConstants.BACKWARD;
-            long description = hint == 0
-                    ? 0
-                    : builder.keep(Dnnl.handle(
-                            out -> dnnl.call("dnnl_layer_normalization_backward_primitive_desc_create", "ppippppfipp",
-                                    out, dnnl.engine(), kind, sourceGrad, resultGrad, source,
-                                    statistics, norm.epsilon(), flags, hint, builder.attributes())));
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            PrimitiveDescriptor descriptor = hint == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryLayerNormGrad(kind, sourceGrad, resultGrad, source,
+                            statistics, norm.epsilon(), flags, hint, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
-            long parameters = rows.parameters(builder);
+            MemoryDescriptor parameters = rows.parameters(builder);
             operands.add(new Operand(DnnlConstants.SRC, 0, source));
             operands.add(new Operand(DnnlConstants.DIFF_DST, 1, resultGrad));
             operands.add(new Operand(DnnlConstants.MEAN, mean, statistics));
@@ -172,7 +168,7 @@ final class NormalisationRecipes {
             if (norm.bias()) {
                 operands.add(new Operand(DnnlConstants.DIFF_SHIFT, slot, parameters));
             }
-            builder.step(description, operands.toArray(Operand[]::new));
+            builder.step(descriptor, operands.toArray(Operand[]::new));
             return true;
         });
     }
@@ -189,55 +185,53 @@ final class NormalisationRecipes {
             return null;
         }
         return DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(x);
-            long target = builder.describe(y);
-            long channel = builder.describe(new long[]{x.shape().dim(1)}, DType.FLOAT32, new long[]{1});
-            long description = batchNorm(builder, norm, source, target);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor source = builder.describe(x);
+            MemoryDescriptor target = builder.describe(y);
+            MemoryDescriptor channel = builder.describe(new long[]{x.shape().dim(1)}, DType.FLOAT32, new long[]{1});
+            PrimitiveDescriptor descriptor = builder.keepFast(tryBatchNorm(builder, norm, source, target));
+            if (descriptor == null) {
                 return false;
             }
             Operand variance = norm.training()
                     ? builder.temporary(DnnlConstants.VARIANCE, channel)
                     : new Operand(DnnlConstants.VARIANCE, 4, channel);
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, source),
                     new Operand(DnnlConstants.SCALE, 1, channel),
                     new Operand(DnnlConstants.SHIFT, 2, channel),
                     new Operand(DnnlConstants.MEAN, norm.training() ? out + 1 : 3, channel), variance,
                     new Operand(DnnlConstants.DST, out, target));
             if (norm.training()) {
                 // 1 / sqrt(variance + epsilon)
-                chain(builder, variance.slot(), out + 2, channel, Algorithms.linear(1, norm.epsilon()),
+                return tryChain(builder, variance.slot(), out + 2, channel, Algorithms.linear(1, norm.epsilon()),
                         Algorithms.power(-0.5f));
             }
             return true;
         });
     }
 
-    private static long batchNorm(SequenceBuilder builder, BatchNorm norm, long source, long target) {
-        Dnnl dnnl = builder.dnnl();
+    private static @Nullable PrimitiveDescriptor tryBatchNorm(SequenceBuilder builder, BatchNorm norm,
+            MemoryDescriptor source, MemoryDescriptor target) {
         int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT
                 | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
         int kind = norm.training() ? DnnlConstants.FORWARD_TRAINING : DnnlConstants.FORWARD_INFERENCE;
-        return builder.keep(
-                Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_forward_primitive_desc_create", "ppippfip", out,
-                        dnnl.engine(), kind, source, target, norm.epsilon(),
-                        flags, builder.attributes())));
+        return builder.primitives().tryBatchNorm(kind, source, target, norm.epsilon(), flags, builder.attributes());
     }
 
-    /** Two functions, one after the other, of a few values. */
-    private static void chain(SequenceBuilder builder, long from, long to, long data, Algorithms.Eltwise first,
-            Algorithms.Eltwise second) {
-        apply(builder, from, to, data, first);
-        apply(builder, to, to, data, second);
+    /** Adds two functions of a few values, one after the other; false if the library does not have them. */
+    private static boolean tryChain(SequenceBuilder builder, long from, long to, MemoryDescriptor data,
+            Algorithms.Eltwise first, Algorithms.Eltwise second) {
+        return tryApply(builder, from, to, data, first) && tryApply(builder, to, to, data, second);
     }
 
-    private static void apply(SequenceBuilder builder, long from, long to, long data, Algorithms.Eltwise function) {
-        Dnnl dnnl = builder.dnnl();
-        long description = builder
-                .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
-                        dnnl.engine(), DnnlConstants.FORWARD_INFERENCE,
-                        function.algorithm(), data, data, function.alpha(), function.beta(), builder.attributes())));
-        builder.step(description, new Operand(DnnlConstants.SRC, from, data), new Operand(DnnlConstants.DST, to, data));
+    private static boolean tryApply(SequenceBuilder builder, long from, long to, MemoryDescriptor data,
+            Algorithms.Eltwise function) {
+        PrimitiveDescriptor descriptor = builder.keep(builder.primitives().tryEltwise(DnnlConstants.FORWARD_INFERENCE,
+                function.algorithm(), data, data, function.alpha(), function.beta(), builder.attributes()));
+        if (descriptor == null) {
+            return false;
+        }
+        builder.step(descriptor, new Operand(DnnlConstants.SRC, from, data), new Operand(DnnlConstants.DST, to, data));
+        return true;
     }
 
     static @Nullable Kernel batchNormGrad(Dnnl dnnl, BatchNormGrad grad, @Nullable TensorSpec[] arguments) {
@@ -251,30 +245,29 @@ final class NormalisationRecipes {
         int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT
                 | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
         return DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(x);
-            long gradient = builder.describe(dy);
-            long sourceGradient = builder.describe(dx);
-            long channel = builder.describe(new long[]{x.shape().dim(1)}, DType.FLOAT32, new long[]{1});
-            long hint = batchNorm(builder, new BatchNorm(norm.epsilon(), true), source, gradient);
-            long description = hint == 0
-                    ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call(
-                            "dnnl_batch_normalization_backward_primitive_desc_create", "ppipppfipp",
-                            out, dnnl.engine(), DnnlConstants.BACKWARD,
-                            sourceGradient, gradient, source, norm.epsilon(), flags, hint, builder.attributes())));
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor source = builder.describe(x);
+            MemoryDescriptor gradient = builder.describe(dy);
+            MemoryDescriptor sourceGradient = builder.describe(dx);
+            MemoryDescriptor channel = builder.describe(new long[]{x.shape().dim(1)}, DType.FLOAT32, new long[]{1});
+            PrimitiveDescriptor hint = builder
+                    .keep(tryBatchNorm(builder, new BatchNorm(norm.epsilon(), true), source, gradient));
+            PrimitiveDescriptor descriptor = hint == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryBatchNormGrad(DnnlConstants.BACKWARD, sourceGradient,
+                            gradient, source, norm.epsilon(), flags, hint, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
             Operand variance = norm.training()
                     ? builder.temporary(DnnlConstants.VARIANCE, channel)
                     : new Operand(DnnlConstants.VARIANCE, 4, channel);
-            if (norm.training()) {
-                // The library wants the variance, of which it uses only variance + epsilon: nothing is lost on the way
-                // back from its root.
-                chain(builder, 4, variance.slot(), channel, Algorithms.power(-2),
-                        Algorithms.linear(1, -norm.epsilon()));
+            // The library reads the variance but uses only variance + epsilon: computing it back from 1 / sqrt(variance +
+            // epsilon) loses nothing.
+            if (norm.training() && !tryChain(builder, 4, variance.slot(), channel, Algorithms.power(-2),
+                    Algorithms.linear(1, -norm.epsilon()))) {
+                return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, source),
                     new Operand(DnnlConstants.DIFF_DST, 1, gradient),
                     new Operand(DnnlConstants.SCALE, 2, channel),
                     new Operand(DnnlConstants.MEAN, 3, channel), variance,
@@ -292,15 +285,15 @@ final class NormalisationRecipes {
             return new Rows(shape.slice(0, at).size(), shape.slice(at, shape.rank()).size());
         }
 
-        long describe(SequenceBuilder builder, DType dtype) {
+        MemoryDescriptor describe(SequenceBuilder builder, DType dtype) {
             return builder.describe(new long[]{count, length}, dtype, new long[]{length, 1});
         }
 
-        long statistics(SequenceBuilder builder) {
+        MemoryDescriptor statistics(SequenceBuilder builder) {
             return builder.describe(new long[]{count}, DType.FLOAT32, new long[]{1});
         }
 
-        long parameters(SequenceBuilder builder) {
+        MemoryDescriptor parameters(SequenceBuilder builder) {
             return builder.describe(new long[]{length}, DType.FLOAT32, new long[]{1});
         }
     }

@@ -5,8 +5,11 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.lang.foreign.MemorySegment;
@@ -78,14 +81,13 @@ final class PixelProducts {
 
     TensorSpec preferred(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
-        long any = builder.describeAny(new long[]{length, outputs}, DType.FLOAT32);
-        long description = MatMulRecipe.describe(builder, builder.rowMajor(rows, length), any, 0,
-                builder.rowMajor(rows, outputs),
-                builder.attributes());
-        if (!w.isRowMajor() || !ElementwiseRecipes.isFast(dnnl, description)) {
+        MemoryDescriptor any = builder.describeAny(new long[]{length, outputs}, DType.FLOAT32);
+        PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives().tryMatMul(builder.rowMajor(rows, length),
+                any, null, builder.rowMajor(rows, outputs), builder.attributes()));
+        if (!w.isRowMajor() || descriptor == null) {
             return w;
         }
-        long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
+        MemoryDescriptor wanted = dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS);
         return new TensorSpec(w.dtype(), w.shape(),
                 new Layout.Opaque(OneDnnKernels.MATRIX, dnnl.blob(wanted), dnnl.size(wanted)));
     }
@@ -95,37 +97,36 @@ final class PixelProducts {
     Kernel kernel(Dnnl dnnl) {
         return DnnlKernel.of(dnnl, builder -> {
             List<PostOp> postOps = new ArrayList<>();
-            List<Long> descriptions = new ArrayList<>();
+            List<MemoryDescriptor> descriptors = new ArrayList<>();
             List<Operand> operands = new ArrayList<>();
-            long biasDescription = bias == null ? 0 : builder.rowMajor(1, outputs);
+            MemoryDescriptor biasDescriptor = bias == null ? null : builder.rowMajor(1, outputs);
             int slot = 2;
-            if (bias != null) {
-                operands.add(new Operand(DnnlConstants.BIAS, slot++, biasDescription));
+            if (biasDescriptor != null) {
+                operands.add(new Operand(DnnlConstants.BIAS, slot++, biasDescriptor));
             }
             int next = 0;
             for (PostOp postOp : convolution.postOps()) {
                 if (postOp instanceof PostOp.Combine) {
                     int argument = DnnlConstants.POST_OP * (postOps.size() + 1) | DnnlConstants.SRC_1;
                     operands.add(combined(builder, argument, slot++, combined.get(next++)));
-                    descriptions.add(operands.getLast().description());
+                    descriptors.add(operands.getLast().descriptor());
                 }
                 postOps.add(postOp);
             }
             Operand result = builder.output(DnnlConstants.DST, slot, builder.describe(y), channelsLast(builder, y));
             operands.add(new Operand(DnnlConstants.DST, result.slot(), builder.rowMajor(rows, outputs)));
-            long attributes = builder.attributes(postOps, descriptions);
-            long weights = builder.describe(w);
-            long description = attributes == 0
-                    ? 0
-                    : MatMulRecipe.describe(builder, builder.rowMajor(rows, length), weights, biasDescription,
-                            builder.rowMajor(rows, outputs),
-                            attributes);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            Attributes attributes = builder.tryAttributes(postOps, descriptors);
+            MemoryDescriptor weights = builder.describe(w);
+            PrimitiveDescriptor descriptor = attributes == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryMatMul(builder.rowMajor(rows, length), weights,
+                            biasDescriptor, builder.rowMajor(rows, outputs), attributes));
+            if (descriptor == null) {
                 return false;
             }
             operands.add(gathered(builder));
             operands.add(new Operand(DnnlConstants.WEIGHTS, 1, weights));
-            builder.step(description, operands.toArray(Operand[]::new));
+            builder.step(descriptor, operands.toArray(Operand[]::new));
             return true;
         });
     }
@@ -187,7 +188,7 @@ final class PixelProducts {
             long[] dims = from.shape().dims();
             long window = from.shape().size() / dims[0] / dims[1];
             long[] turned = {window, dims[1], dims[0]};
-            long given = builder.describe(turned, DType.FLOAT32, new long[]{1, window, window * dims[1]});
+            MemoryDescriptor given = builder.describe(turned, DType.FLOAT32, new long[]{1, window, window * dims[1]});
             Operand plain = builder.temporary(DnnlConstants.DST,
                     builder.rowMajor(turned));
             builder.copy(new Operand(DnnlConstants.SRC, 0, given), plain);
@@ -197,7 +198,7 @@ final class PixelProducts {
         });
     }
 
-    private static long channelsLast(SequenceBuilder builder, TensorSpec spec) {
+    private static MemoryDescriptor channelsLast(SequenceBuilder builder, TensorSpec spec) {
         long[] dims = spec.shape().dims();
         long[] strides = new long[dims.length];
         strides[1] = 1;

@@ -2,12 +2,12 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,17 +39,18 @@ final class PointwiseGradWeights {
         long outputs = dy.shape().dim(1);
         long pixels = x.shape().slice(2, x.shape().rank()).size();
         return pixels < FEWEST_PIXELS || outputs * channels < FEWEST_WEIGHTS ? null : DnnlKernel.of(dnnl, builder -> {
-            long left = builder.describe(new long[]{outputs, pixels}, dtype, new long[]{pixels, 1});
-            long right = builder.describe(new long[]{pixels, channels}, dtype, new long[]{1, pixels});
-            long result = builder.rowMajor(outputs, channels);
+            MemoryDescriptor left = builder.describe(new long[]{outputs, pixels}, dtype, new long[]{pixels, 1});
+            MemoryDescriptor right = builder.describe(new long[]{pixels, channels}, dtype, new long[]{1, pixels});
+            MemoryDescriptor result = builder.rowMajor(outputs, channels);
             // The sum is taken in float32.
             Operand sum = dtype == DType.FLOAT32
                     ? new Operand(DnnlConstants.DST, 2, result)
                     : builder.temporary(DnnlConstants.DST, result);
-            long first = MatMulRecipe.describe(builder, left, right, 0, result, builder.attributes());
-            long more = MatMulRecipe.describe(builder, left, right, 0, result,
-                    builder.attributes(List.of(new PostOp.Accumulate(1)), List.of()));
-            if (!ElementwiseRecipes.isFast(dnnl, first) || !ElementwiseRecipes.isFast(dnnl, more)) {
+            PrimitiveDescriptor first = builder
+                    .keepFast(builder.primitives().tryMatMul(left, right, null, result, builder.attributes()));
+            PrimitiveDescriptor more = builder
+                    .keepFast(builder.primitives().tryMatMul(left, right, null, result, builder.accumulating()));
+            if (first == null || more == null) {
                 return false;
             }
             builder.step(first, new Operand(DnnlConstants.SRC, 1, left), new Operand(DnnlConstants.WEIGHTS, 0, right),

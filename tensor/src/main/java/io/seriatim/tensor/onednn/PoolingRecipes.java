@@ -4,14 +4,17 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
+import io.seriatim.tensor.internal.ffi.WindowGeometry;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.Kernels;
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.Objects;
-import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,17 +30,18 @@ final class PoolingRecipes {
     static @Nullable Kernel forward(Dnnl dnnl, Pooling pooling, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        if (!NormalisationRecipes.isWhole(arguments)) {
+        if (!isReadable(pooling, x) || !NormalisationRecipes.isWhole(arguments)) {
             return null;
         }
         DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(x);
-            long target = builder.describe(y);
-            long description = forward(builder, pooling, DnnlConstants.FORWARD_INFERENCE, source, target);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor source = builder.describe(x);
+            MemoryDescriptor target = builder.describe(y);
+            PrimitiveDescriptor descriptor = builder.keepFast(tryForward(builder, pooling,
+                    DnnlConstants.FORWARD_INFERENCE, source, target, builder.attributes()));
+            if (descriptor == null) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, source),
                     new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
@@ -51,32 +55,38 @@ final class PoolingRecipes {
     }
 
     static @Nullable Kernel grad(Dnnl dnnl, PoolingGrad grad, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec dy = Objects.requireNonNull(arguments[2]);
         TensorSpec dx = Objects.requireNonNull(arguments[3]);
-        if (!(grad.forward() instanceof Pooling pooling) || !NormalisationRecipes.isWhole(arguments)) {
+        if (!(grad.forward() instanceof Pooling pooling) || !isReadable(pooling, x)
+                || !NormalisationRecipes.isWhole(arguments)) {
             return null;
         }
         boolean max = pooling.kind() == Pooling.Kind.MAX;
         return DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(Objects.requireNonNull(arguments[0]));
-            long gradient = builder.describe(dy);
-            long sourceGradient = builder.describe(dx);
-            long hint = forward(builder, pooling, DnnlConstants.FORWARD_TRAINING, source, gradient);
-            long description = hint == 0 ? 0 : backward(builder, pooling, sourceGradient, gradient, hint);
-            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+            MemoryDescriptor source = builder.describe(x);
+            MemoryDescriptor gradient = builder.describe(dy);
+            MemoryDescriptor sourceGradient = builder.describe(dx);
+            PrimitiveDescriptor hint = builder.keep(tryForward(builder, pooling, DnnlConstants.FORWARD_TRAINING, source,
+                    gradient, builder.attributes()));
+            PrimitiveDescriptor descriptor = hint == null
+                    ? null
+                    : builder.keepFast(builder.primitives().tryPoolingGrad(algorithm(pooling.kind()), sourceGradient,
+                            gradient, kernel(pooling), geometry(pooling), hint, builder.attributes()));
+            if (hint == null || descriptor == null) {
                 return false;
             }
             Operand toGradient = new Operand(DnnlConstants.DIFF_DST, 2, gradient);
             Operand fromGradient = new Operand(DnnlConstants.DIFF_SRC, 3, sourceGradient);
             if (!max) {
-                builder.step(description, toGradient, fromGradient);
+                builder.step(descriptor, toGradient, fromGradient);
                 return true;
             }
             Operand workspace = builder.temporary(DnnlConstants.WORKSPACE,
-                    dnnl.query(hint, DnnlConstants.QUERY_WORKSPACE));
+                    dnnl.get(hint, DnnlConstants.QUERY_WORKSPACE));
             builder.step(hint, new Operand(DnnlConstants.SRC, 0, source),
                     builder.temporary(DnnlConstants.DST, gradient), workspace);
-            builder.step(description, toGradient, fromGradient, workspace);
+            builder.step(descriptor, toGradient, fromGradient, workspace);
             return true;
         });
     }
@@ -89,46 +99,25 @@ final class PoolingRecipes {
         };
     }
 
-    private static long forward(SequenceBuilder builder, Pooling pooling, int kind, long source, long target) {
-        return forward(builder, pooling, kind, source, target, builder.attributes());
+    /** Null if the library has no implementation. */
+    static @Nullable PrimitiveDescriptor tryForward(SequenceBuilder builder, Pooling pooling, int kind,
+            MemoryDescriptor source, MemoryDescriptor target, Attributes attributes) {
+        return builder.primitives().tryPooling(kind, algorithm(pooling.kind()), source, target, kernel(pooling),
+                geometry(pooling), attributes);
     }
 
-    /** The description of a primitive; 0 if there is none. */
-    static long forward(SequenceBuilder builder, Pooling pooling, int kind, long source, long target, long attributes) {
-        Dnnl dnnl = builder.dnnl();
-        try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_forward_primitive_desc_create",
-                    "ppiipppppppp", out,
-                    dnnl.engine(), kind, algorithm(pooling.kind()), source, target,
-                    values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get),
-                    values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
-                    values(arena, pooling, pooling.window()::padBegin),
-                    values(arena, pooling, pooling.window()::padEnd),
-                    attributes)));
-        }
+    /** The library pools one to three dimensions, and its means of elements need an element in each window. */
+    private static boolean isReadable(Pooling pooling, TensorSpec x) {
+        boolean padded = IntStream.range(0, pooling.window().rank())
+                .anyMatch(i -> pooling.window().padEnd(i) >= pooling.kernel().get(i));
+        return x.shape().rank() >= 3 && x.shape().rank() <= 5 && (pooling.kind() != Pooling.Kind.AVERAGE || !padded);
     }
 
-    private static long backward(SequenceBuilder builder, Pooling pooling, long sourceGradient, long gradient,
-            long hint) {
-        Dnnl dnnl = builder.dnnl();
-        try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(
-                    Dnnl.handle(out -> dnnl.call("dnnl_pooling_backward_primitive_desc_create", "ppippppppppp", out,
-                            dnnl.engine(), algorithm(pooling.kind()), sourceGradient,
-                            gradient, values(arena, pooling, pooling.window()::stride),
-                            values(arena, pooling, pooling.kernel()::get),
-                            values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
-                            values(arena, pooling, pooling.window()::padBegin),
-                            values(arena, pooling, pooling.window()::padEnd),
-                            hint, builder.attributes())));
-        }
+    private static long[] kernel(Pooling pooling) {
+        return pooling.kernel().stream().mapToLong(Long::longValue).toArray();
     }
 
-    private static long values(Arena arena, Pooling pooling, IntToLongFunction value) {
-        long[] values = new long[pooling.window().rank()];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = value.applyAsLong(i);
-        }
-        return arena.allocateFrom(ValueLayout.JAVA_LONG, values).address();
+    private static WindowGeometry geometry(Pooling pooling) {
+        return new Geometry(pooling.window(), 1).forLibrary();
     }
 }

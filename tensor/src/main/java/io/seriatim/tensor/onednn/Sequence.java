@@ -2,6 +2,8 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.Primitive;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +39,8 @@ final class Sequence {
     private final Handles handles;
     private final Handles plans;
     private final int threads;
-    private final long[] descriptions;
+    private final @Nullable PrimitiveDescriptor[] descriptors;
+    /** The addresses of the primitives, as a run passes them to the library; 0 for actions. */
     private volatile long @Nullable [] primitives;
     private final @Nullable Action[] actions;
     private final Operand[][] operands;
@@ -61,7 +64,7 @@ final class Sequence {
         this.threads = threads;
         this.repetition = repetition;
         this.scratchBytes = scratchBytes;
-        descriptions = steps.stream().mapToLong(Step::primitiveDescription).toArray();
+        descriptors = steps.stream().map(Step::descriptor).toArray(PrimitiveDescriptor[]::new);
         actions = steps.stream().map(Step::action).toArray(Action[]::new);
         operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
         all = steps.stream().flatMap(step -> step.operands().stream()).toArray(Operand[]::new);
@@ -82,10 +85,10 @@ final class Sequence {
      *            the first of those after them that are run only once, too
      * @param times
      *            how often those between are run
-     * @param toAndFro
+     * @param alternateDirection
      *            whether they do not depend on one another, and are run in the opposite order in every second run
      */
-    record Repetition(int once, int until, int times, boolean toAndFro) {
+    record Repetition(int once, int until, int times, boolean alternateDirection) {
     }
 
     /** What Java does between primitives, with what they have left in scratch memory. */
@@ -95,12 +98,12 @@ final class Sequence {
     }
 
     /** One primitive with its operands, or an action. */
-    record Step(long primitiveDescription, List<Operand> operands, @Nullable Action action) {
+    record Step(@Nullable PrimitiveDescriptor descriptor, List<Operand> operands, @Nullable Action action) {
     }
 
     /** What the library holds for it, estimated. */
     long bytes() {
-        return descriptions.length * (primitives == null ? PLAN_BYTES : PRIMITIVE_BYTES) + all.length * OPERAND_BYTES;
+        return descriptors.length * (primitives == null ? PLAN_BYTES : PRIMITIVE_BYTES) + all.length * OPERAND_BYTES;
     }
 
     /** Makes the primitives, if they are not there. */
@@ -126,12 +129,13 @@ final class Sequence {
     }
 
     private long[] make() {
-        long[] made = new long[descriptions.length];
+        long[] made = new long[descriptors.length];
         for (int i = 0; i < made.length; i++) {
-            if (actions[i] == null) {
-                long primitive = dnnl.primitive(descriptions[i]);
-                handles.onEnd(() -> dnnl.destroyPrimitive(primitive));
-                made[i] = primitive;
+            PrimitiveDescriptor descriptor = descriptors[i];
+            if (descriptor != null) {
+                Primitive primitive = dnnl.primitive(descriptor);
+                handles.onEnd(() -> dnnl.destroy(primitive));
+                made[i] = primitive.address();
             }
         }
         return made;
@@ -139,6 +143,7 @@ final class Sequence {
 
     /** The library's objects of one run at a time. */
     private static final class Frame {
+        /** The addresses of memory objects. */
         final long[] memories;
         final long[] addresses;
         final MemorySegment arguments;
@@ -168,7 +173,7 @@ final class Sequence {
         long[] memories = new long[all.length];
         MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, all.length) * (long) ARGUMENT_BYTES, 8);
         for (int at = 0; at < all.length; at++) {
-            memories[at] = handles.memory(dnnl, dnnl.memory(all[at].description()));
+            memories[at] = handles.owned(dnnl, dnnl.memory(all[at].descriptor())).address();
             arguments.set(ValueLayout.JAVA_INT, (long) at * ARGUMENT_BYTES, all[at].argument());
             arguments.set(ValueLayout.JAVA_LONG, (long) at * ARGUMENT_BYTES + 8, memories[at]);
         }
@@ -239,7 +244,7 @@ final class Sequence {
                 }
                 run(frame, made, repetition.once(), repetition.until(), each, context);
             }
-            frame.back = repetition.toAndFro() && !frame.back;
+            frame.back = repetition.alternateDirection() && !frame.back;
             run(frame, made, repetition.until(), made.length, each, context);
         } finally {
             give(place, frame);

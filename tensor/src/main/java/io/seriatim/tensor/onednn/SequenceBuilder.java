@@ -5,10 +5,18 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PostOpList;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptors;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collects the primitives of a kernel, and the reorders that lie between the layouts that it is given and those that
@@ -17,7 +25,7 @@ import java.util.List;
 final class SequenceBuilder {
     private final Dnnl dnnl;
     private final Handles handles;
-    /** The primitives' descriptions, of up to 250 kB each. */
+    /** The primitive descriptors, of up to 250 kB each. */
     private final Handles plans = new Handles();
     private final int threads;
     private final List<Sequence.Step> steps = new ArrayList<>();
@@ -25,7 +33,7 @@ final class SequenceBuilder {
     private int once;
     private int until;
     private int times = 1;
-    private boolean toAndFro;
+    private boolean alternateDirection;
     private long scratch;
     private long pad;
 
@@ -49,12 +57,13 @@ final class SequenceBuilder {
             List<Operand> operands = new ArrayList<>();
             for (Operand operand : step.operands()) {
                 operands.add(operand.argument() == DnnlConstants.SCRATCHPAD
-                        ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description())
+                        ? new Operand(operand.argument(), Operand.scratch(scratch), operand.descriptor())
                         : operand);
             }
-            placed.add(new Sequence.Step(step.primitiveDescription(), operands, step.action()));
+            placed.add(new Sequence.Step(step.descriptor(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, end, times, toAndFro),
+        return new Sequence(dnnl, handles, plans, threads, placed,
+                new Sequence.Repetition(once, end, times, alternateDirection),
                 scratch + pad);
     }
 
@@ -71,10 +80,15 @@ final class SequenceBuilder {
         };
     }
 
-    /** A tensor as it lies in memory; a single element has one dimension. */
-    long describe(TensorSpec spec) {
+    /**
+     * Describes a tensor as it lies in memory; a single element has one dimension.
+     *
+     * @throws NoDescriptorException
+     *             if the library cannot describe it
+     */
+    MemoryDescriptor describe(TensorSpec spec) {
         if (spec.layout() instanceof Layout.Opaque opaque) {
-            return handles.description(dnnl, dnnl.describe(opaque.descriptor()));
+            return handles.owned(dnnl, dnnl.describe(opaque.descriptor()));
         }
         return spec.shape().rank() == 0
                 ? describe(new long[]{1}, spec.dtype(), new long[]{1})
@@ -82,12 +96,32 @@ final class SequenceBuilder {
                         outermost(spec.shape().dims(), spec.strides(), spec.shape().rank()));
     }
 
-    long describe(long[] dims, DType dtype, long[] strides) {
-        return handles.description(dnnl, dnnl.describe(dims, type(dtype), outermost(dims, strides)));
+    /**
+     * Describes a tensor with strides.
+     *
+     * @throws NoDescriptorException
+     *             if the library cannot describe it
+     */
+    MemoryDescriptor describe(long[] dims, DType dtype, long[] strides) {
+        long[] all = outermost(dims, strides);
+        if (dims.length > DnnlConstants.MOST_DIMENSIONS || Specs.overlaps(dims, all)) {
+            throw new NoDescriptorException("oneDNN describes up to " + DnnlConstants.MOST_DIMENSIONS
+                    + " dimensions whose elements do not overlap, but dimensions are " + Arrays.toString(dims)
+                    + " and strides " + Arrays.toString(all));
+        }
+        return handles.owned(dnnl, dnnl.describe(dims, typeOrThrow(dtype), all));
+    }
+
+    private static int typeOrThrow(DType dtype) {
+        int type = type(dtype);
+        if (type == 0) {
+            throw new NoDescriptorException("oneDNN has no kernels for " + dtype);
+        }
+        return type;
     }
 
     /** A float32 tensor whose elements lie one after the other. */
-    long rowMajor(long... dims) {
+    MemoryDescriptor rowMajor(long... dims) {
         return describe(dims, DType.FLOAT32, Shape.of(dims).strides());
     }
 
@@ -112,94 +146,128 @@ final class SequenceBuilder {
         return all;
     }
 
-    long describeAny(long[] dims, DType dtype) {
-        return handles.description(dnnl, dnnl.describeAny(dims, type(dtype)));
+    /** Describes a tensor whose layout the primitive chooses. */
+    MemoryDescriptor describeAny(long[] dims, DType dtype) {
+        return handles.owned(dnnl, dnnl.describeAny(dims, typeOrThrow(dtype)));
     }
 
     /**
-     * Attributes: scratch memory comes from the caller, and these post-ops follow. The descriptions are those of the
-     * inputs that they combine with. 0 if the library cannot do that.
+     * Attributes: scratch memory comes from the caller, and these post-ops follow.
+     *
+     * @param combined
+     *            the descriptors of the inputs that the post-ops combine with
+     * @return null if the library does not have one of the post-ops, or not so many of them
      */
-    long attributes(List<PostOp> postOps, List<Long> combined) {
-        if (combined.contains(0L)) {
-            return 0;
+    @Nullable
+    Attributes tryAttributes(List<PostOp> postOps, List<MemoryDescriptor> combined) {
+        if (postOps.size() > DnnlConstants.MOST_POST_OPS) {
+            return null;
         }
-        long attributes = Dnnl.handle(out -> dnnl.call("dnnl_primitive_attr_create", "p", out));
-        handles.onEnd(() -> dnnl.call("dnnl_primitive_attr_destroy", "p", attributes));
-        dnnl.call("dnnl_primitive_attr_set_scratchpad_mode", "pi", attributes, 1);
+        Attributes attributes = dnnl.attributes();
+        handles.onEnd(() -> dnnl.destroy(attributes));
         if (!postOps.isEmpty()) {
-            long list = Dnnl.handle(out -> dnnl.call("dnnl_post_ops_create", "p", out));
-            handles.onEnd(() -> dnnl.call("dnnl_post_ops_destroy", "p", list));
+            PostOpList list = dnnl.postOps();
+            handles.onEnd(() -> dnnl.destroy(list));
             int next = 0;
             for (PostOp postOp : postOps) {
-                int status = switch (postOp) {
-                    case PostOp.Apply apply -> {
-                        Algorithms.Eltwise eltwise = Algorithms.postOp(apply.function(), apply.alpha(), apply.beta());
-                        yield eltwise == null
-                                ? -1
-                                : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(),
-                                        eltwise.alpha(),
-                                        eltwise.beta());
+                boolean appended = switch (postOp) {
+                    case PostOp.Apply apply -> tryAppend(list, apply);
+                    case PostOp.Combine combine -> tryAppend(list, combine, combined.get(next++));
+                    case PostOp.Accumulate accumulate -> {
+                        dnnl.appendSum(list, accumulate.scale());
+                        yield true;
                     }
-                    case PostOp.Combine combine -> {
-                        int algorithm = Algorithms.binary(combine.function());
-                        yield algorithm == 0
-                                ? -1
-                                : dnnl.call("dnnl_post_ops_append_binary", "pip", list, algorithm,
-                                        combined.get(next++));
-                    }
-                    case PostOp.Accumulate accumulate ->
-                        dnnl.call("dnnl_post_ops_append_sum", "pfii", list, accumulate.scale(), 0, 0);
                 };
-                if (status != 0) {
-                    return 0;
+                if (!appended) {
+                    return null;
                 }
             }
-            dnnl.call("dnnl_primitive_attr_set_post_ops", "pp", attributes, list);
+            dnnl.set(attributes, list);
         }
         return attributes;
     }
 
-    long attributes() {
-        return attributes(List.of(), List.of());
+    private boolean tryAppend(PostOpList list, PostOp.Apply apply) {
+        Algorithms.Eltwise eltwise = Algorithms.postOp(apply.function(), apply.alpha(), apply.beta());
+        if (eltwise != null) {
+            dnnl.appendEltwise(list, eltwise.algorithm(), eltwise.alpha(), eltwise.beta());
+        }
+        return eltwise != null;
     }
 
-    /** Keeps a primitive description until the primitives are made. */
-    long keep(long primitiveDescription) {
-        plans.onEnd(() -> dnnl.destroyPrimitiveDescription(primitiveDescription));
-        return primitiveDescription;
+    private boolean tryAppend(PostOpList list, PostOp.Combine combine, MemoryDescriptor operand) {
+        int algorithm = Algorithms.binary(combine.function());
+        if (algorithm != 0) {
+            dnnl.appendBinary(list, algorithm, operand);
+        }
+        return algorithm != 0;
     }
 
-    /** A description for the life of the kernel of one that belongs to a primitive description. */
-    long copied(long description) {
-        return handles.description(dnnl, dnnl.copy(description));
+    /** Attributes without post-ops. */
+    Attributes attributes() {
+        return attributes(List.of());
+    }
+
+    /** Attributes with post-ops that have no operands, and that the library is known to have. */
+    private Attributes attributes(List<PostOp> postOps) {
+        return Objects.requireNonNull(tryAttributes(postOps, List.of()));
+    }
+
+    /** Attributes whose primitives add to the elements that the output has. */
+    Attributes accumulating() {
+        return attributes(List.of(new PostOp.Accumulate(1)));
+    }
+
+    PrimitiveDescriptors primitives() {
+        return dnnl.primitives();
+    }
+
+    /** Keeps a primitive descriptor until the primitives are made; null stays null. */
+    @Nullable
+    PrimitiveDescriptor keep(@Nullable PrimitiveDescriptor descriptor) {
+        if (descriptor != null) {
+            plans.onEnd(() -> dnnl.destroy(descriptor));
+        }
+        return descriptor;
+    }
+
+    /** Keeps a primitive descriptor. Null if there is none, or only the library's reference implementation. */
+    @Nullable
+    PrimitiveDescriptor keepFast(@Nullable PrimitiveDescriptor descriptor) {
+        PrimitiveDescriptor kept = keep(descriptor);
+        return kept == null || dnnl.implementation(kept).startsWith("ref") ? null : kept;
+    }
+
+    /** Copies a descriptor that belongs to a primitive descriptor, for the life of the kernel. */
+    MemoryDescriptor copied(MemoryDescriptor descriptor) {
+        return handles.owned(dnnl, dnnl.copy(descriptor));
     }
 
     /** An input that the primitive may want in another layout. */
-    Operand input(int argument, int slot, long given, long wanted) {
-        if (wanted == 0 || dnnl.equal(given, wanted)) {
+    Operand input(int argument, int slot, MemoryDescriptor given, @Nullable MemoryDescriptor wanted) {
+        if (wanted == null || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
         }
         Operand inside = temporary(argument, wanted);
         steps.add(reorder(new Operand(DnnlConstants.SRC, slot, given),
-                new Operand(DnnlConstants.DST, inside.slot(), inside.description())));
+                new Operand(DnnlConstants.DST, inside.slot(), inside.descriptor())));
         return inside;
     }
 
     /** An output that the primitive may write in another layout. */
-    Operand output(int argument, int slot, long given, long wanted) {
-        if (wanted == 0 || dnnl.equal(given, wanted)) {
+    Operand output(int argument, int slot, MemoryDescriptor given, @Nullable MemoryDescriptor wanted) {
+        if (wanted == null || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
         }
         Operand inside = temporary(argument, wanted);
-        last.add(reorder(new Operand(DnnlConstants.SRC, inside.slot(), inside.description()),
+        last.add(reorder(new Operand(DnnlConstants.SRC, inside.slot(), inside.descriptor()),
                 new Operand(DnnlConstants.DST, slot, given)));
         return inside;
     }
 
     /** A value that lives from one step to a later one. */
-    Operand temporary(int argument, long description) {
-        return new Operand(argument, region(dnnl.size(description)), copied(description));
+    Operand temporary(int argument, MemoryDescriptor descriptor) {
+        return new Operand(argument, region(dnnl.size(descriptor)), copied(descriptor));
     }
 
     private long region(long bytes) {
@@ -212,28 +280,26 @@ final class SequenceBuilder {
         return reorder(from, to, attributes());
     }
 
-    private Sequence.Step reorder(Operand from, Operand to, long attributes) {
-        long description = describeReorder(from, to, attributes);
-        if (description == 0) {
+    private Sequence.Step reorder(Operand from, Operand to, Attributes attributes) {
+        PrimitiveDescriptor descriptor = tryDescribeReorder(from, to, attributes);
+        if (descriptor == null) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
         }
-        return stepOf(description, List.of(from, to));
+        return stepOf(descriptor, List.of(from, to));
     }
 
-    /** The description of a reorder; 0 if the library has none between the two types and layouts. */
-    private long describeReorder(Operand from, Operand to, long attributes) {
-        return keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(),
-                        to.description(), dnnl.engine(), attributes)));
+    /** Null if the library has no reorder between the two types and layouts. */
+    private @Nullable PrimitiveDescriptor tryDescribeReorder(Operand from, Operand to, Attributes attributes) {
+        return keep(primitives().tryReorder(from.descriptor(), to.descriptor(), attributes));
     }
 
     /** Adds a reorder of a value that the caller gives; false if the library has none between the two types. */
     boolean tryCopy(Operand from, Operand to) {
-        long description = describeReorder(from, to, attributes());
-        if (description != 0) {
-            steps.add(stepOf(description, List.of(from, to)));
+        PrimitiveDescriptor descriptor = tryDescribeReorder(from, to, attributes());
+        if (descriptor != null) {
+            steps.add(stepOf(descriptor, List.of(from, to)));
         }
-        return description != 0;
+        return descriptor != null;
     }
 
     void copy(Operand from, Operand to) {
@@ -242,13 +308,13 @@ final class SequenceBuilder {
 
     /** Adds the first to the second. */
     void add(Operand from, Operand to) {
-        steps.add(reorder(from, to, attributes(List.of(new PostOp.Accumulate(1)), List.of())));
+        steps.add(reorder(from, to, accumulating()));
     }
 
     /** Fills a temporary value with zeros. */
     void clear(Operand operand) {
         long from = ~operand.slot();
-        long to = from + dnnl.size(operand.description());
+        long to = from + dnnl.size(operand.descriptor());
         action((memory, _) -> memory.asSlice(from, to - from).fill((byte) 0));
     }
 
@@ -267,32 +333,32 @@ final class SequenceBuilder {
      * The steps that follow do not depend on one another: every second run goes through them backwards, and so begins
      * with what is still in the cache.
      */
-    void toAndFro() {
+    void alternateDirection() {
         once = steps.size();
-        toAndFro = true;
+        alternateDirection = true;
     }
 
     int threads() {
         return threads;
     }
 
-    void step(long primitiveDescription, Operand... operands) {
-        steps.add(stepOf(primitiveDescription, List.of(operands)));
+    void step(PrimitiveDescriptor descriptor, Operand... operands) {
+        steps.add(stepOf(descriptor, List.of(operands)));
     }
 
     /** Adds what Java does; it reads and writes regions of scratch memory only. */
     void action(Sequence.Action action) {
-        steps.add(new Sequence.Step(0, List.of(), action));
+        steps.add(new Sequence.Step(null, List.of(), action));
     }
 
-    private Sequence.Step stepOf(long primitiveDescription, List<Operand> operands) {
+    private Sequence.Step stepOf(PrimitiveDescriptor descriptor, List<Operand> operands) {
         List<Operand> all = new ArrayList<>(operands);
-        long wanted = dnnl.query(primitiveDescription, DnnlConstants.QUERY_SCRATCHPAD);
-        long bytes = wanted == 0 ? 0 : dnnl.size(wanted);
-        if (bytes > 0) {
+        MemoryDescriptor wanted = dnnl.find(descriptor, DnnlConstants.QUERY_SCRATCHPAD);
+        long bytes = wanted == null ? 0 : dnnl.size(wanted);
+        if (wanted != null && bytes > 0) {
             pad = Math.max(pad, bytes);
             all.add(new Operand(DnnlConstants.SCRATCHPAD, 0, copied(wanted)));
         }
-        return new Sequence.Step(primitiveDescription, all, null);
+        return new Sequence.Step(descriptor, all, null);
     }
 }

@@ -5,6 +5,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.stream.IntStream;
 
 /** What the library can read. */
 final class Specs {
@@ -48,6 +49,28 @@ final class Specs {
             }
         }
         return true;
+    }
+
+    /**
+     * Whether elements share memory in a way that the library's descriptors do not allow: with steps in ascending order,
+     * each must reach beyond all elements of the dimensions before it. A step of 0 repeats and is allowed; a dimension
+     * of one element has no step.
+     */
+    static boolean overlaps(long[] dims, long[] strides) {
+        if (Arrays.stream(dims).anyMatch(dim -> dim == 0)) {
+            return false;
+        }
+        int[] order = IntStream.range(0, dims.length).filter(i -> dims[i] > 1 && strides[i] != 0).boxed()
+                .sorted(Comparator.<Integer>comparingLong(i -> strides[i]).thenComparingLong(i -> dims[i]))
+                .mapToInt(Integer::intValue).toArray();
+        long reach = 1;
+        for (int i : order) {
+            if (strides[i] < reach) {
+                return true;
+            }
+            reach = strides[i] * dims[i];
+        }
+        return false;
     }
 
     private static boolean isForward(TensorSpec spec) {

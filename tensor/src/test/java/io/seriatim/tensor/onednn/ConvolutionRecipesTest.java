@@ -12,9 +12,11 @@ import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.Kernels;
-import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptions;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptors;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Images;
 import java.util.List;
@@ -54,12 +56,11 @@ class ConvolutionRecipesTest {
         try {
             SequenceBuilder builder = new SequenceBuilder(dnnl, handles, 1);
             Geometry geometry = new Geometry(WINDOW, 1);
-            long any = ConvolutionRecipes.image(builder, images, Images.ANY);
-            long description = ConvolutionRecipes.forward(builder, geometry,
-                    new Descriptions(any, ConvolutionRecipes.weights(builder, geometry, weights), 0, any),
-                    builder.attributes(),
-                    DnnlConstants.FORWARD_INFERENCE);
-            return description == 0 || ConvolutionRecipes.isByColumns(dnnl, description);
+            MemoryDescriptor any = ConvolutionRecipes.image(builder, images, Images.ANY);
+            PrimitiveDescriptor descriptor = builder.keep(ConvolutionRecipes.tryForward(builder, geometry,
+                    new Descriptors(any, ConvolutionRecipes.weights(builder, geometry, weights), null, any),
+                    builder.attributes(), DnnlConstants.FORWARD_INFERENCE));
+            return descriptor == null || ConvolutionRecipes.isByColumns(dnnl, descriptor);
         } finally {
             handles.run();
         }

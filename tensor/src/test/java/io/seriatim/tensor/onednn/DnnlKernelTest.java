@@ -11,6 +11,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
 import io.seriatim.tensor.internal.ffi.NativePlatform;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.Arena;
@@ -47,7 +48,7 @@ class DnnlKernelTest {
     private static DnnlKernel copying(Runnable between) {
         Dnnl dnnl = Objects.requireNonNull(Dnnl.get());
         return Objects.requireNonNull(DnnlKernel.of(dnnl, builder -> {
-            long row = builder.describe(new long[]{SIZE}, DType.FLOAT32, new long[]{1});
+            MemoryDescriptor row = builder.describe(new long[]{SIZE}, DType.FLOAT32, new long[]{1});
             Operand inside = builder.temporary(DnnlConstants.DST, row);
             builder.copy(new Operand(DnnlConstants.SRC, 0, row), inside);
             builder.action((_, _) -> between.run());

@@ -7,17 +7,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of oneDNN's C interface that are used, version 3. Handles and pointers are plain addresses: passing a
- * long costs less than passing a segment. Whoever calls keeps the memory behind them alive.
+ * The functions of oneDNN's C interface that are used, version 3. Each object of the library is a {@link Handle} of its
+ * own type; a failure is a {@link DnnlException} with the status by name. The two functions that a run calls,
+ * {@link #execute} and {@link #setDataHandle}, take plain addresses. The caller keeps the memory behind them alive.
  */
 @SuppressWarnings("restricted")
 public final class Dnnl {
-    /** What loading gave: the library or the reason why there is none. */
+    /** The library, or the reason why there is none. */
     private record Loaded(@Nullable Dnnl dnnl, @Nullable Path folder, @Nullable String problem) {
     }
 
@@ -28,24 +27,35 @@ public final class Dnnl {
         }
     }
 
-    private final SymbolLookup symbols;
-    private final Map<String, MemorySegment> functions = new ConcurrentHashMap<>();
+    private static final String QUERY = "dnnl_primitive_desc_query";
+
+    private final CheckedCalls calls;
     private final MemorySegment execute;
     private final MemorySegment setDataHandle;
     private final MemorySegment setThreads;
-    private final long engine;
-    private final long stream;
+    private final NativeEngine engine;
+    private final NativeStream stream;
+    private final PrimitiveDescriptors primitives;
+
+    /** The {@code dnnl_engine_t} of the processor, which lives as long as the process. */
+    record NativeEngine(long address) implements Handle {
+    }
+
+    /** The {@code dnnl_stream_t} in which primitives run, which lives as long as the process. */
+    record NativeStream(long address) implements Handle {
+    }
 
     private Dnnl(SymbolLookup dnnl, SymbolLookup openMp) {
-        symbols = dnnl;
+        calls = new CheckedCalls(dnnl);
         execute = dnnl.findOrThrow("dnnl_primitive_execute");
         setDataHandle = dnnl.findOrThrow("dnnl_memory_set_data_handle");
         setThreads = openMp.findOrThrow("omp_set_num_threads");
-        engine = handle(out -> call("dnnl_engine_create", "pip", out, DnnlConstants.ENGINE_CPU, 0L));
-        stream = handle(out -> call("dnnl_stream_create", "ppi", out, engine, DnnlConstants.STREAM_DEFAULT));
+        engine = new NativeEngine(calls.create("dnnl_engine_create", DnnlConstants.ENGINE_CPU, 0L));
+        stream = new NativeStream(calls.create("dnnl_stream_create", engine, DnnlConstants.STREAM_DEFAULT));
+        primitives = new PrimitiveDescriptors(calls, engine);
         // By itself it keeps 1,024 primitives that were released. Kernels are kept by PreparedKernels, which counts
         // bytes.
-        check(call("dnnl_set_primitive_cache_capacity", "i", 0));
+        calls.call("dnnl_set_primitive_cache_capacity", 0);
     }
 
     private static Loaded load() {
@@ -113,58 +123,17 @@ public final class Dnnl {
         return Once.LOADED.folder();
     }
 
-    /** Writes a handle to the address that it is given. */
-    @FunctionalInterface
-    public interface Creation {
-        /**
-         * Creates something.
-         *
-         * @param out
-         *            the address for the handle
-         * @return a status
-         */
-        int create(long out);
-    }
-
-    private MemorySegment function(String name) {
-        return functions.computeIfAbsent(name, symbols::findOrThrow);
-    }
-
     /**
-     * Calls a function that makes something, by its name; not for the hot path.
+     * Describes primitives.
      *
-     * @param name
-     *            the C function, which returns a status
-     * @param parameters
-     *            a letter for each argument: p for a pointer or size, i for an int, f for a float
-     * @param arguments
-     *            a Long, Integer or Float each
-     * @return the status
+     * @return the functions that create primitive descriptors
      */
-    public int call(String name, String parameters, Object... arguments) {
-        return (int) Calls.any(function(name), ValueLayout.JAVA_INT, parameters, arguments);
+    public PrimitiveDescriptors primitives() {
+        return primitives;
     }
 
-    /**
-     * Creates something and gives its handle.
-     *
-     * @param creation
-     *            writes it
-     * @return the handle; 0 if the library has no implementation
-     * @throws IllegalStateException
-     *             for any other failure
-     */
-    public static long handle(Creation creation) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = creation.create(out.address());
-            if (status == DnnlConstants.UNIMPLEMENTED || status == DnnlConstants.LAST_IMPL_REACHED
-                    || status == DnnlConstants.INVALID_ARGUMENTS) {
-                return 0;
-            }
-            check(status);
-            return out.get(ValueLayout.JAVA_LONG, 0);
-        }
+    CheckedCalls calls() {
+        return calls;
     }
 
     /**
@@ -175,55 +144,46 @@ public final class Dnnl {
     public int primitiveCacheCapacity() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
-            check(call("dnnl_get_primitive_cache_capacity", "p", out.address()));
+            calls.call("dnnl_get_primitive_cache_capacity", out);
             return out.get(ValueLayout.JAVA_INT, 0);
         }
     }
 
-    private static void check(int status) {
+    /**
+     * Runs a primitive on the calling thread, and on more if {@link #setThreads} allows it. For the hot path, pointers
+     * are plain longs.
+     *
+     * @param primitive
+     *            the address of a {@link Primitive}
+     * @param count
+     *            the number of arguments
+     * @param arguments
+     *            the address of an array of {int, address of a {@link MemoryObject}}, 16 bytes each
+     * @throws DnnlException
+     *             if the primitive fails
+     */
+    public void execute(long primitive, int count, long arguments) {
+        int status = Calls.execute(execute, primitive, stream.address(), count, arguments);
         if (status != 0) {
-            throw new IllegalStateException(
-                    "oneDNN failed: " + (status < STATUS.length ? STATUS[status] : "status " + status));
+            throw calls.failure("dnnl_primitive_execute", DnnlStatus.of(status), count + " arguments");
         }
     }
 
-    private static final String[] STATUS = {"success", "out of memory", "invalid arguments", "no implementation",
-            "last implementation reached", "a run-time error",
-            "not required", "invalid graph", "invalid graph operation", "invalid shape", "invalid data type"};
-
     /**
-     * The engine, which all primitives are of.
-     *
-     * @return a handle
-     */
-    public long engine() {
-        return engine;
-    }
-
-    /**
-     * Runs a primitive on the calling thread, and on more if it was given them.
-     *
-     * @param primitive
-     *            a handle
-     * @param count
-     *            how many arguments
-     * @param arguments
-     *            the address of an array of {int, memory handle}, 16 bytes each
-     */
-    public void execute(long primitive, int count, long arguments) {
-        check(Calls.execute(execute, primitive, stream, count, arguments));
-    }
-
-    /**
-     * Points a memory object to other data.
+     * Points a memory object to other data. For the hot path, pointers are plain longs.
      *
      * @param memory
-     *            a handle
+     *            the address of a {@link MemoryObject}
      * @param address
-     *            of the data
+     *            the address of the data
+     * @throws DnnlException
+     *             if there is no such object
      */
     public void setDataHandle(long memory, long address) {
-        check(Calls.instant(setDataHandle, memory, address));
+        int status = Calls.instant(setDataHandle, memory, address);
+        if (status != 0) {
+            throw calls.failure("dnnl_memory_set_data_handle", DnnlStatus.of(status), memory, address);
+        }
     }
 
     /**
@@ -245,15 +205,13 @@ public final class Dnnl {
      *            a constant of {@link DnnlConstants}
      * @param strides
      *            in elements
-     * @return a handle
+     * @return a descriptor that the caller destroys
+     * @throws DnnlException
+     *             if the library cannot describe such memory
      */
-    public long describe(long[] dims, int dtype, long[] strides) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment d = arena.allocateFrom(ValueLayout.JAVA_LONG, dims);
-            MemorySegment s = arena.allocateFrom(ValueLayout.JAVA_LONG, strides);
-            return handle(out -> call("dnnl_memory_desc_create_with_strides", "pipip", out, dims.length, d.address(),
-                    dtype, s.address()));
-        }
+    public MemoryDescriptor.Owned describe(long[] dims, int dtype, long[] strides) {
+        return new MemoryDescriptor.Owned(
+                calls.create("dnnl_memory_desc_create_with_strides", dims.length, dims, dtype, strides));
     }
 
     /**
@@ -263,83 +221,81 @@ public final class Dnnl {
      *            the dimensions, 1 to 12
      * @param dtype
      *            a constant of {@link DnnlConstants}
-     * @return a handle
+     * @return a descriptor that the caller destroys
+     * @throws DnnlException
+     *             if the library cannot describe such memory
      */
-    public long describeAny(long[] dims, int dtype) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment d = arena.allocateFrom(ValueLayout.JAVA_LONG, dims);
-            return handle(out -> call("dnnl_memory_desc_create_with_tag", "pipii", out, dims.length, d.address(), dtype,
-                    DnnlConstants.FORMAT_ANY));
-        }
+    public MemoryDescriptor.Owned describeAny(long[] dims, int dtype) {
+        return new MemoryDescriptor.Owned(calls.create("dnnl_memory_desc_create_with_tag", dims.length, dims, dtype,
+                DnnlConstants.FORMAT_ANY));
     }
 
     /**
-     * The description in bytes, which can be kept.
+     * Writes a descriptor to bytes, which can be kept.
      *
-     * @param description
-     *            a handle
+     * @param descriptor
+     *            a descriptor
      * @return the library's own form
      */
-    public byte[] blob(long description) {
+    public byte[] blob(MemoryDescriptor descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment size = arena.allocate(ValueLayout.JAVA_LONG);
-            check(call("dnnl_memory_desc_get_blob", "ppp", 0L, size.address(), description));
-            long bytes = size.get(ValueLayout.JAVA_LONG, 0);
-            MemorySegment blob = arena.allocate(bytes);
-            check(call("dnnl_memory_desc_get_blob", "ppp", blob.address(), size.address(), description));
+            calls.call("dnnl_memory_desc_get_blob", null, size, descriptor);
+            MemorySegment blob = arena.allocate(size.get(ValueLayout.JAVA_LONG, 0));
+            calls.call("dnnl_memory_desc_get_blob", blob, size, descriptor);
             return blob.toArray(ValueLayout.JAVA_BYTE);
         }
     }
 
     /**
-     * The description out of its bytes.
+     * Reads a descriptor from its bytes.
      *
      * @param blob
      *            from {@link #blob}
-     * @return a handle
+     * @return a descriptor that the caller destroys
      */
-    public long describe(byte[] blob) {
+    public MemoryDescriptor.Owned describe(byte[] blob) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocateFrom(ValueLayout.JAVA_BYTE, blob);
-            return handle(out -> call("dnnl_memory_desc_create_with_blob", "pp", out, bytes.address()));
+            return new MemoryDescriptor.Owned(calls.create("dnnl_memory_desc_create_with_blob", bytes));
         }
     }
 
     /**
-     * The memory that a description takes.
+     * The memory that a tensor with a descriptor takes.
      *
-     * @param description
-     *            a handle
+     * @param descriptor
+     *            a descriptor
      * @return in bytes
      */
-    public long size(long description) {
-        return Calls.any(function("dnnl_memory_desc_get_size"), ValueLayout.JAVA_LONG, "p", description);
+    public long size(MemoryDescriptor descriptor) {
+        return calls.pointer("dnnl_memory_desc_get_size", descriptor);
     }
 
     /**
-     * Whether two descriptions are of one layout.
+     * Whether two descriptors have one layout.
      *
      * @param a
-     *            a handle
+     *            a descriptor
      * @param b
-     *            a handle
+     *            a descriptor
      * @return true if a tensor of one can be read as the other
      */
-    public boolean equal(long a, long b) {
-        return call("dnnl_memory_desc_equal", "pp", a, b) != 0;
+    public boolean equal(MemoryDescriptor a, MemoryDescriptor b) {
+        return calls.integer("dnnl_memory_desc_equal", a, b) != 0;
     }
 
     /**
-     * Whether a description's blocks are those of another one: so that if they are large enough, what the one describes
-     * can lie in the other.
+     * Whether two descriptors have the same blocks: if the blocks are large enough, the tensor of one can lie in that of
+     * the other.
      *
      * @param a
-     *            a handle
+     *            a descriptor
      * @param b
-     *            a handle of as many dimensions
+     *            a descriptor with as many dimensions
      * @return true if all strides between blocks, and the blocks, are the same
      */
-    public boolean haveSameBlocks(long a, long b) {
+    public boolean haveSameBlocks(MemoryDescriptor a, MemoryDescriptor b) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long dimensions = integer(a, DnnlConstants.QUERY_DIMENSIONS, out);
@@ -355,142 +311,268 @@ public final class Dnnl {
         }
     }
 
-    private int integer(long description, int what, MemorySegment out) {
-        check(call("dnnl_memory_desc_query", "pip", description, what, out.address()));
+    private int integer(MemoryDescriptor descriptor, int query, MemorySegment out) {
+        calls.call("dnnl_memory_desc_query", descriptor, query, out);
         return out.get(ValueLayout.JAVA_INT, 0);
     }
 
-    @SuppressWarnings("restricted")
-    private MemorySegment numbers(long description, int what, long count, MemorySegment out) {
-        check(call("dnnl_memory_desc_query", "pip", description, what, out.address()));
+    private MemorySegment numbers(MemoryDescriptor descriptor, int query, long count, MemorySegment out) {
+        calls.call("dnnl_memory_desc_query", descriptor, query, out);
         return MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0)).reinterpret(count * Long.BYTES);
     }
 
     /**
-     * Releases a description.
+     * Copies a descriptor.
      *
-     * @param description
-     *            a handle, or 0
+     * @param descriptor
+     *            a descriptor
+     * @return a descriptor that the caller destroys
      */
-    public void destroyDescription(long description) {
-        destroy("dnnl_memory_desc_destroy", description);
+    public MemoryDescriptor.Owned copy(MemoryDescriptor descriptor) {
+        return new MemoryDescriptor.Owned(calls.create("dnnl_memory_desc_clone", descriptor));
     }
 
     /**
-     * Copies a description.
+     * Destroys a descriptor.
      *
-     * @param description
-     *            a handle
-     * @return a handle of its own
+     * @param descriptor
+     *            a descriptor that nothing uses any more
      */
-    public long copy(long description) {
-        return handle(out -> call("dnnl_memory_desc_clone", "pp", out, description));
+    public void destroy(MemoryDescriptor.Owned descriptor) {
+        calls.call("dnnl_memory_desc_destroy", descriptor);
     }
 
     /**
-     * A description that belongs to a primitive description.
+     * Finds a memory descriptor of a primitive descriptor.
      *
-     * @param primitiveDescription
-     *            a handle
-     * @param what
+     * @param primitive
+     *            a primitive descriptor
+     * @param query
      *            a QUERY constant
-     * @return a handle that lives as long as the primitive description; 0 if it has none
+     * @return null if it has none
      */
-    public long query(long primitiveDescription, int what) {
-        return query(primitiveDescription, what, 0);
+    public MemoryDescriptor.@Nullable Borrowed find(PrimitiveDescriptor primitive, int query) {
+        return find(primitive, query, 0);
     }
 
     /**
-     * A description that belongs to a primitive description.
+     * Finds one of several memory descriptors of a primitive descriptor.
      *
-     * @param primitiveDescription
-     *            a handle
-     * @param what
+     * @param primitive
+     *            a primitive descriptor
+     * @param query
      *            a QUERY constant
      * @param index
      *            which of several
-     * @return a handle that lives as long as the primitive description; 0 if it has none
+     * @return null if it has none
      */
-    public long query(long primitiveDescription, int what, int index) {
+    public MemoryDescriptor.@Nullable Borrowed find(PrimitiveDescriptor primitive, int query, int index) {
+        long address = queried(primitive, query, index);
+        return address == 0 ? null : new MemoryDescriptor.Borrowed(address);
+    }
+
+    /**
+     * Gets a memory descriptor that a primitive descriptor has.
+     *
+     * @param primitive
+     *            a primitive descriptor
+     * @param query
+     *            a QUERY constant
+     * @return valid as long as the primitive descriptor
+     * @throws DnnlException
+     *             if it has none
+     */
+    public MemoryDescriptor.Borrowed get(PrimitiveDescriptor primitive, int query) {
+        MemoryDescriptor.Borrowed found = find(primitive, query);
+        if (found == null) {
+            throw calls.failure(QUERY, DnnlStatus.NOT_REQUIRED, primitive, query);
+        }
+        return found;
+    }
+
+    private long queried(PrimitiveDescriptor primitive, int query, int index) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = call("dnnl_primitive_desc_query", "piip", primitiveDescription, what, index, out.address());
-            return status == 0 ? out.get(ValueLayout.JAVA_LONG, 0) : 0;
+            DnnlStatus status = calls.status(QUERY, primitive, query, index, out);
+            return switch (status) {
+                case SUCCESS -> out.get(ValueLayout.JAVA_LONG, 0);
+                case NOT_REQUIRED, UNIMPLEMENTED -> 0;
+                default -> throw calls.failure(QUERY, status, primitive, query, index);
+            };
         }
     }
 
     /**
-     * What implementation was chosen.
+     * The name of the implementation that was chosen.
      *
-     * @param primitiveDescription
-     *            a handle
+     * @param primitive
+     *            a primitive descriptor
      * @return for instance {@code brg_matmul:avx512_core}
      */
-    public String implementation(long primitiveDescription) {
-        long text = query(primitiveDescription, DnnlConstants.QUERY_IMPL_INFO);
+    public String implementation(PrimitiveDescriptor primitive) {
+        long text = queried(primitive, DnnlConstants.QUERY_IMPL_INFO, 0);
         return text == 0 ? "" : MemorySegment.ofAddress(text).reinterpret(256).getString(0);
     }
 
     /**
-     * Makes a primitive.
-     *
-     * @param primitiveDescription
-     *            a handle
-     * @return a handle
-     */
-    public long primitive(long primitiveDescription) {
-        long primitive = handle(out -> call("dnnl_primitive_create", "pp", out, primitiveDescription));
-        if (primitive == 0) {
-            throw new IllegalStateException("oneDNN made no primitive of " + implementation(primitiveDescription));
-        }
-        return primitive;
-    }
-
-    /**
-     * Releases a primitive.
+     * Changes a primitive descriptor to the next implementation that the library has for it.
      *
      * @param primitive
-     *            a handle, or 0
+     *            a primitive descriptor
+     * @return false if there is no other one
      */
-    public void destroyPrimitive(long primitive) {
-        destroy("dnnl_primitive_destroy", primitive);
+    public boolean nextImplementation(PrimitiveDescriptor primitive) {
+        DnnlStatus status = calls.status("dnnl_primitive_desc_next_impl", primitive);
+        if (status != DnnlStatus.SUCCESS && status != DnnlStatus.LAST_IMPL_REACHED) {
+            throw calls.failure("dnnl_primitive_desc_next_impl", status, primitive);
+        }
+        return status == DnnlStatus.SUCCESS;
     }
 
     /**
-     * Releases a primitive description.
+     * Creates a primitive, which generates its code.
      *
-     * @param primitiveDescription
-     *            a handle, or 0
+     * @param descriptor
+     *            what it does
+     * @return a primitive that the caller destroys
      */
-    public void destroyPrimitiveDescription(long primitiveDescription) {
-        destroy("dnnl_primitive_desc_destroy", primitiveDescription);
+    public Primitive primitive(PrimitiveDescriptor descriptor) {
+        return new Primitive(calls.create("dnnl_primitive_create", descriptor));
     }
 
     /**
-     * Makes a memory object without data.
+     * Destroys a primitive.
      *
-     * @param description
-     *            of the data
-     * @return a handle
+     * @param primitive
+     *            a primitive that no thread runs
      */
-    public long memory(long description) {
-        return handle(out -> call("dnnl_memory_create", "pppp", out, description, engine, 0L));
+    public void destroy(Primitive primitive) {
+        calls.call("dnnl_primitive_destroy", primitive);
     }
 
     /**
-     * Releases a memory object; its data stays.
+     * Destroys a primitive descriptor, and with it the memory descriptors that it has.
+     *
+     * @param descriptor
+     *            a primitive descriptor
+     */
+    public void destroy(PrimitiveDescriptor descriptor) {
+        calls.call("dnnl_primitive_desc_destroy", descriptor);
+    }
+
+    /**
+     * Creates a memory object without data.
+     *
+     * @param descriptor
+     *            describes the data
+     * @return a memory object that the caller destroys
+     */
+    public MemoryObject memory(MemoryDescriptor descriptor) {
+        return new MemoryObject(calls.create("dnnl_memory_create", descriptor, engine, 0L));
+    }
+
+    /**
+     * Destroys a memory object; its data stays.
      *
      * @param memory
-     *            a handle, or 0
+     *            a memory object that no thread uses
      */
-    public void destroyMemory(long memory) {
-        destroy("dnnl_memory_destroy", memory);
+    public void destroy(MemoryObject memory) {
+        calls.call("dnnl_memory_destroy", memory);
     }
 
-    private void destroy(String destructor, long handle) {
-        if (handle != 0) {
-            check(call(destructor, "p", handle));
-        }
+    /**
+     * Creates attributes of primitives whose scratch memory the caller provides.
+     *
+     * @return attributes that the caller destroys
+     */
+    public Attributes attributes() {
+        Attributes attributes = new Attributes(calls.create("dnnl_primitive_attr_create"));
+        calls.call("dnnl_primitive_attr_set_scratchpad_mode", attributes, DnnlConstants.SCRATCHPAD_USER);
+        return attributes;
+    }
+
+    /**
+     * Adds post-ops to attributes.
+     *
+     * @param attributes
+     *            the attributes
+     * @param postOps
+     *            are copied
+     */
+    public void set(Attributes attributes, PostOpList postOps) {
+        calls.call("dnnl_primitive_attr_set_post_ops", attributes, postOps);
+    }
+
+    /**
+     * Destroys attributes.
+     *
+     * @param attributes
+     *            attributes
+     */
+    public void destroy(Attributes attributes) {
+        calls.call("dnnl_primitive_attr_destroy", attributes);
+    }
+
+    /**
+     * Creates an empty list of post-ops.
+     *
+     * @return a list that the caller destroys
+     */
+    public PostOpList postOps() {
+        return new PostOpList(calls.create("dnnl_post_ops_create"));
+    }
+
+    /**
+     * Appends a function of one element.
+     *
+     * @param postOps
+     *            the list, of at most {@link DnnlConstants#MOST_POST_OPS}
+     * @param algorithm
+     *            the library's number of the function
+     * @param alpha
+     *            its first parameter
+     * @param beta
+     *            its second parameter
+     */
+    public void appendEltwise(PostOpList postOps, int algorithm, float alpha, float beta) {
+        calls.call("dnnl_post_ops_append_eltwise", postOps, algorithm, alpha, beta);
+    }
+
+    /**
+     * Appends a function of the result's element and one of another tensor.
+     *
+     * @param postOps
+     *            the list, of at most {@link DnnlConstants#MOST_POST_OPS}
+     * @param algorithm
+     *            the library's number of the function
+     * @param operand
+     *            the other tensor
+     */
+    public void appendBinary(PostOpList postOps, int algorithm, MemoryDescriptor operand) {
+        calls.call("dnnl_post_ops_append_binary", postOps, algorithm, operand);
+    }
+
+    /**
+     * Appends the addition of the output's previous elements.
+     *
+     * @param postOps
+     *            the list, of at most {@link DnnlConstants#MOST_POST_OPS}
+     * @param scale
+     *            they are multiplied by it
+     */
+    public void appendSum(PostOpList postOps, float scale) {
+        calls.call("dnnl_post_ops_append_sum", postOps, scale, 0, 0);
+    }
+
+    /**
+     * Destroys a list of post-ops.
+     *
+     * @param postOps
+     *            a list
+     */
+    public void destroy(PostOpList postOps) {
+        calls.call("dnnl_post_ops_destroy", postOps);
     }
 
     /**
@@ -499,8 +581,7 @@ public final class Dnnl {
      * @return for instance {@code 3.11.0}
      */
     public String version() {
-        long version = Calls.any(function("dnnl_version"), ValueLayout.JAVA_LONG, "");
-        MemorySegment parts = MemorySegment.ofAddress(version).reinterpret(12);
+        MemorySegment parts = MemorySegment.ofAddress(calls.pointer("dnnl_version")).reinterpret(12);
         return parts.get(ValueLayout.JAVA_INT, 0) + "." + parts.get(ValueLayout.JAVA_INT, 4) + "."
                 + parts.get(ValueLayout.JAVA_INT, 8);
     }
@@ -511,6 +592,6 @@ public final class Dnnl {
      * @return a constant of oneDNN's {@code dnnl_cpu_isa_t}; 0 where that is not known
      */
     public int isa() {
-        return call("dnnl_get_effective_cpu_isa", "");
+        return calls.integer("dnnl_get_effective_cpu_isa");
     }
 }

@@ -5,12 +5,12 @@ public final class DnnlConstants {
     static final int ENGINE_CPU = 1;
     static final int STREAM_DEFAULT = 1;
     static final int FORMAT_ANY = 1;
-    static final int INVALID_ARGUMENTS = 2;
-    static final int UNIMPLEMENTED = 3;
-    static final int LAST_IMPL_REACHED = 4;
+    static final int SCRATCHPAD_USER = 1;
     static final int QUERY_IMPL_INFO = 8;
     static final int QUERY_STRIDES = 14;
     static final int QUERY_DIMENSIONS = 256;
+    static final int QUERY_LENGTHS = 257;
+    static final int QUERY_DATA_TYPE = 258;
     static final int QUERY_BLOCKS = 263;
     static final int QUERY_BLOCK_SIZES = 264;
     static final int QUERY_BLOCK_DIMENSIONS = 265;
@@ -91,6 +91,10 @@ public final class DnnlConstants {
     public static final int DIFF_SCALE = 255;
     /** Gradient of the shift. */
     public static final int DIFF_SHIFT = 256;
+    /** The largest number of dimensions. */
+    public static final int MOST_DIMENSIONS = 12;
+    /** The largest number of post-ops. */
+    public static final int MOST_POST_OPS = 32;
     /** Of post-op number i the argument is this times (i + 1), or-ed with SRC_1. */
     public static final int POST_OP = 32768;
 
