@@ -1,3 +1,4 @@
+// Generated from src/main/templates/Elements.java.template by ElementsTemplateTest: edit the template instead.
 package io.seriatim.tensor;
 
 import java.lang.foreign.MemorySegment;
@@ -28,19 +29,19 @@ public final class Doubles {
      * Reads elements.
      *
      * @param memory
-     *            where from
+     *            the memory that is read
      * @param dtype
-     *            their type
+     *            the type of the elements
      * @param at
-     *            the first one's place, in bytes
+     *            the offset of the first element, in bytes
      * @param stride
-     *            the distance of neighbours, in elements
+     *            the distance between neighbours, in elements
      * @param into
-     *            gets the values
+     *            the array that receives the values
      * @param from
-     *            the first one's index in {@code into}
+     *            the index of the first value in {@code into}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void load(MemorySegment memory, DType dtype, long at, long stride, double[] into, int from,
             int count) {
@@ -57,7 +58,7 @@ public final class Doubles {
         }
     }
 
-    // Apart from the common cases, which the JIT inlines.
+    // A method of its own: the common cases stay small enough for the JIT to inline.
     private static void loadAny(MemorySegment memory, DType dtype, long at, long stride, double[] into, int from,
             int count) {
         long step = stride * dtype.bytes();
@@ -119,19 +120,19 @@ public final class Doubles {
      * Writes elements.
      *
      * @param memory
-     *            where to
+     *            the memory that is written
      * @param dtype
-     *            their type
+     *            the type of the elements
      * @param at
-     *            the first one's place, in bytes
+     *            the offset of the first element, in bytes
      * @param stride
-     *            the distance of neighbours, in elements
+     *            the distance between neighbours, in elements
      * @param values
      *            the values
      * @param from
-     *            the first one's index in {@code values}
+     *            the index of the first value in {@code values}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void store(MemorySegment memory, DType dtype, long at, long stride, double[] values, int from,
             int count) {
@@ -171,17 +172,17 @@ public final class Doubles {
             }
             case INT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) ((long) values[from + i]));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
                 }
             }
             case INT16 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(SHORT, at + i * step, (short) ((long) values[from + i]));
+                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
                 }
             }
             case INT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * step, (int) ((long) values[from + i]));
+                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
                 }
             }
             case INT64 -> {
@@ -191,7 +192,7 @@ public final class Doubles {
             }
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) ((long) values[from + i]));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
                 }
             }
             case BOOL -> {
@@ -206,21 +207,21 @@ public final class Doubles {
      * Reads elements of a tensor, in row-major order.
      *
      * @param tensor
-     *            with strides
+     *            a tensor with strides
      * @param first
-     *            the first element, counted in row-major order
+     *            the number of the first element in row-major order
      * @param into
-     *            the values
+     *            the array that receives the values
      * @param from
-     *            the first one's index there
+     *            the index of the first value in {@code into}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void load(Tensor tensor, long first, double[] into, int from, int count) {
         try {
             loadElements(tensor, first, into, from, count);
         } finally {
-            // The segment does not keep the buffer: see Tensor#memory.
+            // The segment does not keep the buffer reachable: see Tensor#memory.
             Reference.reachabilityFence(tensor);
         }
     }
@@ -250,21 +251,21 @@ public final class Doubles {
      * Writes elements of a tensor, in row-major order.
      *
      * @param tensor
-     *            with strides
+     *            a tensor with strides
      * @param first
-     *            the first element, counted in row-major order
+     *            the number of the first element in row-major order
      * @param values
      *            the values
      * @param from
-     *            the first one's index there
+     *            the index of the first value in {@code values}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void store(Tensor tensor, long first, double[] values, int from, int count) {
         try {
             storeElements(tensor, first, values, from, count);
         } finally {
-            // The segment does not keep the buffer: see Tensor#memory.
+            // The segment does not keep the buffer reachable: see Tensor#memory.
             Reference.reachabilityFence(tensor);
         }
     }
@@ -294,12 +295,12 @@ public final class Doubles {
      * Reads one element.
      *
      * @param memory
-     *            where from
+     *            the memory that is read
      * @param dtype
-     *            its type
+     *            the type of the element
      * @param at
-     *            its place, in bytes
-     * @return its value
+     *            the offset of the element, in bytes
+     * @return the value of the element
      */
     public static double get(MemorySegment memory, DType dtype, long at) {
         return switch (dtype) {
@@ -320,13 +321,13 @@ public final class Doubles {
      * Writes one element.
      *
      * @param memory
-     *            where to
+     *            the memory that is written
      * @param dtype
-     *            its type
+     *            the type of the element
      * @param at
-     *            its place, in bytes
+     *            the offset of the element, in bytes
      * @param value
-     *            what is converted and written
+     *            the value, which is converted
      */
     public static void set(MemorySegment memory, DType dtype, long at, double value) {
         switch (dtype) {
@@ -334,11 +335,11 @@ public final class Doubles {
             case FLOAT64 -> memory.set(DOUBLE, at, value);
             case FLOAT16 -> memory.set(SHORT, at, Float.floatToFloat16((float) value));
             case BFLOAT16 -> memory.set(SHORT, at, BFloat16.fromFloat((float) value));
-            case INT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) ((long) value));
-            case INT16 -> memory.set(SHORT, at, (short) ((long) value));
-            case INT32 -> memory.set(INT, at, (int) ((long) value));
+            case INT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (long) value);
+            case INT16 -> memory.set(SHORT, at, (short) (long) value);
+            case INT32 -> memory.set(INT, at, (int) (long) value);
             case INT64 -> memory.set(LONG, at, (long) value);
-            case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) ((long) value));
+            case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (long) value);
             case BOOL -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (value != 0 ? 1 : 0));
         }
     }

@@ -1,3 +1,4 @@
+// Generated from src/main/templates/Elements.java.template by ElementsTemplateTest: edit the template instead.
 package io.seriatim.tensor;
 
 import java.lang.foreign.MemorySegment;
@@ -7,9 +8,9 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and float[], for float32 arithmetic: float[] is what float32, float16 and
- * bfloat16 are computed in. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1
- * for everything but 0; to a smaller floating-point type to the nearest, ties to even.
+ * Moves elements of any type between memory and float[], for float32 arithmetic: float32, float16 and bfloat16 are
+ * computed in float[]. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for
+ * everything but 0; to a smaller floating-point type to the nearest, ties to even.
  */
 public final class Floats {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -28,19 +29,19 @@ public final class Floats {
      * Reads elements.
      *
      * @param memory
-     *            where from
+     *            the memory that is read
      * @param dtype
-     *            their type
+     *            the type of the elements
      * @param at
-     *            the first one's place, in bytes
+     *            the offset of the first element, in bytes
      * @param stride
-     *            the distance of neighbours, in elements
+     *            the distance between neighbours, in elements
      * @param into
-     *            gets the values
+     *            the array that receives the values
      * @param from
-     *            the first one's index in {@code into}
+     *            the index of the first value in {@code into}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void load(MemorySegment memory, DType dtype, long at, long stride, float[] into, int from,
             int count) {
@@ -59,7 +60,7 @@ public final class Floats {
         }
     }
 
-    // Apart from the common cases, which the JIT inlines.
+    // A method of its own: the common cases stay small enough for the JIT to inline.
     private static void loadAny(MemorySegment memory, DType dtype, long at, long stride, float[] into, int from,
             int count) {
         long step = stride * dtype.bytes();
@@ -121,19 +122,19 @@ public final class Floats {
      * Writes elements.
      *
      * @param memory
-     *            where to
+     *            the memory that is written
      * @param dtype
-     *            their type
+     *            the type of the elements
      * @param at
-     *            the first one's place, in bytes
+     *            the offset of the first element, in bytes
      * @param stride
-     *            the distance of neighbours, in elements
+     *            the distance between neighbours, in elements
      * @param values
      *            the values
      * @param from
-     *            the first one's index in {@code values}
+     *            the index of the first value in {@code values}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void store(MemorySegment memory, DType dtype, long at, long stride, float[] values, int from,
             int count) {
@@ -175,17 +176,17 @@ public final class Floats {
             }
             case INT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) ((long) values[from + i]));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
                 }
             }
             case INT16 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(SHORT, at + i * step, (short) ((long) values[from + i]));
+                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
                 }
             }
             case INT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * step, (int) ((long) values[from + i]));
+                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
                 }
             }
             case INT64 -> {
@@ -195,7 +196,7 @@ public final class Floats {
             }
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) ((long) values[from + i]));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
                 }
             }
             case BOOL -> {
@@ -210,21 +211,21 @@ public final class Floats {
      * Reads elements of a tensor, in row-major order.
      *
      * @param tensor
-     *            with strides
+     *            a tensor with strides
      * @param first
-     *            the first element, counted in row-major order
+     *            the number of the first element in row-major order
      * @param into
-     *            the values
+     *            the array that receives the values
      * @param from
-     *            the first one's index there
+     *            the index of the first value in {@code into}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void load(Tensor tensor, long first, float[] into, int from, int count) {
         try {
             loadElements(tensor, first, into, from, count);
         } finally {
-            // The segment does not keep the buffer: see Tensor#memory.
+            // The segment does not keep the buffer reachable: see Tensor#memory.
             Reference.reachabilityFence(tensor);
         }
     }
@@ -254,21 +255,21 @@ public final class Floats {
      * Writes elements of a tensor, in row-major order.
      *
      * @param tensor
-     *            with strides
+     *            a tensor with strides
      * @param first
-     *            the first element, counted in row-major order
+     *            the number of the first element in row-major order
      * @param values
      *            the values
      * @param from
-     *            the first one's index there
+     *            the index of the first value in {@code values}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void store(Tensor tensor, long first, float[] values, int from, int count) {
         try {
             storeElements(tensor, first, values, from, count);
         } finally {
-            // The segment does not keep the buffer: see Tensor#memory.
+            // The segment does not keep the buffer reachable: see Tensor#memory.
             Reference.reachabilityFence(tensor);
         }
     }
