@@ -18,7 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
 /**
- * Files that are there whole or not at all: they are written under another name beside, forced to the disk and moved
+ * Writes files that are complete or absent: under a temporary name in the same folder, forced to the disk and moved
  * into place.
  */
 public final class AtomicFile {
@@ -35,8 +35,7 @@ public final class AtomicFile {
          *
          * @param out
          *            buffered; need not be flushed
-         * @throws IOException
-         *             if that fails; then what was there before is still there
+         * @throws IOException if that fails; then the previous file is unchanged
          */
         void write(OutputStream out) throws IOException;
     }
@@ -49,8 +48,7 @@ public final class AtomicFile {
          *
          * @param out
          *            buffered; need not be flushed
-         * @throws IOException
-         *             if that fails; then what was there before is still there
+         * @throws IOException if that fails; then the previous file is unchanged
          */
         void write(Writer out) throws IOException;
     }
@@ -59,11 +57,10 @@ public final class AtomicFile {
      * Writes a file.
      *
      * @param file
-     *            is made or replaced; its folder must be there
+     *            the file, which is created or replaced; its folder must exist
      * @param content
      *            writes the bytes
-     * @throws IOException
-     *             if that fails; then what was there before is still there, and nothing else
+     * @throws IOException if that fails; then the previous file is unchanged, and no other file is left
      */
     public static void write(Path file, Content content) throws IOException {
         Path target = file.toAbsolutePath();
@@ -71,9 +68,8 @@ public final class AtomicFile {
         if (folder != null && !Files.isDirectory(folder)) {
             throw new NoSuchFileException(file.toString(), null, "its folder is not there: make it first");
         }
-        // Not a temporary file of the system's, which nobody else might read once it is in place. Its name does not
-        // contain the target's, which may
-        // be as long as names can be.
+        // Not one of the system's temporary files, whose rights would keep other users from reading it once it is in
+        // place. Its name does not contain the target's, which may have the maximum length.
         Path temporary = target.resolveSibling("." + UUID.randomUUID() + ".part");
         try {
             try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
@@ -93,7 +89,7 @@ public final class AtomicFile {
         } catch (FileSystemException e) {
             throw e;
         } catch (IOException e) {
-            // A full disk is reported without saying where.
+            // A full disk is reported without the file's name.
             FileSystemException failure = new FileSystemException(file.toString(), null,
                     "it could not be written: " + e.getMessage());
             failure.initCause(e);
@@ -107,11 +103,10 @@ public final class AtomicFile {
      * Writes a file of text, in UTF-8.
      *
      * @param file
-     *            is made or replaced; its folder must be there
+     *            the file, which is created or replaced; its folder must exist
      * @param text
      *            writes the characters
-     * @throws IOException
-     *             if that fails; then what was there before is still there, and nothing else
+     * @throws IOException if that fails; then the previous file is unchanged, and no other file is left
      */
     public static void writeText(Path file, Text text) throws IOException {
         write(file, out -> {

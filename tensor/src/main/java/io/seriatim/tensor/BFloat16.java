@@ -1,6 +1,6 @@
 package io.seriatim.tensor;
 
-/** Conversions of the 16-bit floating-point type that Java has none for. */
+/** Conversions of bfloat16, for which Java has none. */
 public final class BFloat16 {
     private BFloat16() {
     }
@@ -17,7 +17,7 @@ public final class BFloat16 {
     }
 
     /**
-     * Rounds to bfloat16: to the nearest, ties to even; a NaN stays one.
+     * Rounds to bfloat16: to the nearest, ties to even; NaN stays NaN.
      *
      * @param value
      *            any

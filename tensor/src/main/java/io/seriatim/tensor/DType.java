@@ -63,7 +63,7 @@ public enum DType {
     }
 
     /**
-     * In which arithmetic kernels compute with it.
+     * The type in which kernels compute with it.
      *
      * @return float32 for itself, float16 and bfloat16; float64 for itself; int64 for whole numbers and bool
      */
@@ -76,7 +76,7 @@ public enum DType {
     }
 
     /**
-     * The name that people use.
+     * The usual name.
      *
      * @return for instance {@code float32}
      */

@@ -3,46 +3,46 @@ package io.seriatim.tensor;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A file is not what it should be. The message says where in the file, and what is wrong. */
+/** A file does not have the expected format. The message names the position in the file and the error. */
 public final class FileFormatException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
     /**
-     * Says what is wrong.
+     * An error at an offset.
      *
      * @param source
      *            the file's name
      * @param offset
-     *            of the first byte that is wrong
+     *            the offset of the first wrong byte
      * @param rule
-     *            what holds in a good file, and what is found
+     *            the rule that a valid file follows, and the value that was found
      */
     public FileFormatException(String source, long offset, String rule) {
         super(source + ", byte " + offset + ": " + rule);
     }
 
     /**
-     * Says what is wrong where no single byte is.
+     * An error that has no offset.
      *
      * @param source
      *            the file's or folder's name, with line and column if it has such
      * @param rule
-     *            what holds in a good one, and what is found
+     *            the rule that a valid file follows, and the value that was found
      */
     public FileFormatException(String source, String rule) {
         super(source + ": " + rule);
     }
 
     /**
-     * Says what is wrong where another exception has found it.
+     * An error that another exception reports.
      *
      * @param source
      *            the file's or folder's name, with line and column if it has such
      * @param rule
-     *            what holds in a good one, and what is found
+     *            the rule that a valid file follows, and the value that was found
      * @param cause
-     *            what has found it
+     *            the cause
      */
     public FileFormatException(String source, String rule, Throwable cause) {
         super(source + ": " + rule, cause);

@@ -5,13 +5,13 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Moves many 16-bit floating-point numbers between memory and float[]. The JIT makes vector instructions of loops over
- * arrays of its own conversions and of whole numbers of one width, not of those over bits taken for a float: so memory
- * is copied to arrays of whole numbers, the bits of two numbers are moved at once, and the result is copied to where it
- * is read as another type.
+ * Moves many 16-bit floating-point numbers between memory and float[]. The JIT vectorises loops over arrays with its
+ * own conversions and with integers of one width, but not loops that reinterpret bits as floats. So memory is copied to
+ * arrays of integers, the bits of two numbers are moved at once, and the result is copied to memory that is read as
+ * another type.
  */
 public final class Halves {
-    /** Fewer are moved one by one. */
+    /** Fewer numbers are moved one by one. */
     static final int FEWEST = 32;
 
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
@@ -59,7 +59,7 @@ public final class Halves {
     }
 
     /**
-     * Reads so many bfloat16, as the bits of floats.
+     * Reads bfloat16 numbers as the bits of floats.
      *
      * @param memory
      *            where they are
@@ -79,7 +79,7 @@ public final class Halves {
     }
 
     /**
-     * Writes so many bfloat16, of which the bits of floats are given: they are not rounded.
+     * Writes bfloat16 numbers given as the bits of floats, without rounding.
      *
      * @param memory
      *            where they go
@@ -101,7 +101,7 @@ public final class Halves {
     }
 
     /**
-     * Rounds floats to those that bfloat16 has: to the nearest, ties to even; a NaN stays one.
+     * Rounds floats to bfloat16 numbers: to the nearest, ties to even; NaN stays NaN.
      *
      * @param values
      *            from the first on
@@ -172,12 +172,12 @@ public final class Halves {
         }
     }
 
-    /** To the nearest, ties to even, where that is a number: the upper halves, moved to the lower. */
+    /** Rounds numbers to the nearest, ties to even, and moves the upper halves to the lower ones. */
     private static void round(int[] bits, int count) {
         for (int i = 0; i < count; i++) {
             int value = bits[i];
             int rounded = value + 0x7fff + (value >>> 16 & 1);
-            // All ones for NaN.
+            // All bits are set for NaN.
             int none = (INFINITY - (value & MAGNITUDE)) >> 31;
             bits[i] = ((rounded & ~none) | ((value | QUIET) & none)) >>> 16;
         }

@@ -2,7 +2,7 @@ package io.seriatim.tensor;
 
 import java.util.Arrays;
 
-/** How a tensor's elements lie in memory. */
+/** The arrangement of a tensor's elements in memory. */
 public sealed interface Layout {
     /** Dense, the last dimension fastest. */
     Layout ROW_MAJOR = new RowMajor();
@@ -11,8 +11,8 @@ public sealed interface Layout {
      * A layout with strides of its own.
      *
      * @param strides
-     *            the distance of neighbours in each dimension, in elements; 0 repeats an element, negative ones run
-     *            backwards
+     *            the distance between neighbours in each dimension, in elements; 0 repeats an element, a negative one
+     *            runs backwards
      * @return the layout
      */
     static Layout strided(long... strides) {
@@ -39,7 +39,7 @@ public sealed interface Layout {
         }
 
         /**
-         * The distance of neighbours in each dimension.
+         * The distance between neighbours in each dimension.
          *
          * @return in elements; a copy
          */
@@ -63,7 +63,7 @@ public sealed interface Layout {
         }
     }
 
-    /** A layout that only the library which asked for it can read, for instance a blocked one of oneDNN. */
+    /** A layout that only one library can read, for instance a blocked layout of oneDNN. */
     final class Opaque implements Layout {
         private final String library;
         private final byte[] descriptor;
@@ -73,7 +73,7 @@ public sealed interface Layout {
          * Describes it.
          *
          * @param library
-         *            who can read it
+         *            the library that can read it
          * @param descriptor
          *            the library's own description; equal ones are equal layouts
          * @param bytes
@@ -86,9 +86,9 @@ public sealed interface Layout {
         }
 
         /**
-         * Who can read it.
+         * The library that can read it.
          *
-         * @return a library's name
+         * @return its name
          */
         public String library() {
             return library;

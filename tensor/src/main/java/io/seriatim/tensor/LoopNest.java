@@ -1,9 +1,8 @@
 package io.seriatim.tensor;
 
 /**
- * The loops over a shape for operands with strides of their own: neighbouring dimensions that lie one after the other
- * for all operands are one loop. The innermost loop is a row. Made once and stateless, so that any number of threads
- * may walk it.
+ * The loops over a shape, for operands with different strides. Neighbouring dimensions that are contiguous in all
+ * operands are merged into one loop. The innermost loop is a row. Immutable, so that any number of threads may use it.
  */
 public final class LoopNest {
     private final long[] outer;
@@ -33,9 +32,9 @@ public final class LoopNest {
      * Makes the loops.
      *
      * @param shape
-     *            what is walked, in row-major order
+     *            the shape, which is walked in row-major order
      * @param strides
-     *            of each operand, one a dimension, in elements
+     *            the strides of each operand, one for each dimension, in elements
      * @return the loops
      */
     public static LoopNest of(Shape shape, long[]... strides) {
@@ -87,10 +86,10 @@ public final class LoopNest {
     }
 
     /**
-     * The distance of neighbours in a row.
+     * The distance between neighbours in a row.
      *
      * @param operand
-     *            which one
+     *            the index of the operand
      * @return in elements
      */
     public long rowStride(int operand) {
@@ -98,13 +97,13 @@ public final class LoopNest {
     }
 
     /**
-     * Where a row begins.
+     * The offset of a row.
      *
      * @param operand
-     *            of which operand
+     *            the index of the operand
      * @param row
      *            from 0
-     * @return in elements from the operand's begin
+     * @return in elements from the operand's first element
      */
     public long offset(int operand, long row) {
         long[] strides = outerStrides[operand];

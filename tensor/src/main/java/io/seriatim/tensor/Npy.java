@@ -15,8 +15,8 @@ import java.nio.file.Path;
 
 /**
  * NumPy's format of one array. All types are read and written, C and Fortran order, versions 1 to 3; a type that NumPy
- * does not have, bfloat16, is written as {@code V2}, as the package ml_dtypes does. A file from anywhere may be
- * hostile: sizes are checked before memory is taken.
+ * does not have, bfloat16, is written as {@code V2}, as the package ml_dtypes does. Files are not trusted: sizes are
+ * checked before memory is allocated.
  */
 public final class Npy {
     private static final int CHUNK = 1 << 16;
@@ -31,7 +31,7 @@ public final class Npy {
      *            an {@code .npy} file
      * @return a row-major tensor of the host
      * @throws FileFormatException
-     *             if it is not such a file, with the offset of what is wrong
+     *             if it is not such a file, with the offset of the error
      * @throws IOException
      *             if it cannot be read
      */
@@ -48,7 +48,7 @@ public final class Npy {
      *            the bytes of an {@code .npy} file
      * @return a row-major tensor of the host
      * @throws FileFormatException
-     *             if it is not such a file, with the offset of what is wrong
+     *             if it is not such a file, with the offset of the error
      * @throws IOException
      *             if it cannot be read
      */
@@ -56,7 +56,7 @@ public final class Npy {
         return read("the stream", in, -1);
     }
 
-    /** With the length of the whole, or −1 if it is not known. */
+    /** Reads a stream of a length, or −1 if it is not known. */
     static Tensor read(String source, InputStream in, long length) throws IOException {
         DataInputStream data = new DataInputStream(in);
         NpyHeader header = NpyHeader.read(source, data);
@@ -66,7 +66,7 @@ public final class Npy {
                     "the data of " + header.dtype() + " " + header.shape() + " take " + bytes + " bytes, but there are "
                             + (length - header.length()));
         }
-        // Without a length, memory is taken as bytes come: a header can promise anything.
+        // Without a length, memory is allocated as bytes arrive: the header's sizes are not trusted.
         return stored(header, length < 0 ? collected(source, data, header, bytes) : fill(source, data, header, bytes));
     }
 
@@ -184,7 +184,7 @@ public final class Npy {
                 }
             }
         } finally {
-            // The segments do not keep the buffers: see Tensor#memory.
+            // The segments do not keep the buffers reachable: see Tensor#memory.
             Reference.reachabilityFence(tensor);
             Reference.reachabilityFence(copy);
         }
@@ -199,7 +199,7 @@ public final class Npy {
      * @param tensor
      *            of the host
      * @throws IOException
-     *             if it cannot be written; then what was there is still there
+     *             if it cannot be written; then the previous file is unchanged
      */
     public static void write(Path file, Tensor tensor) throws IOException {
         AtomicFile.write(file, out -> write(out, tensor));

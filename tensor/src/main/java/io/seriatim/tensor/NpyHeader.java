@@ -16,20 +16,20 @@ import java.util.regex.Pattern;
  * @param dtype
  *            the elements' type
  * @param bigEndian
- *            whether their bytes are the other way round
+ *            whether the elements are big-endian
  * @param fortran
  *            whether the first dimension is the fastest
  * @param shape
  *            the dimensions
  * @param length
- *            of the header, in bytes
+ *            the length of the header, in bytes
  */
 record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, int length) {
     private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
     private static final int MOST = 1 << 16;
     private static final int ALIGNMENT = 64;
     private static final int MOST_DIMENSIONS = 32;
-    // Keys may come in any order, but NumPy writes no others.
+    // Keys may be in any order; NumPy writes no others.
     private static final Pattern ENTRY = Pattern
             .compile(
                     "\\s*'(descr|fortran_order|shape)'\\s*:\\s*('[^']{1,8}'|True|False|\\([0-9,\\sL]*\\))\\s*(,|(?=\\}))");
@@ -143,7 +143,7 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         try {
             for (int i = 0; i < parts.length; i++) {
                 String part = parts[i].strip();
-                // (5,) is a tuple of one.
+                // (5,) is a tuple with one element.
                 if (!(part.isEmpty() && i == parts.length - 1 && i > 0)) {
                     dims.add(Long.parseLong(part.endsWith("L") ? part.substring(0, part.length() - 1) : part));
                 }

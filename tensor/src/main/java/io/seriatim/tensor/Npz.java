@@ -21,7 +21,7 @@ import java.util.zip.ZipOutputStream;
 public final class Npz {
     private static final int MOST_ENTRIES = 1 << 20;
     private static final String SUFFIX = ".npy";
-    /** The first day that the zip format knows: files of equal content are equal. */
+    /** The earliest date of the zip format, so that files of equal content are equal. */
     private static final java.time.LocalDateTime TIME = java.time.LocalDateTime.of(1980, 1, 1, 0, 0);
 
     private Npz() {
@@ -72,7 +72,7 @@ public final class Npz {
         if (!entry.getName().endsWith(SUFFIX)) {
             throw new FileFormatException(source, 0, "the entries of an .npz file end in .npy");
         }
-        // The stated size is not trusted: memory is taken as bytes come.
+        // The stated size is not trusted: memory is allocated as bytes arrive.
         try (InputStream in = new BufferedInputStream(zip.getInputStream(entry))) {
             return Npy.read(source, in, entry.getMethod() == ZipEntry.STORED ? entry.getSize() : -1);
         }
@@ -86,7 +86,7 @@ public final class Npz {
      * @param tensors
      *            of the host, by name
      * @throws IOException
-     *             if it cannot be written; then what was there is still there
+     *             if it cannot be written; then the previous file is unchanged
      */
     public static void write(Path file, Map<String, Tensor> tensors) throws IOException {
         AtomicFile.write(file, out -> {

@@ -3,7 +3,9 @@ package io.seriatim.tensor;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** The lengths of a tensor's dimensions. The shape {@code []} is of one element; a dimension may be 0. Immutable. */
+/**
+ * The lengths of a tensor's dimensions. The shape {@code []} has one element; a dimension may have length 0. Immutable.
+ */
 public final class Shape {
     /** The shape of a single element. */
     public static final Shape SCALAR = new Shape();
@@ -127,7 +129,7 @@ public final class Shape {
      *            the other operand's shape
      * @return the result's shape
      * @throws IllegalArgumentException
-     *             if they do not fit
+     *             if the shapes do not broadcast
      */
     public Shape broadcast(Shape other) {
         Objects.requireNonNull(other, "other");
@@ -150,7 +152,7 @@ public final class Shape {
      * With one dimension changed.
      *
      * @param axis
-     *            which, from −rank
+     *            the dimension, from −rank
      * @param length
      *            its new length
      * @return another shape
@@ -162,12 +164,12 @@ public final class Shape {
     }
 
     /**
-     * Some dimensions in a row.
+     * A range of dimensions.
      *
      * @param from
      *            the first, from 0
      * @param to
-     *            after the last, up to rank
+     *            the index after the last, up to the rank
      * @return another shape
      */
     public Shape slice(int from, int to) {

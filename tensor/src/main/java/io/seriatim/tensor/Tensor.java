@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Memory of a device with a type, a shape and a layout. It synchronizes nothing: who shares one between threads or
- * streams orders them. Views share the memory of the tensor that they are made of; closing either closes it for both.
+ * Memory of a device with a type, a shape and a layout. It synchronizes nothing: code that shares a tensor between
+ * threads or streams must order their accesses. Views share memory with their base; closing either closes both.
  */
 public final class Tensor implements AutoCloseable {
     private final Buffer buffer;
@@ -20,12 +20,12 @@ public final class Tensor implements AutoCloseable {
     private final TensorSpec spec;
 
     /**
-     * Looks at memory as a tensor.
+     * A tensor over existing memory.
      *
      * @param buffer
      *            the memory
      * @param offset
-     *            where its first element (all indexes 0) begins, in bytes
+     *            the offset of the element with all indexes 0, in bytes
      * @param spec
      *            type, shape and layout
      * @throws IndexOutOfBoundsException
@@ -40,12 +40,12 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Takes memory for a tensor. It holds anything.
+     * Allocates a tensor. Its elements are undefined.
      *
      * @param device
-     *            whose memory
+     *            the device whose memory it takes
      * @param spec
-     *            what it is
+     *            its type, shape and layout
      * @return the tensor, which belongs to the caller
      */
     public static Tensor allocate(Device device, TensorSpec spec) {
@@ -53,7 +53,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * A tensor of the host's memory that holds anything.
+     * A tensor in the host's memory, with undefined elements.
      *
      * @param dtype
      *            the elements' type
@@ -162,9 +162,9 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Where the element with all indexes 0 begins.
+     * The offset of the element with all indexes 0.
      *
-     * @return in bytes from the begin of the buffer
+     * @return in bytes from the beginning of the buffer
      */
     public long offset() {
         return offset;
@@ -173,7 +173,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Type, shape and layout.
      *
-     * @return what it is
+     * @return its spec
      */
     public TensorSpec spec() {
         return spec;
@@ -217,7 +217,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * The same tensor in {@link Buffer#declared()} memory: for code that only reads it, or says what it changes.
+     * The same tensor in {@link Buffer#declared()} memory: for code that only reads it, or declares its writes.
      *
      * @return a view
      */
@@ -296,7 +296,7 @@ public final class Tensor implements AutoCloseable {
      * The dimensions in another order.
      *
      * @param axes
-     *            for each dimension of the result, which one of this it is; none to reverse them
+     *            for each dimension of the result, the index of the dimension of this tensor; none to reverse them
      * @return a view
      */
     public Tensor transpose(int... axes) {
@@ -320,14 +320,14 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * A part of a dimension.
+     * A range of a dimension.
      *
      * @param axis
-     *            which, from −rank
+     *            the dimension, from −rank
      * @param from
      *            the first index, from 0
      * @param to
-     *            after the last, up to the length
+     *            the index after the last, up to the length
      * @return a view
      */
     public Tensor slice(int axis, long from, long to) {
@@ -344,10 +344,10 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * One index of a dimension, which goes.
+     * One index of a dimension, which is removed.
      *
      * @param axis
-     *            which, from −rank
+     *            the dimension, from −rank
      * @param index
      *            from 0
      * @return a view of one dimension less
@@ -366,7 +366,8 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Repeats dimensions of length 1, and adds some in front, without a copy. What is repeated must only be read.
+     * Repeats dimensions of length 1, and adds some in front, without a copy. A view that repeats elements must only be
+     * read.
      *
      * @param target
      *            a shape that this one broadcasts to
@@ -384,10 +385,10 @@ public final class Tensor implements AutoCloseable {
      * The strides with which an operand is read when it is broadcast.
      *
      * @param operand
-     *            what is read
+     *            the spec of the operand
      * @param target
      *            the result's shape
-     * @return one a dimension of the target, 0 where the operand is repeated
+     * @return one for each dimension of the target, 0 where the operand repeats
      */
     public static long[] broadcastStrides(TensorSpec operand, Shape target) {
         long[] strides = new long[target.rank()];
@@ -403,7 +404,7 @@ public final class Tensor implements AutoCloseable {
      * One element of a tensor of the host.
      *
      * @param indexes
-     *            one a dimension, from 0
+     *            one for each dimension, from 0
      * @return its value, converted
      */
     public double getDouble(long... indexes) {
@@ -418,7 +419,7 @@ public final class Tensor implements AutoCloseable {
      * One element of a tensor of the host.
      *
      * @param indexes
-     *            one a dimension, from 0
+     *            one for each dimension, from 0
      * @return its value, converted as a cast does
      */
     public long getLong(long... indexes) {

@@ -3,14 +3,14 @@ package io.seriatim.tensor;
 import java.util.Objects;
 
 /**
- * What is known of a tensor without its memory.
+ * Type, shape and layout of a tensor.
  *
  * @param dtype
  *            the elements' type
  * @param shape
  *            the dimensions
  * @param layout
- *            how they lie in memory
+ *            the arrangement of the elements in memory
  */
 public record TensorSpec(DType dtype, Shape shape, Layout layout) {
     /**
@@ -42,7 +42,7 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
      *            the elements' type
      * @param dims
      *            the dimensions
-     * @return what it is
+     * @return the spec
      */
     public static TensorSpec of(DType dtype, long... dims) {
         return new TensorSpec(dtype, Shape.of(dims), Layout.ROW_MAJOR);
@@ -55,7 +55,7 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
      *            the elements' type
      * @param shape
      *            the dimensions
-     * @return what it is
+     * @return the spec
      */
     public static TensorSpec of(DType dtype, Shape shape) {
         return new TensorSpec(dtype, shape, Layout.ROW_MAJOR);
@@ -83,7 +83,7 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
     }
 
     /**
-     * The distance of neighbours in each dimension.
+     * The distance between neighbours in each dimension.
      *
      * @return in elements
      * @throws IllegalStateException
@@ -100,7 +100,7 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
     }
 
     /**
-     * The memory that a tensor of its own takes.
+     * The memory that a tensor with this spec takes.
      *
      * @return in bytes
      * @throws IllegalArgumentException
@@ -121,7 +121,7 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
     /**
      * The same shape and type, dense and row-major.
      *
-     * @return this if it is so already
+     * @return this if it is row-major already
      */
     public TensorSpec rowMajor() {
         return isRowMajor() ? this : of(dtype, shape);

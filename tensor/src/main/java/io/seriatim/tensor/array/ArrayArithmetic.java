@@ -100,7 +100,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * Computes the larger.
+     * Computes the larger of x and y.
      *
      * @param y
      *            an array whose shape broadcasts with this one's
@@ -111,7 +111,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * Computes the larger.
+     * Computes the larger of x and y.
      *
      * @param y
      *            a number, converted to this array's type
@@ -122,7 +122,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * Computes the smaller.
+     * Computes the smaller of x and y.
      *
      * @param y
      *            an array whose shape broadcasts with this one's
@@ -133,7 +133,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * Computes the smaller.
+     * Computes the smaller of x and y.
      *
      * @param y
      *            a number, converted to this array's type
@@ -199,12 +199,12 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * Chooses by element: from x where this array, which is bool, holds; else from y.
+     * Selects elements of x where this array, which is bool, is true, else of y.
      *
      * @param x
-     *            taken where it holds
+     *            the elements where this array is true
      * @param y
-     *            taken elsewhere
+     *            the elements elsewhere
      * @return an array of the broadcast shape
      */
     public NDArray where(NDArray x, NDArray y) {
@@ -217,7 +217,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * +=, in place.
+     * Computes this += y in place.
      *
      * @param y
      *            an array that broadcasts to this one
@@ -228,7 +228,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * +=, in place.
+     * Computes this += y in place.
      *
      * @param y
      *            a number
@@ -239,7 +239,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * -=, in place.
+     * Computes this −= y in place.
      *
      * @param y
      *            an array that broadcasts to this one
@@ -250,7 +250,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * -=, in place.
+     * Computes this −= y in place.
      *
      * @param y
      *            a number
@@ -261,7 +261,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * *=, in place.
+     * Computes this *= y in place.
      *
      * @param y
      *            an array that broadcasts to this one
@@ -272,7 +272,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * *=, in place.
+     * Computes this *= y in place.
      *
      * @param y
      *            a number
@@ -283,7 +283,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * /=, in place.
+     * Computes this /= y in place.
      *
      * @param y
      *            an array that broadcasts to this one
@@ -294,7 +294,7 @@ abstract sealed class ArrayArithmetic extends ArrayState permits ArrayFunctions 
     }
 
     /**
-     * /=, in place.
+     * Computes this /= y in place.
      *
      * @param y
      *            a number

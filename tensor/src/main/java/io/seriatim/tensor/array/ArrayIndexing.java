@@ -13,7 +13,7 @@ abstract sealed class ArrayIndexing extends ArrayReductions permits NDArray {
     }
 
     /**
-     * Slices at indices.
+     * Gathers slices at indices.
      *
      * @param indices
      *            int32 or int64, of any shape
@@ -26,12 +26,12 @@ abstract sealed class ArrayIndexing extends ArrayReductions permits NDArray {
     }
 
     /**
-     * Ones at the indices that this array holds.
+     * One-hot vectors for the indices in this array.
      *
      * @param depth
      *            the length of the added dimension
      * @param type
-     *            of the result
+     *            the result's type
      * @return an array of one more dimension
      */
     public NDArray oneHot(long depth, DType type) {
@@ -42,7 +42,7 @@ abstract sealed class ArrayIndexing extends ArrayReductions permits NDArray {
      * The dimensions in another order: a view.
      *
      * @param axes
-     *            for each dimension of the result, which one of this it is; none to reverse them
+     *            for each dimension of the result, the index of the dimension of this array; none to reverse them
      * @return a view
      */
     public NDArray transpose(int... axes) {
@@ -50,14 +50,14 @@ abstract sealed class ArrayIndexing extends ArrayReductions permits NDArray {
     }
 
     /**
-     * A part of a dimension: a view.
+     * A range of a dimension: a view.
      *
      * @param axis
      *            from −rank
      * @param from
      *            the first index
      * @param to
-     *            after the last
+     *            the index after the last
      * @return a view
      */
     public NDArray slice(int axis, long from, long to) {
@@ -65,13 +65,13 @@ abstract sealed class ArrayIndexing extends ArrayReductions permits NDArray {
     }
 
     /**
-     * One index of a dimension, which goes: a view.
+     * One index of a dimension, which is removed: a view.
      *
      * @param axis
      *            from −rank
      * @param index
      *            from 0
-     * @return a view of one dimension less
+     * @return a view with one dimension less
      */
     public NDArray select(int axis, long index) {
         return view("select", tensor().select(axis, index));
@@ -81,7 +81,7 @@ abstract sealed class ArrayIndexing extends ArrayReductions permits NDArray {
      * Other dimensions: a view if this is dense, else a copy.
      *
      * @param dims
-     *            as many elements
+     *            the dimensions, with as many elements
      * @return a view or a copy
      */
     public NDArray reshape(long... dims) {

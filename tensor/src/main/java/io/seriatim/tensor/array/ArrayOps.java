@@ -22,8 +22,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes operations on arrays. On the host the worker computes; on an accelerator it launches, and the operation ends
- * when the device's event has passed.
+ * Pushes operations on arrays. On the host the worker thread computes; on an accelerator it launches the kernel, and
+ * the device's event completes the operation.
  */
 final class ArrayOps {
     private ArrayOps() {
@@ -39,7 +39,7 @@ final class ArrayOps {
      * @param writes
      *            its outputs
      * @param more
-     *            variables that it mutates besides
+     *            other variables that it mutates
      */
     static void compute(String name, Computation computation, List<NDArray> reads, List<NDArray> writes, Var... more) {
         requireApart(name, writes);
@@ -120,7 +120,7 @@ final class ArrayOps {
                 try {
                     kernel.run(tensors, KernelContext.current());
                 } finally {
-                    // Kernels work on addresses: what no one can reach is freed.
+                    // Kernels work on addresses, and unreachable memory is freed.
                     Reference.reachabilityFence(tensors);
                 }
             });
@@ -133,8 +133,8 @@ final class ArrayOps {
 
     private static void issue(Stream stream, Touched touched, Completion done, Runnable launch) {
         Event end;
-        // One step: a failure goes to the next event, and what is launched in between is skipped, so no other worker
-        // may launch there.
+        // Atomic: the stream's next event takes the failure, and launches before it are skipped, so no other worker may
+        // launch in between.
         synchronized (stream) {
             touched.order(stream);
             launch.run();
@@ -241,7 +241,7 @@ final class ArrayOps {
         });
     }
 
-    /** The memory that an operation touches, each once, as read or written. */
+    /** The memory that an operation reads or writes, without duplicates. */
     private record Touched(Map<Storage, Boolean> storages, List<Part> parts, List<Storage> overwritten) {
         /** One operand. */
         record Part(Storage storage, Tensor tensor, boolean write) {

@@ -17,10 +17,10 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
     }
 
     /**
-     * Takes the sum along some axes, which go.
+     * Computes the sum along some axes, which are removed.
      *
      * @param axes
-     *            from −rank; none for all
+     *            the axes, from −rank; none for all
      * @return an array of fewer dimensions
      */
     public NDArray sum(int... axes) {
@@ -28,10 +28,10 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
     }
 
     /**
-     * Takes the mean along some axes, which go.
+     * Computes the mean along some axes, which are removed.
      *
      * @param axes
-     *            from −rank; none for all
+     *            the axes, from −rank; none for all
      * @return an array of fewer dimensions
      */
     public NDArray mean(int... axes) {
@@ -39,10 +39,10 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
     }
 
     /**
-     * Takes the largest along some axes, which go.
+     * Computes the largest element along some axes, which are removed.
      *
      * @param axes
-     *            from −rank; none for all
+     *            the axes, from −rank; none for all
      * @return an array of fewer dimensions
      */
     public NDArray max(int... axes) {
@@ -50,10 +50,10 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
     }
 
     /**
-     * Takes the smallest along some axes, which go.
+     * Computes the smallest element along some axes, which are removed.
      *
      * @param axes
-     *            from −rank; none for all
+     *            the axes, from −rank; none for all
      * @return an array of fewer dimensions
      */
     public NDArray min(int... axes) {
@@ -61,10 +61,10 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
     }
 
     /**
-     * Takes the product along some axes, which go.
+     * Computes the product along some axes, which are removed.
      *
      * @param axes
-     *            from −rank; none for all
+     *            the axes, from −rank; none for all
      * @return an array of fewer dimensions
      */
     public NDArray prod(int... axes) {
@@ -75,11 +75,11 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
      * Reduces along some axes.
      *
      * @param function
-     *            how
+     *            the function
      * @param keepDims
      *            whether the axes stay, with length 1
      * @param axes
-     *            from −rank; none for all
+     *            the axes, from −rank; none for all
      * @return the reduced array
      */
     public NDArray reduce(Reduction.Function function, boolean keepDims, int... axes) {
@@ -91,7 +91,7 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
     }
 
     /**
-     * Where the largest element along an axis is.
+     * The index of the largest element along an axis.
      *
      * @param axis
      *            from −rank
@@ -105,7 +105,7 @@ abstract sealed class ArrayReductions extends ArrayFunctions permits ArrayIndexi
      * The k largest elements along an axis, in order.
      *
      * @param k
-     *            how many
+     *            the number of elements
      * @param axis
      *            from −rank
      * @return their values, and their indices as int64

@@ -29,7 +29,7 @@ abstract sealed class ArrayState permits ArrayArithmetic {
     /** This object as the type that callers know. */
     abstract NDArray self();
 
-    /** What made it. */
+    /** The factory that made it. */
     NDArrays home() {
         return home;
     }
@@ -46,7 +46,7 @@ abstract sealed class ArrayState permits ArrayArithmetic {
         return storage.var().name();
     }
 
-    /** Whether all of the memory is this array's. */
+    /** Whether this array covers its whole memory. */
     boolean isWhole() {
         return tensor.shape().size() == storage.whole().shape().size();
     }
@@ -70,7 +70,7 @@ abstract sealed class ArrayState permits ArrayArithmetic {
     }
 
     /**
-     * Where it is.
+     * The place of its memory.
      *
      * @return the place
      */
@@ -79,7 +79,7 @@ abstract sealed class ArrayState permits ArrayArithmetic {
     }
 
     /**
-     * What runs the operations on it.
+     * The engine of its operations.
      *
      * @return the engine that it was made on
      */
@@ -88,7 +88,7 @@ abstract sealed class ArrayState permits ArrayArithmetic {
     }
 
     /**
-     * What orders the operations on it; for operations of your own. Views share it.
+     * The variable that orders the operations on it, for operations of your own. Views share it.
      *
      * @return the engine's variable
      */
@@ -102,7 +102,7 @@ abstract sealed class ArrayState permits ArrayArithmetic {
      * have no result to write and are refused.
      *
      * @param out
-     *            of the result's type and shape, at the same place; as many as the operation has results
+     *            arrays of the results' types and shapes, at the same place; as many as the operation has results
      * @return this array, to call one operation on, which returns the target
      */
     public NDArray into(NDArray... out) {

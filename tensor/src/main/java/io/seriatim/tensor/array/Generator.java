@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Random numbers for arrays. Which numbers a draw gives depends on the seed and on how many draws were pushed before
+ * Random numbers for arrays. The numbers of a draw depend on the seed and the number of draws that were pushed before
  * it, never on threads or places. Every draw mutates the generator's variable.
  */
 public final class Generator {
@@ -26,7 +26,7 @@ public final class Generator {
     }
 
     /**
-     * What every draw mutates.
+     * The variable that every draw mutates.
      *
      * @return the engine's variable
      */
@@ -35,7 +35,7 @@ public final class Generator {
     }
 
     /**
-     * How many draws were pushed: the state, together with the seed.
+     * The number of draws that were pushed. Together with the seed, it is the state.
      *
      * @return a count
      */
@@ -44,7 +44,7 @@ public final class Generator {
     }
 
     /**
-     * Goes on as after a number of draws.
+     * Continues after a number of draws.
      *
      * @param count
      *            as {@link #draws} gave it
@@ -54,7 +54,7 @@ public final class Generator {
     }
 
     /**
-     * Numbers evenly from a range.
+     * Uniformly distributed numbers.
      *
      * @param from
      *            the least, included
@@ -84,7 +84,7 @@ public final class Generator {
     }
 
     /**
-     * Ones with a probability, else zeros.
+     * Ones with a probability, else zeros (Bernoulli).
      *
      * @param probability
      *            from 0 to 1
@@ -117,7 +117,7 @@ public final class Generator {
      * @param array
      *            of any type
      * @param distribution
-     *            what is drawn
+     *            the distribution
      * @param a
      *            its first parameter
      * @param b
@@ -128,7 +128,7 @@ public final class Generator {
         Computation computation = new RandomNumbers(distribution, a, b, array.dtype());
         NDArrays host = arrays.at(Place.CPU);
         NDArray key = host.of(new long[]{seed, draws.getAndIncrement()}, 2);
-        // Numbers are made where they are wanted.
+        // Numbers are drawn at the place of the array.
         NDArray there = array.place().isHost() ? key : key.copyTo(array.place());
         ArrayOps.compute("random", computation, List.of(there), List.of(array), var);
         return array;

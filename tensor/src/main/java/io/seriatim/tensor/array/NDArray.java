@@ -16,13 +16,13 @@ import java.util.function.Function;
  *
  * <ul>
  * <li>Operands of an operation have one type (cast with {@link #cast}), are at one place ({@link #copyTo(Place)}) and
- * on one engine; shapes broadcast. A mistake in these is an exception at the call.
- * <li>What fails while it runs, an index out of range for instance, fails the result, and what is computed from it; it
- * surfaces as {@link io.seriatim.engine.OperationFailedException}, which names the operation, when values are read.
+ * on one engine; shapes broadcast. A violation is an exception at the call.
+ * <li>A failure of a running operation, for instance an index out of range, fails its result and all arrays computed
+ * from it. Reading their values throws {@link io.seriatim.engine.OperationFailedException}, which names the operation.
  * <li>{@link #into} makes the next operation write into an existing array or slice: {@code a.into(out).add(b)}.
  * <li>Slices, selections and transposes are views: they share memory and variable with their base, and closing one
  * closes all.
- * <li>Memory is freed after the last operation that uses it, when the array is closed or no one can reach it any more.
+ * <li>Memory is freed after the last operation that uses it, when the array is closed or unreachable.
  * </ul>
  */
 public final class NDArray extends ArrayIndexing implements AutoCloseable {
@@ -52,7 +52,7 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
      * Sets all elements.
      *
      * @param value
-     *            converted to this array's type
+     *            the value, converted to this array's type
      * @return this
      */
     public NDArray fill(double value) {
@@ -66,7 +66,7 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
      * A copy at another place, or a dense copy at the same.
      *
      * @param place
-     *            where to
+     *            the place of the copy
      * @return a new array
      */
     public NDArray copyTo(Place place) {
@@ -85,7 +85,7 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
      * Copies the elements into existing arrays or slices, at any place.
      *
      * @param arrays
-     *            of this type and shape
+     *            arrays of this type and shape
      */
     public void copyTo(NDArray... arrays) {
         for (NDArray array : arrays) {
@@ -99,10 +99,10 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
     }
 
     /**
-     * Takes the elements of another array, which may be at another place.
+     * Copies the elements of another array, which may be at another place, to this one.
      *
      * @param array
-     *            of this type and shape
+     *            an array of this type and shape
      * @return this
      */
     public NDArray copyFrom(NDArray array) {
@@ -130,7 +130,7 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
     }
 
     /**
-     * Takes values of the Java heap. They are copied before this returns.
+     * Copies values of the Java heap before it returns.
      *
      * @param values
      *            in row-major order, as many as there are elements
@@ -183,7 +183,7 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
      * Waits for the array and reads one element.
      *
      * @param indexes
-     *            one a dimension, from 0
+     *            one for each dimension, from 0
      * @return its value
      * @throws InterruptedException
      *             if interrupted
@@ -194,7 +194,7 @@ public final class NDArray extends ArrayIndexing implements AutoCloseable {
         return element(indexes).read(Tensor::getDouble);
     }
 
-    /** A view of one element, so that not more than that is copied from an accelerator. */
+    /** A view of one element, so that only this element is copied from an accelerator. */
     private NDArray element(long... indexes) {
         if (indexes.length != shape().rank()) {
             throw new IllegalArgumentException(

@@ -30,7 +30,7 @@ public final class NDArrays {
     private final Shared shared;
     private final Placement placement;
 
-    /** What the arrays of all places share. */
+    /** State that the arrays of all places share. */
     private record Shared(Engine engine, Devices devices, Duration patience, Map<Place, Placement> placements,
             AtomicLong made,
             AtomicLong turns) {
@@ -49,7 +49,7 @@ public final class NDArrays {
      *
      * @param engine
      *            runs their operations
-     * @return a maker of arrays
+     * @return a factory of arrays
      */
     public static NDArrays on(Engine engine) {
         return on(engine, Devices.system());
@@ -61,14 +61,14 @@ public final class NDArrays {
      * @param engine
      *            runs their operations
      * @param devices
-     *            where memory comes from
-     * @return a maker of arrays
+     *            the devices that memory is allocated on
+     * @return a factory of arrays
      */
     public static NDArrays on(Engine engine, Devices devices) {
         return on(engine, devices, PATIENCE);
     }
 
-    /** With another time without progress after which there is not enough memory. */
+    /** With another limit of the time without progress, after which an allocation fails. */
     static NDArrays on(Engine engine, Devices devices, Duration patience) {
         Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"),
                 patience,
@@ -77,11 +77,11 @@ public final class NDArrays {
     }
 
     /**
-     * Arrays at another place, which go together with those made here.
+     * A factory of arrays at another place, which can be combined with those made here.
      *
      * @param place
      *            where
-     * @return a maker of arrays
+     * @return a factory of arrays
      * @throws io.seriatim.device.DeviceNotFoundException
      *             if there is no such device
      */
@@ -90,7 +90,7 @@ public final class NDArrays {
     }
 
     /**
-     * Runs the operations.
+     * The engine of the operations.
      *
      * @return the engine
      */
@@ -99,7 +99,7 @@ public final class NDArrays {
     }
 
     /**
-     * Where new arrays are.
+     * The place of new arrays.
      *
      * @return the place
      */
@@ -111,12 +111,12 @@ public final class NDArrays {
         return shared.at(place);
     }
 
-    /** An array that holds anything, to be computed. */
+    /** An array with undefined elements, as the result of a computation. */
     NDArray allocate(String name, TensorSpec spec, Placement where) {
         return allocate(name, spec, where, where.compute());
     }
 
-    /** An array that holds anything, to be used first on a stream. */
+    /** An array with undefined elements, whose first use is on a stream. */
     NDArray allocate(String name, TensorSpec spec, Placement where, Stream stream) {
         Tensor tensor = new Tensor(memory(spec.bytes(), where, stream), 0, spec.rowMajor());
         return array(name, tensor, where, stream);
@@ -131,9 +131,7 @@ public final class NDArrays {
         return memory(bytes, where, where.compute());
     }
 
-    /**
-     * Pending operations hold memory: while the engine gets on with them, what there is not yet may come.
-     */
+    /** Waits for memory that pending operations hold, as long as the engine makes progress with them. */
     private Buffer memory(long bytes, Placement where, Stream stream) {
         long moved = System.nanoTime();
         long completed = -1;
@@ -144,7 +142,7 @@ public final class NDArrays {
                 long used = where.device().memory().used();
                 while (where.device().memory().used() >= used) {
                     EngineStats stats = shared.engine().stats();
-                    // The turns below are no progress.
+                    // The operations pushed below do not count as progress.
                     long now = stats.completed() - shared.turns().get();
                     if (now > completed) {
                         completed = now;
@@ -162,13 +160,13 @@ public final class NDArrays {
         }
     }
 
-    /** On an engine without threads, operations run only while someone waits. False if this thread must not wait. */
+    /** On an engine without threads, operations run only while a thread waits. False if this thread must not wait. */
     private boolean letOthersRun() {
         Engine engine = shared.engine();
         Var turn = engine.newVar("memory");
         try {
             engine.op("wait for memory").mutates(turn).push(() -> {
-                // Its place in the order is all that it is for.
+                // The operation does nothing; only its place in the order matters.
             });
             engine.waitToRead(turn);
         } catch (InterruptedException e) {
@@ -292,10 +290,10 @@ public final class NDArrays {
     }
 
     /**
-     * An array of one value.
+     * An array filled with one value.
      *
      * @param value
-     *            of every element
+     *            the value of every element
      * @param dtype
      *            the elements' type
      * @param shape
@@ -336,7 +334,7 @@ public final class NDArrays {
      * @param start
      *            the first
      * @param step
-     *            the distance of two
+     *            the distance between neighbours
      * @param count
      *            how many
      * @param dtype
@@ -350,7 +348,7 @@ public final class NDArrays {
     }
 
     /**
-     * Arrays one after the other along an axis.
+     * Concatenates arrays along an axis.
      *
      * @param axis
      *            from −rank
@@ -371,7 +369,7 @@ public final class NDArrays {
     }
 
     /**
-     * A generator of random numbers, whose draws depend on the seed and their order alone.
+     * A generator of random numbers, whose draws depend only on the seed and their order.
      *
      * @param seed
      *            equal seeds give equal numbers
@@ -385,7 +383,7 @@ public final class NDArrays {
      * Temporary memory for operations of your own.
      *
      * @param bytes
-     *            how many
+     *            the size
      * @return the memory, with a variable
      */
     public Workspace workspace(long bytes) {

@@ -13,9 +13,9 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What arrays need of a place: its device, and streams of their own for computation and for copies in and out, so that
- * copies overlap with computation. There is one for each place of a device as long as anyone uses it, so that arrays of
- * all makers go together; its streams are closed when no one does any more.
+ * The device of a place, and streams for computation and for copies in and out, so that copies overlap with
+ * computation. All factories share one for each place of a device, so that their arrays can be combined; its streams
+ * are closed after its last use.
  *
  * @param place
  *            its name

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets
+ * The memory of an array and of all its views, and the variable that orders the accesses to it. The engine lets
  * operations begin in an order that makes the events here redundant; they are looked at nevertheless, which tells a
  * device's race detector what the engine has ordered. A stream does not wait for those that are done: one that carries
  * a failure would fail work that has nothing to do with it, and what does was skipped by the engine.
@@ -36,7 +36,7 @@ final class Storage {
     private int readers;
 
     /**
-     * Of memory of its own.
+     * A storage with memory of its own.
      *
      * @param home
      *            the stream that the memory was taken for
@@ -66,7 +66,7 @@ final class Storage {
         return placement;
     }
 
-    /** Work that is launched from now on comes after all that excludes it. */
+    /** Orders work that is launched from now on after all conflicting work. */
     void order(Stream stream, boolean write) {
         synchronized (this) {
             if (written != null) {
@@ -87,7 +87,7 @@ final class Storage {
         }
     }
 
-    /** Notes what was launched. Of the reads of one stream, the last comes after all. */
+    /** Records a launch. The last read of a stream comes after its other reads. */
     void launched(Stream stream, Event event, boolean write) {
         synchronized (this) {
             if (write) {
@@ -100,8 +100,8 @@ final class Storage {
     }
 
     /**
-     * The calling thread is about to touch host memory: tells a race detector of what the engine has ordered, and of
-     * the access.
+     * Tells a race detector that the calling thread is about to access host memory, and what the engine has ordered
+     * before it.
      */
     void observe(Tensor part, String operation, boolean write) {
         synchronized (this) {
@@ -127,7 +127,7 @@ final class Storage {
         }
     }
 
-    /** The calling thread is going to read the memory, which no operation does for it: closing waits for that too. */
+    /** Begins a read by the calling thread, outside of any operation: closing waits for its end. */
     void pin() {
         synchronized (this) {
             requireOpen();
@@ -135,7 +135,7 @@ final class Storage {
         }
     }
 
-    /** The calling thread has read. */
+    /** Ends a read by the calling thread. */
     void unpin() {
         boolean last;
         synchronized (this) {

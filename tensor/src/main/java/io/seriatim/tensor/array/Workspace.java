@@ -5,7 +5,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Temporary memory that operations take turns with: each one that uses it mutates its variable. */
+/** Temporary memory that operations share one after the other: each operation that uses it mutates its variable. */
 public final class Workspace implements AutoCloseable {
     private final Engine engine;
     private final Buffer buffer;
@@ -19,7 +19,7 @@ public final class Workspace implements AutoCloseable {
     }
 
     /**
-     * What an operation that uses the memory must mutate.
+     * The variable that an operation must mutate to use the memory.
      *
      * @return the variable
      */
@@ -28,7 +28,7 @@ public final class Workspace implements AutoCloseable {
     }
 
     /**
-     * The memory, to be touched in such operations only.
+     * The memory, which only such operations may access.
      *
      * @return the same at each call
      */

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * broadcast shape, of x's type, or bool for comparisons and logic.
  *
  * @param function
- *            which
+ *            the function
  * @param postOps
- *            what is done to each element of the result, in order
+ *            the functions applied to each element of the result, in order
  */
 public record Binary(Function function, List<PostOp> postOps) implements Computation {
-    /** What is computed. */
+    /** The functions. */
     public enum Function {
         /** x + y. */
         ADD,
@@ -81,7 +81,7 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
      * Without post-ops.
      *
      * @param function
-     *            which
+     *            the function
      * @return the computation
      */
     public static Binary of(Function function) {
@@ -134,7 +134,7 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
 
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
-        // What an accumulation adds to would be lost before it is read.
+        // The previous elements of the output, which an accumulation reads, would be lost.
         boolean accumulates = postOps.stream().anyMatch(PostOp.Accumulate.class::isInstance);
         return input < 2 && !accumulates && Operands.alike(input, arguments.length - 1, arguments);
     }

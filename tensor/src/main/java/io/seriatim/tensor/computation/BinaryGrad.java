@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * either may be left out. Of equal operands, the maximum and minimum give half of the gradient to each.
  *
  * @param function
- *            which
+ *            the function
  */
 public record BinaryGrad(Binary.Function function) implements Computation {
     @Override

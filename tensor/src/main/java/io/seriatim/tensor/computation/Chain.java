@@ -13,9 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise functions one after the other in one pass over memory: what lies between them never leaves the
- * processor's cache. Inputs broadcast to the shape of the outputs, which all have the same. Values are numbered: first
- * the inputs, then the results of the steps.
+ * Elementwise functions one after the other in one pass over memory: intermediate results stay in the processor's
+ * cache. Inputs broadcast to the common shape of the outputs. Values are numbered: first the inputs, then the results
+ * of the steps.
  *
  * <p>
  * Each value has the type that the step's own computation would give it and is rounded to it, so a chain gives to the
@@ -52,7 +52,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
      * A function of one value.
      *
      * @param function
-     *            which
+     *            the function
      * @param x
      *            the number of its operand
      */
@@ -67,7 +67,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
      * A function of two values.
      *
      * @param function
-     *            which
+     *            the function
      * @param x
      *            the number of its left operand
      * @param y
@@ -84,13 +84,13 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
      * The gradient of a function of one value.
      *
      * @param gradient
-     *            of which
+     *            the function's gradient
      * @param x
-     *            the number of what the function was applied to, or {@link #ABSENT}
+     *            the number of the function's input, or {@link #ABSENT}
      * @param y
-     *            the number of what it gave, or {@link #ABSENT}
+     *            the number of the function's result, or {@link #ABSENT}
      * @param dy
-     *            the number of the gradient of that
+     *            the number of the gradient of the result
      */
     public record Grad(UnaryGrad gradient, int x, int y, int dy) implements Step {
         @Override
@@ -121,9 +121,9 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
      * @param condition
      *            the number of a bool
      * @param x
-     *            the number of what is taken where it holds
+     *            the number of the value where the condition is true
      * @param y
-     *            the number of what is taken elsewhere
+     *            the number of the value elsewhere
      */
     public record Select(int condition, int x, int y) implements Step {
         @Override
@@ -204,7 +204,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     }
 
     /**
-     * What each value is.
+     * The specs of all values.
      *
      * @param given
      *            the inputs, or inputs and outputs
@@ -330,7 +330,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
         };
     }
 
-    /** Of every input: a tile of each is read before the tile of a result is written. */
+    /** True for every input: a tile of each is read before the tile of a result is written. */
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return Operands.alike(input, inputs, arguments);

@@ -12,7 +12,7 @@ public final class Concatenation {
     }
 
     /**
-     * Checks the parts and says what comes out.
+     * Checks the parts and infers the whole.
      *
      * @param axis
      *            from −rank

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Clears elements at random (Srivastava et al., 2014). Inputs x, and a key as for {@link RandomNumbers}; outputs y and
- * a mask (uint8, 1 for what is kept). What is kept is divided by 1 − probability when scaling up; with probability 1
- * all is 0. The gradient is dx = dy · mask, scaled alike: a {@link DropoutGrad}.
+ * a mask (uint8, 1 for an element that is kept). Kept elements are divided by 1 − probability when scaling up; with
+ * probability 1 all is 0. The gradient is dx = dy · mask, scaled alike: a {@link DropoutGrad}.
  *
  * @param probability
- *            of clearing an element, from 0 to 1
+ *            the probability of clearing an element, from 0 to 1
  * @param upscale
- *            whether what is kept is scaled up
+ *            whether kept elements are scaled up
  */
 public record Dropout(float probability, boolean upscale) implements Computation {
     /**
@@ -30,7 +30,7 @@ public record Dropout(float probability, boolean upscale) implements Computation
     }
 
     /**
-     * What is kept is multiplied by this.
+     * The factor of kept elements.
      *
      * @return 1 unless scaling up
      */

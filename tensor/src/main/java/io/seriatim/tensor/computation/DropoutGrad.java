@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The gradient of dropout. Inputs dy, mask; output dx = dy · mask · scale.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record DropoutGrad(Dropout forward) implements Computation {
     @Override

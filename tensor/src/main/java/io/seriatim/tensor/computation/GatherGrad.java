@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The gradient of a gather: slices are added at their indices to zeros. Inputs dy, indices; output dx.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  * @param shape
  *            the dimensions of x
  */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param bias
  *            whether there is a bias
  * @param postOps
- *            what is done to each element of the result, in order
+ *            the functions applied to each element of the result, in order
  */
 public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
         List<PostOp> postOps) implements Computation {
@@ -90,7 +90,7 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
         return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
     }
 
-    /** By batches, by rows of the result, or by its columns: what is summed is not divided. */
+    /** By batches, by rows of the result, or by its columns; sums are not divided. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];

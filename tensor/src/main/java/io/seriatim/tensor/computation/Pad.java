@@ -7,19 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds elements around. Input x; output with each dimension longer by what is added before and after.
+ * Adds elements at the ends of dimensions. Input x; output with each dimension longer by the elements added before and
+ * after.
  *
  * @param before
- *            how many elements, one number a dimension
+ *            the numbers of elements, one for each dimension
  * @param after
- *            how many elements, one number a dimension
+ *            the numbers of elements, one for each dimension
  * @param mode
- *            what they are
+ *            the values of the added elements
  * @param value
- *            the value of constant ones
+ *            the value of constant padding
  */
 public record Pad(List<Long> before, List<Long> after, Mode mode, double value) implements Computation {
-    /** What is added. */
+    /** The values of padding. */
     public enum Mode {
         /** One value. */
         CONSTANT,
@@ -27,7 +28,7 @@ public record Pad(List<Long> before, List<Long> after, Mode mode, double value) 
         REFLECT,
         /** The edge. */
         REPLICATE,
-        /** What is at the other end. */
+        /** The elements at the other end. */
         CIRCULAR
     }
 

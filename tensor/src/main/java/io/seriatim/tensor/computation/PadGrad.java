@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * dy; output dx.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record PadGrad(Pad forward) implements Computation {
     @Override

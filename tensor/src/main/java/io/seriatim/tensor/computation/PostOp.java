@@ -25,10 +25,10 @@ import io.seriatim.tensor.check.Operands;
  */
 public sealed interface PostOp {
     /**
-     * Applies a function. Of what is not a number the library gives a number for some functions: see {@link #keepsNaN}.
+     * Applies a function. The library does not propagate NaN for some functions: see {@link #keepsNaN}.
      *
      * @param function
-     *            which
+     *            the function
      * @param alpha
      *            its first parameter
      * @param beta
@@ -60,7 +60,7 @@ public sealed interface PostOp {
     }
 
     /**
-     * Adds what the output held before, scaled.
+     * Adds the previous elements of the output, scaled.
      *
      * @param scale
      *            the factor

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * apart; output any tensor. Element i depends on the key and i alone, never on threads or layout.
  *
  * @param distribution
- *            which
+ *            the function
  * @param a
  *            its first parameter
  * @param b
@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  *            the result's type
  */
 public record RandomNumbers(Distribution distribution, double a, double b, DType dtype) implements Computation {
-    /** What is drawn. */
+    /** The distributions. */
     public enum Distribution {
         /** Evenly from a, included, to b, excluded. */
         UNIFORM,
         /** Normal with mean a and standard deviation b. */
         NORMAL,
-        /** Normal with mean a and standard deviation b, of which only what is within two deviations is kept. */
+        /** Normal with mean a and standard deviation b, truncated at two standard deviations. */
         TRUNCATED_NORMAL,
         /** 1 with probability a, else 0. */
         BERNOULLI,

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *            whether reduced axes stay, with length 1
  */
 public record Reduction(Function function, List<Integer> axes, boolean keepDims) implements Computation {
-    /** What is computed. */
+    /** The functions. */
     public enum Function {
         /** The sum. */
         SUM,
@@ -90,7 +90,7 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
                 TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(java.util.Arrays.copyOf(dims, rank)))};
     }
 
-    /** Along the axes before those that go: what lies between is summed in another order where it is not dense. */
+    /** Along the axes before the reduced ones: views that are not dense would be summed in another order. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];

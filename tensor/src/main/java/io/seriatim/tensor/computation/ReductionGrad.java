@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The maximum and minimum pass the gradient to every element equal to the result, as Paddle does.
  *
  * @param reduction
- *            what it is the gradient of
+ *            the forward computation
  */
 public record ReductionGrad(Reduction reduction) implements Computation {
     @Override

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * A function of each element. Input x; output of x's shape, of x's type, or bool for the tests.
  *
  * @param function
- *            which
+ *            the function
  * @param alpha
  *            its first parameter
  * @param beta
  *            its second parameter
  */
 public record Unary(Function function, float alpha, float beta) implements Computation {
-    /** What is computed. */
+    /** The functions. */
     public enum Function {
         /** max(x, 0). */
         RELU,
@@ -107,7 +107,7 @@ public record Unary(Function function, float alpha, float beta) implements Compu
      * Without parameters.
      *
      * @param function
-     *            which
+     *            the function
      * @return the computation
      */
     public static Unary of(Function function) {
@@ -131,7 +131,7 @@ public record Unary(Function function, float alpha, float beta) implements Compu
             case LINEAR -> alone || (dtype == DType.FLOAT32 && (beta == 0 || Math.abs(alpha) == 1));
             // The library gives zeros another sign where the factor is not positive.
             case LEAKY_RELU -> alone || (dtype == DType.FLOAT32 && alpha > 0);
-            // Of 16 bits it takes the smallest results for 0.
+            // In 16 bits the library flushes the smallest results to 0.
             case RELU, CLIP, HARD_SIGMOID, SQRT, SQUARE, ABS, ROUND -> alone || dtype == DType.FLOAT32;
             default -> true;
         };

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * it), dy; output dx = dy · f'(x).
  *
  * @param function
- *            which
+ *            the function
  * @param alpha
  *            its first parameter
  * @param beta
@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record UnaryGrad(Unary.Function function, float alpha, float beta) implements Computation {
     /**
-     * Of a function with its parameters.
+     * The gradient of a function with its parameters.
      *
      * @param unary
-     *            the forward
+     *            the function
      * @return its gradient
      */
     public static UnaryGrad of(Unary unary) {

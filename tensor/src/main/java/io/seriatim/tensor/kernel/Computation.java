@@ -6,8 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a kernel computes, apart from its operands: an operation's name and its typed parameters. Records, so that equal
- * ones are equal.
+ * The name and the typed parameters of an operation. Implementations are records, so that equal computations are equal.
  */
 public interface Computation {
     /**
@@ -18,7 +17,7 @@ public interface Computation {
     String operation();
 
     /**
-     * Checks the inputs and says what comes out.
+     * Checks the inputs and infers the outputs.
      *
      * @param inputs
      *            in the order that the record's Javadoc gives; null for an optional one that is left out
@@ -56,9 +55,8 @@ public interface Computation {
     }
 
     /**
-     * Whether its kernels take an operand in another floating-point type than {@link #infer} gives it. What is read is
-     * widened, which changes nothing; a result is computed as if it were wider, and rounded once to the type that it
-     * has.
+     * Whether its kernels take an operand in another floating-point type than {@link #infer} gives it. Inputs are
+     * widened, which is exact; a result is computed in the wider type, and rounded once to its own.
      *
      * @param argument
      *            its index among inputs and outputs

@@ -5,8 +5,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A computation prepared for the types, shapes and layouts of its operands. Made once, run many times, by many threads
- * at once; a run allocates nothing on the heap or off it, beyond what its context keeps.
+ * A computation prepared for the types, shapes and layouts of its operands. It is prepared once and runs many times, on
+ * many threads at once; a run allocates no memory beyond that of its context.
  */
 public interface Kernel extends AutoCloseable {
     /**
@@ -34,19 +34,19 @@ public interface Kernel extends AutoCloseable {
      *            its index among inputs and outputs
      * @param given
      *            what it was prepared with
-     * @return {@code given} if there is nothing better
+     * @return {@code given} if no other one is faster
      */
     default TensorSpec preferred(int argument, TensorSpec given) {
         return given;
     }
 
-    /** Makes what a first run, on one thread, would make before it begins, such as code of a library. */
+    /** Creates the objects that a first run on one thread would create, such as a library's generated code. */
     default void load() {
         // Plain Java makes nothing.
     }
 
     /**
-     * How much memory it holds off the heap, for caches that are bounded.
+     * The memory that it holds off the heap, for bounded caches.
      *
      * @return an estimate in bytes; 0 if it holds none
      */
@@ -54,15 +54,12 @@ public interface Kernel extends AutoCloseable {
         return 0;
     }
 
-    /**
-     * Gives back the memory that it holds off the heap, once no run uses it. A run that begins later makes anew what it
-     * needs.
-     */
+    /** Frees the memory that it holds off the heap, once no run uses it. A later run creates it again. */
     default void release() {
         // Plain Java holds nothing.
     }
 
-    /** Releases what was made for it, after the runs that are under way; a run that begins later fails. */
+    /** Releases its objects after the current runs; a later run fails. */
     @Override
     default void close() {
         // Plain Java has nothing to release.

@@ -5,13 +5,13 @@ import io.seriatim.device.Devices;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a thread keeps for the kernels that it runs: how many threads they may use, and scratch memory. Of one thread at
- * a time.
+ * The context of the kernels that a thread runs: the number of threads that they may use, and scratch memory. Only one
+ * thread at a time may use it.
  */
 public final class KernelContext implements AutoCloseable {
     /**
-     * The elements of a tile: what plain Java kernels move between memory and arrays at once. Three float tiles fit a
-     * first-level cache.
+     * The elements of a tile, which kernels in plain Java move between memory and arrays at once. Three float tiles fit
+     * a first-level cache.
      */
     public static final int TILE = 1024;
 

@@ -15,10 +15,10 @@ public interface KernelFactory<C extends Computation> {
      * Prepares a kernel.
      *
      * @param computation
-     *            what it computes
+     *            the computation
      * @param arguments
      *            inputs, then outputs, checked by {@link Computation#infer}; null for those that were left out
-     * @return the kernel, or null if this factory has none for these arguments: then the next one is asked
+     * @return the kernel; null if this factory has none for these arguments, so that the next one is asked
      */
     @Nullable
     Kernel prepare(C computation, @Nullable TensorSpec[] arguments);

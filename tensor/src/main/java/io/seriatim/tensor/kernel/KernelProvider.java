@@ -30,7 +30,7 @@ public interface KernelProvider {
      */
     void register(Kernels kernels);
 
-    /** Starts to load in the background what {@link #register} needs. */
+    /** Starts to load libraries that {@link #register} needs in the background. */
     default void loadAhead() {
         // Plain Java needs nothing.
     }

@@ -58,7 +58,7 @@ public final class Kernels {
         return OfProcess.KERNELS;
     }
 
-    /** Has what {@link #system} needs loaded in the background. */
+    /** Loads libraries that {@link #system} needs in the background. */
     public static void loadAhead() {
         if (System.getProperty(PROPERTY, FAST).equals(FAST)) {
             providers().forEach(KernelProvider::loadAhead);
@@ -128,7 +128,7 @@ public final class Kernels {
      * Prepares the fastest kernel.
      *
      * @param computation
-     *            what is computed
+     *            the computation
      * @param place
      *            where the tensors are
      * @param arguments

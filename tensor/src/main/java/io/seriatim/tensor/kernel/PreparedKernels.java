@@ -17,15 +17,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kernels by what they compute and for which operands, so that each is made once. Kernels that a plan holds stay. Of
- * the others so many are kept as fit a number of bytes off the heap; the least recently used goes first, and its memory
- * is released at once, or when the run that uses it ends. For many threads.
+ * A cache of kernels by computation and operands, so that each is prepared once. Kernels that a plan holds stay. The
+ * others are kept up to a number of bytes off the heap: the least recently used one is evicted first, and its memory is
+ * released at once, or when the run that uses it ends. Thread-safe.
  */
 public final class PreparedKernels {
     private static final int MOST = 4096;
-    /** What kernels that no plan holds may take. */
+    /** The most bytes of kernels that no plan holds. */
     private static final long MOST_BYTES = 64L << 20;
-    /** While plans are made, whose kernels nothing holds yet, so many times as much. */
+    /** The factor of that limit while plans are made, whose kernels nothing holds yet. */
     private static final int WHILE_POSTPONED = 4;
     private static final PreparedKernels SYSTEM = new PreparedKernels(Kernels.system(), MOST);
 
@@ -41,10 +41,10 @@ public final class PreparedKernels {
     private int postponements;
 
     /**
-     * What a kernel is asked for by.
+     * The key of a kernel.
      *
      * @param computation
-     *            what it computes
+     *            the computation
      * @param place
      *            where
      * @param arguments
@@ -84,7 +84,7 @@ public final class PreparedKernels {
      * @param capacity
      *            how many are kept, from 1
      * @param mostBytes
-     *            what those that nothing holds may take off the heap; 64 MiB otherwise
+     *            the most bytes off the heap of kernels that nothing holds; 64 MiB otherwise
      */
     public PreparedKernels(Kernels kernels, int capacity, long mostBytes) {
         if (capacity < 1) {
@@ -105,10 +105,10 @@ public final class PreparedKernels {
     }
 
     /**
-     * A kernel, made if it is not there.
+     * A kernel, prepared if the cache does not have it.
      *
      * @param computation
-     *            what it computes
+     *            the computation
      * @param place
      *            where
      * @param arguments
@@ -237,7 +237,7 @@ public final class PreparedKernels {
         NativeHeap.released(bytes);
     }
 
-    /** What kernels take off the heap that nothing holds. */
+    /** The bytes off the heap of kernels that nothing holds. */
     synchronized long idleBytes() {
         long bytes = 0;
         for (Kernel kernel : prepared.values()) {
@@ -247,7 +247,7 @@ public final class PreparedKernels {
     }
 
     /**
-     * What all kernels take off the heap that are kept or held.
+     * The bytes off the heap of all kernels that are kept or held.
      *
      * @return an estimate in bytes
      */
@@ -259,8 +259,8 @@ public final class PreparedKernels {
     }
 
     /**
-     * Makes what is not there, several at a time, on the calling thread and those of the common pool. What cannot be
-     * made is passed over: {@link #get} throws for it, where it is known who asked.
+     * Prepares kernels that are missing, several at a time, on the calling thread and those of the common pool. Kernels
+     * that cannot be prepared are skipped: {@link #get} throws for them, where the caller is known.
      *
      * @param requests
      *            in any order; equal ones are made once
@@ -277,8 +277,7 @@ public final class PreparedKernels {
     }
 
     /**
-     * Has kernels make what their first run would make, several at a time, on the calling thread and those of the
-     * common pool.
+     * Loads kernels, as their first run would, several at a time, on the calling thread and those of the common pool.
      *
      * @param kernels
      *            from {@link #get}, in any order

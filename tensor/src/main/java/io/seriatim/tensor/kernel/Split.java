@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A way to compute something in parts: the same computation of parts of the operands gives the same parts of the
  * results, to the bit, if the kernels of all of them are of one provider. Operands with an axis are cut along it, all
- * in the same proportion: where one is longer there than another, several of its places go with one of the other's.
+ * in the same proportion: if one is longer than another, several of its elements belong to one of the other's.
  *
  * @param axes
  *            for each argument, inputs, then outputs, along which axis it is cut; {@link #WHOLE} for what every part

@@ -6,8 +6,8 @@ import io.seriatim.tensor.computation.Unary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library's numbers for functions. Functions for which it gives other signs of zeros or other NaNs than the portable
- * kernels are left out, and so are parameters that it refuses.
+ * The library's numbers for functions. Functions for which it gives other signs of zeros or other NaNs than the
+ * portable kernels are left out, and so are parameters that it refuses.
  */
 final class Algorithms {
     private Algorithms() {
@@ -17,7 +17,7 @@ final class Algorithms {
     record Eltwise(int algorithm, float alpha, float beta) {
     }
 
-    /** For which values the library computes what we do. Found by comparison with the portable kernels. */
+    /** For which values the library gives the results of the portable kernels; found by comparing the two. */
     enum Trust {
         /** Neither NaN nor infinity. */
         ORDINARY_NUMBERS,
@@ -33,8 +33,9 @@ final class Algorithms {
     }
 
     /**
-     * For gradients from the function's result, where that tells enough. Not of a maximum with 0: the library gives 0
-     * for infinite gradients where the result is 0, which must not pass unseen.
+     * The gradient of a function, computed from the function's result, where the result determines it. Null for a
+     * maximum with 0: the library gives 0 for an infinite gradient where the result is 0, which would hide the
+     * infinity.
      */
     static @Nullable Eltwise ofResult(Unary.Function function, float alpha) {
         return switch (function) {
@@ -47,22 +48,22 @@ final class Algorithms {
         };
     }
 
-    /** For gradients from what the function was applied to. */
+    /** The gradient of a function, computed from the function's input. */
     static @Nullable Eltwise ofInput(Unary.Function function, float alpha, float beta) {
         return function == Unary.Function.LOG ? new Eltwise(45, 0, 0) : eltwise(function, alpha, beta);
     }
 
     /**
-     * For functions that follow a product or a sum. Not for the exponential: the library's is off by more than 4 units
-     * in the last place for large arguments, which then cannot be looked for.
+     * A function as a post-op. Null for the exponential: the library's error exceeds 4 units in the last place for
+     * large arguments, and the arguments of a post-op cannot be checked before.
      */
     static @Nullable Eltwise postOp(Unary.Function function, float alpha, float beta) {
         return function == Unary.Function.EXP ? null : eltwise(function, alpha, beta);
     }
 
     /**
-     * For functions by themselves. Not for the logarithm: the library's is off by 4e-6, near 1 by more than a
-     * thousandth of the result.
+     * A function as a kernel. Null for the logarithm: the library's error is 4e-6, near 1 more than a thousandth of the
+     * result.
      */
     static @Nullable Eltwise eltwise(Unary.Function function, float alpha, float beta) {
         return switch (function) {
@@ -98,7 +99,7 @@ final class Algorithms {
         return new Eltwise(48, 1, exponent);
     }
 
-    /** 0 if there is none. */
+    /** The library's number; 0 if it has no such function. */
     static int binary(Binary.Function function) {
         return switch (function) {
             case ADD -> 0x1fff0;
@@ -109,7 +110,7 @@ final class Algorithms {
         };
     }
 
-    /** 0 if there is none. */
+    /** The library's number; 0 if it has no such function. */
     static int reduction(Reduction.Function function) {
         return switch (function) {
             case MAX -> 196594;

@@ -19,29 +19,29 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums and means over dimensions that others follow, such as the gradients of biases: the library's reductions are only
- * fast where the last dimensions go. But the average pooling of an image whose channels lie innermost adds up just so,
- * in float32 whatever the type, and rounds once. Windows have powers of two of rows, the last one with padding, so that
- * a sum does not change when it is divided and multiplied by their number. Long sums of float32 are taken in stages:
- * with so few additions one after the other they lose little.
+ * Sums and means over dimensions that are not the last, such as the gradients of biases. The library's reductions are
+ * fast only over the last dimensions, but its average pooling of an image with channels innermost computes the same
+ * sums, in float32 for every type, and rounds once. Windows have a power of two of rows, the last one with padding, so
+ * that dividing a sum by their number and multiplying it again is exact. Long sums of float32 are computed in stages,
+ * which keeps rounding errors small.
  *
  * @param images
- *            what comes before the dimensions that go
+ *            the number of elements in the dimensions before the reduced ones
  * @param rows
- *            what is added up
+ *            the number of elements that are summed
  * @param columns
- *            what follows
+ *            the number of elements in the dimensions after them
  */
 record ColumnSums(long images, long rows, long columns) {
-    /** Less is added up in plain Java before the library has begun. */
+    /** A primitive takes longer to start than plain Java takes for so little work. */
     private static final long LEAST_WORK = 2048;
-    /** To begin a row costs plain Java as much as so many elements. */
+    /** Starting a row costs plain Java as much as so many elements. */
     private static final long ROW = 32;
     private static final long ROWS_OF_STAGE = 64;
-    /** Of 16-bit numbers, whose sums are rounded to far fewer bits than float32 has. */
+    /** For 16-bit numbers, whose sums are rounded to far fewer bits than float32 has. */
     private static final long MOST_ROWS = 1 << 16;
 
-    /** Null where the sums are others, or too small. */
+    /** Null for other reductions, and for sums that are too small. */
     static @Nullable Kernel of(Dnnl dnnl, Reduction reduction, TensorSpec x, TensorSpec y) {
         boolean mean = reduction.function() == Reduction.Function.MEAN;
         ColumnSums sums = mean || reduction.function() == Reduction.Function.SUM
@@ -55,7 +55,7 @@ record ColumnSums(long images, long rows, long columns) {
         return DnnlKernel.of(dnnl, builder -> sums.build(builder, y.dtype(), most, mean));
     }
 
-    /** Null unless there is one run of dimensions that go, and others after it. */
+    /** Null unless the reduced dimensions are neighbours and others follow them. */
     private static @Nullable ColumnSums of(Shape shape, boolean[] reduced) {
         long[] dims = {1, 1, 1};
         int at = 0;
@@ -85,7 +85,7 @@ record ColumnSums(long images, long rows, long columns) {
             Operand to = next == 1
                     ? new Operand(DnnlConstants.DST, 1, target)
                     : builder.temporary(DnnlConstants.DST, target);
-            // The averages of averages are brought to the sum, or to the mean, in the end.
+            // The last stage scales the mean of means to the sum, or to the mean of all rows.
             double factor = next > 1 ? 1 : mean ? (double) scale / rows : scale;
             PrimitiveDescriptor descriptor = builder.keepFast(
                     tryPooling(builder, window, next * window - left, factor, from.descriptor(), target));
@@ -100,11 +100,11 @@ record ColumnSums(long images, long rows, long columns) {
         return true;
     }
 
-    /** A pooling, with what it reads and writes. */
+    /** A pooling with its operands. */
     private record Stage(PrimitiveDescriptor descriptor, Operand from, Operand to) {
     }
 
-    /** Not less than a number. */
+    /** The smallest power of two that is not less than a number. */
     private static long power(long number) {
         return Long.highestOneBit(2 * number - 1);
     }

@@ -16,26 +16,26 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions of images whose number of channels does not fill vectors, and the gradients of such images: products of
- * the weights, [outputs, channels · window], as they lie in memory, and columns of some images at a time, so that the
- * columns stay in the second-level cache. The library's own convolutions bring images and weights to blocks of 16
- * channels, and compute those that are empty, too. A column's row is a window of the image that is copied, or added to
- * the image, by the library's reorders, one for each element of the kernel.
+ * Convolutions of images whose number of channels does not fill vectors, and the gradients of such images. They are
+ * computed as products of the weights, [outputs, channels · window], in their own layout, and im2col columns of a few
+ * images at a time, so that the columns stay in the second-level cache. The library's own convolutions pad images and
+ * weights to blocks of 16 channels, and compute the padding, too. The rows of the columns are windows of the image; a
+ * reorder of the library for each element of the kernel copies them, or adds them to the image.
  */
 final class ConvolutionBlocks {
     /** Channels of a block of the library. */
     private static final long BLOCK = 16;
-    /** The largest share of the library's blocks with which its own convolutions are slower. */
+    /** The library's own convolutions are slower if channels fill at most this share of its blocks. */
     private static final double FULL = 0.7;
-    /** Up to so many channels they are slower in any case. */
+    /** With up to so many channels they are always slower. */
     private static final long FEW_CHANNELS = 4;
-    /** Above that, a convolution must do so much with an element of a column that to copy it is worth it. */
+    /** With more channels, a copied element of a column must be used for so many outputs. */
     private static final long FEWEST_OUTPUTS = 20;
-    /** So many elements side by side are copied with vectors. */
+    /** The shortest run of elements that is copied by vector instructions. */
     private static final long SHORTEST_LINE = 8;
-    /** What columns of several images may take. */
+    /** The most bytes that columns of several images take. */
     private static final long MOST_BYTES = 1 << 19;
-    /** What columns of one image may take. */
+    /** The most bytes that columns of one image take. */
     private static final long MOST_BYTES_OF_ONE = 1 << 23;
 
     private final Geometry geometry;
@@ -85,12 +85,12 @@ final class ConvolutionBlocks {
         return blocks.bytes(1) > MOST_BYTES_OF_ONE ? null : blocks;
     }
 
-    /** How much of the library's blocks channels fill. */
+    /** The share of the library's blocks that channels fill. */
     private static double share(long channels) {
         return (double) channels / (Math.ceilDiv(channels, BLOCK) * BLOCK);
     }
 
-    /** What columns take. */
+    /** The bytes of the columns of some images. */
     private long bytes(long count) {
         return count * rows() * places * Float.BYTES;
     }
@@ -112,7 +112,7 @@ final class ConvolutionBlocks {
      * The convolution.
      *
      * @param postOps
-     *            what follows, each with one value or one for each channel as the operand if it has one
+     *            the post-ops; an operand has one value, or one for each channel
      * @param combined
      *            the operands
      */
@@ -196,7 +196,7 @@ final class ConvolutionBlocks {
         return windows().stream().anyMatch(window -> window.size() != images * channels * places);
     }
 
-    /** Something of all images, of which those of the first repetition are given. */
+    /** An operand that moves on with each repetition, given by its part for the first one. */
     private Operand moving(int argument, int slot, MemoryDescriptor descriptor, long offset, Shape shape) {
         return new Operand(argument, slot, descriptor, offset, shape.size() / repetitions() * Float.BYTES);
     }
@@ -212,7 +212,7 @@ final class ConvolutionBlocks {
         return windows;
     }
 
-    /** The elements that an element of the kernel meets: [images, channels, places that do not lie in the padding]. */
+    /** The elements under an element of the kernel: [images, channels, output positions outside of the padding]. */
     private final class Window {
         private final long[] dims;
         private final long[] inImage = image.strides();

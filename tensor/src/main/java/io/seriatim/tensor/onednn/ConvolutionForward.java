@@ -24,9 +24,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions with post-ops. Whatever the library cannot vectorise it computes element by element, hundreds of times
- * slower than the convolution: so an operand as large as the result gets the layout that the library gives the result,
- * and what is neither that nor one value a channel nor a single one is left to kernels of its own.
+ * Convolutions with post-ops. The library computes post-ops that it cannot vectorise element by element, hundreds of
+ * times slower than the convolution. So an operand as large as the result is reordered to the result's layout, and a
+ * post-op whose operand has neither that shape, nor one value a channel, nor a single one, runs as a kernel of its own.
  */
 final class ConvolutionForward {
     private final Convolution convolution;
@@ -71,11 +71,11 @@ final class ConvolutionForward {
         Kernel fused = DnnlKernel.of(dnnl, forward::build, forward::preferred);
         return fused != null
                 ? fused
-                : PostOpsApart.of(convolution.postOps(), forward.plain(), arguments,
+                : UnfusedPostOps.of(convolution.postOps(), forward.plain(), arguments,
                         (plain, operands) -> kernel(dnnl, plain, operands));
     }
 
-    /** With post-ops as kernels of their own: the images are small where that pays. */
+    /** Post-ops run as kernels of their own, which costs little, since the images are small. */
     private @Nullable Kernel products(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
         ConvolutionProducts products = ConvolutionProducts.of(geometry, x, w, y);
         if (products == null || (bias != null && (!bias.isRowMajor() || bias.dtype() != x.dtype()))) {
@@ -85,7 +85,7 @@ final class ConvolutionForward {
                 given) -> x.isRowMajor() ? given : preferred(builder, argument, given);
         return convolution.postOps().isEmpty()
                 ? products.forward(dnnl, bias != null, preference)
-                : PostOpsApart.of(convolution.postOps(), plain(), arguments,
+                : UnfusedPostOps.of(convolution.postOps(), plain(), arguments,
                         (_, _) -> products.forward(dnnl, bias != null, preference));
     }
 
@@ -117,7 +117,7 @@ final class ConvolutionForward {
                 && combined.stream().allMatch(Specs::areForward);
     }
 
-    /** With dimensions of length 1 in front. */
+    /** Adds dimensions of length 1 in front. */
     private static TensorSpec padded(TensorSpec spec, int rank) {
         int added = rank - spec.shape().rank();
         if (added <= 0) {
@@ -137,8 +137,8 @@ final class ConvolutionForward {
     }
 
     /**
-     * A kernel of one element is a product of matrices, for which the library has better post-ops: the weights,
-     * [outputs, channels], by the pixels of each image, [channels, pixels].
+     * A convolution with a kernel of one element is a matrix product, for which the library has better post-ops: the
+     * weights, [outputs, channels], times the pixels of each image, [channels, pixels].
      */
     private @Nullable Kernel product(Dnnl dnnl) {
         List<PostOp> postOps = new ArrayList<>(convolution.postOps());
@@ -172,9 +172,9 @@ final class ConvolutionForward {
     }
 
     /**
-     * Whether the library's own is wrong (oneDNN 3.11): where a window lies in the padding, it reads beyond memory; to
-     * a single place in a line, of a single channel or in 16 bits, it moves to other lines wrongly if the window's step
-     * is not 1; post-ops with operands, of each channel by itself in float16, are others.
+     * Whether the library's convolution is wrong (oneDNN 3.11). It reads beyond memory if a window lies in the padding.
+     * With one output position in a line, for a single channel or in 16 bits, it finds other lines wrongly if the
+     * window's stride is not 1. Depthwise convolutions in float16 apply post-ops to wrong operands.
      */
     private boolean isMisread() {
         boolean single = w.shape().dim(1) == 1;

@@ -16,10 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions and their gradients as products of the weights, [outputs, channels · window], as they lie in memory,
- * with {@link Columns}. The library's own convolutions copy the weights into a layout of their own first, and their
- * gradients back. That takes longer than gathering columns where weights are many and images small, as in the last
- * layers of a residual network.
+ * Convolutions and their gradients as products of the weights, [outputs, channels · window], in their own layout, with
+ * {@link Im2col}. The library's own convolutions reorder the weights first, and their gradients afterwards. That takes
+ * longer than im2col for many weights and small images, as in the last layers of a residual network.
  */
 final class ConvolutionProducts {
     private static final List<PostOp> ADD = List.of(new PostOp.Combine(Binary.Function.ADD));
@@ -27,11 +26,14 @@ final class ConvolutionProducts {
     private static final long FEWEST_WEIGHTS = 1 << 14;
 
     /**
-     * In bfloat16 the library's gradient of the weights is slow, and gathering takes half as long: it pays for so many
-     * times as many columns.
+     * In bfloat16 the library's gradient of the weights is slow, and im2col takes half as long: it is faster for up to
+     * so many times as many columns.
      */
     private static final double MORE_COLUMNS = 8;
-    /** Its gradient of the image is fast, and columns are added up in float32: that pays for so much fewer of them. */
+    /**
+     * In bfloat16 the library's gradient of the image is fast, and columns are summed in float32: im2col is faster only
+     * for this share of the columns.
+     */
     private static final double FEWER_COLUMNS = 0.25;
 
     private final Geometry geometry;
@@ -54,7 +56,7 @@ final class ConvolutionProducts {
         places = result.shape().slice(2, result.shape().rank()).size();
     }
 
-    /** Null where the library's own are faster. */
+    /** Null where the library's own convolution is faster. */
     static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights,
             TensorSpec result) {
         return of(geometry, image, weights, result, 1);
@@ -122,7 +124,7 @@ final class ConvolutionProducts {
     @Nullable
     Kernel gradInput(Dnnl dnnl) {
         return DnnlKernel.of(dnnl, builder -> {
-            Columns columns = new Columns(geometry, inFloats(image, images()), weights.shape().dims(),
+            Im2col columns = new Im2col(geometry, inFloats(image, images()), weights.shape().dims(),
                     result.shape().dims());
             Operand gradient = brought(builder, 0, result);
             Operand matrix = builder.temporary(DnnlConstants.DST, builder.rowMajor(rows, columns()));
@@ -134,7 +136,7 @@ final class ConvolutionProducts {
                 return false;
             }
             builder.step(descriptor, new Operand(DnnlConstants.SRC, 1, transposed), right, matrix);
-            // The sums are taken in float32.
+            // Sums are computed in float32.
             Operand channels = view(builder, temporary(builder, DnnlConstants.SRC, image, DType.FLOAT32), image,
                     DType.FLOAT32);
             builder.action((scratch, context) -> columns.scatter(scratch, ~matrix.slot(), ~channels.slot(), context));
@@ -182,7 +184,7 @@ final class ConvolutionProducts {
     }
 
     private Operand gathered(SequenceBuilder builder) {
-        Columns columns = new Columns(geometry, inFloats(image, images() * dtype.bytes() / Float.BYTES),
+        Im2col columns = new Im2col(geometry, inFloats(image, images() * dtype.bytes() / Float.BYTES),
                 weights.shape().dims(),
                 result.shape().dims());
         Operand channels = brought(builder, 0, image);
@@ -197,7 +199,10 @@ final class ConvolutionProducts {
         return dims;
     }
 
-    /** How many images there seem to be: such that those of one place fill whole floats, in which they are moved. */
+    /**
+     * The number of images, padded so that the elements at one position fill whole floats, which is the unit of the
+     * copies.
+     */
     private long images() {
         long floats = Math.ceilDiv(image.shape().dim(0) * dtype.bytes(), Float.BYTES);
         return floats * Float.BYTES / dtype.bytes();
@@ -207,7 +212,7 @@ final class ConvolutionProducts {
         return places * images();
     }
 
-    /** An argument with its images innermost, in scratch memory; images that are none are zero. */
+    /** Copies an argument to scratch memory with its images innermost; padding images are zero. */
     private Operand brought(SequenceBuilder builder, int slot, TensorSpec spec) {
         Operand whole = temporary(builder, DnnlConstants.DST, spec, dtype);
         if (images() != spec.shape().dim(0)) {
@@ -218,13 +223,13 @@ final class ConvolutionProducts {
         return there;
     }
 
-    /** Room for all images that there seem to be. */
+    /** Scratch memory for all images with padding. */
     private Operand temporary(SequenceBuilder builder, int argument, TensorSpec spec, DType of) {
         long size = spec.shape().size() / spec.shape().dim(0) * images();
         return builder.temporary(argument, builder.describe(new long[]{size}, of, new long[]{1}));
     }
 
-    /** The images that there are. */
+    /** The images without padding. */
     private Operand view(SequenceBuilder builder, Operand whole, TensorSpec spec, DType of) {
         return new Operand(whole.argument(), whole.slot(), imagesInnermost(builder, spec, of));
     }

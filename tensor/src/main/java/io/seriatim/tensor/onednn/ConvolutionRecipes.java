@@ -24,9 +24,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of convolutions, and what they have in common with convolutions. The library chooses the layout of the
- * weights, and those of the images where it would fall back to a slow implementation otherwise; what differs from the
- * given layout is reordered before or after.
+ * Gradients of convolutions, and code that they share with convolutions. The library chooses the layout of the weights;
+ * it chooses those of the images only if it has no fast implementation for the given ones. Operands with another layout
+ * are reordered before or after.
  */
 final class ConvolutionRecipes {
     private static final String COLUMNS = "gemm:";
@@ -39,7 +39,7 @@ final class ConvolutionRecipes {
     private ConvolutionRecipes() {
     }
 
-    /** How a window is passed to C. */
+    /** A window with the number of groups. */
     record Geometry(Window window, int groups) {
         WindowGeometry forLibrary() {
             return new WindowGeometry(values(window::stride), values(i -> window.dilation(i) - 1L),
@@ -55,7 +55,7 @@ final class ConvolutionRecipes {
             return window.rank() >= 1 && window.rank() <= 3;
         }
 
-        /** Whether each pixel of the result is made of one pixel of the image, and all pixels are. */
+        /** Whether each pixel of the result depends on exactly one pixel of the image, and all pixels are used. */
         boolean isPointwise(Shape weights) {
             boolean pointwise = groups == 1;
             for (int i = 0; i < window.rank(); i++) {
@@ -74,8 +74,8 @@ final class ConvolutionRecipes {
         }
 
         /**
-         * Whether each element of the kernel meets one of the image: of 16 bits the library leaves the gradients of
-         * others as they are (oneDNN 3.11).
+         * Whether each element of the kernel meets an element of the image: in 16 bits the library does not write the
+         * gradients of others (oneDNN 3.11).
          */
         boolean usesKernel(Shape image, Shape weights, Shape result) {
             return meets(image, weights, result, window::dilation, window::stride);
@@ -96,7 +96,7 @@ final class ConvolutionRecipes {
             return true;
         }
 
-        /** With groups, the library has them as a dimension of the weights. */
+        /** The dimensions of the weights as the library expects them, with the groups as the first one. */
         long[] weightDims(Shape shape) {
             long[] dims = shape.dims();
             if (groups == 1) {
@@ -224,8 +224,8 @@ final class ConvolutionRecipes {
     }
 
     /**
-     * Whether it is the library's convolution by products with columns, which gathers them element by element, and in
-     * bfloat16 leaves the matrix units idle. Names begin with the instructions for which it is made.
+     * Whether the implementation is the library's im2col, which gathers columns element by element, and does not use
+     * the matrix units in bfloat16. Its name begins with the instruction set.
      */
     static boolean isByColumns(Dnnl dnnl, PrimitiveDescriptor descriptor) {
         return dnnl.implementation(descriptor).contains(COLUMNS);
@@ -269,7 +269,7 @@ final class ConvolutionRecipes {
         return images == Images.ANY ? builder.describeAny(spec.shape().dims(), spec.dtype()) : builder.describe(spec);
     }
 
-    /** As the library likes them, unless they have a layout of its own already. */
+    /** Weights in a layout that the library chooses, unless they have one of its layouts already. */
     static MemoryDescriptor weights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
         DType dtype = spec.dtype();
         return spec.layout() instanceof Layout.Opaque

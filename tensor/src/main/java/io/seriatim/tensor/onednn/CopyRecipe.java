@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reorders: to and from the library's own layouts, between floating-point types, and transposes. A copy that changes
- * nothing is left to plain Java.
+ * Reorders: to and from the library's layouts, between floating-point types, and transposes. Plain Java copies where
+ * type and layout stay the same.
  */
 final class CopyRecipe {
     private CopyRecipe() {

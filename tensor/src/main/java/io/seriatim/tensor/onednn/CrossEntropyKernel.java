@@ -16,8 +16,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cross entropy of class numbers along the last axis: the library's softmax, then for each row one logarithm. Where the
- * label's probability is so small that it has lost digits, the loss is computed from the logits instead.
+ * Cross entropy of class numbers along the last axis: the library's softmax, then one logarithm for each row. If the
+ * label's probability is so small that it has lost digits, the loss is computed from the logits.
  */
 final class CrossEntropyKernel implements Kernel {
     private static final double EXACT = 1e-30;

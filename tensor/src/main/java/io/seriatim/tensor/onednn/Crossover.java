@@ -9,9 +9,9 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 
 /**
- * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the
- * same to the bit, but for denormals of bfloat16, which the library takes for 0. The choice is then only one of speed.
- * Measured on a server processor with AVX-512; the limits are rounded down to powers of two.
+ * The sizes up to which plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start.
+ * Both give the same bits, except that the library flushes denormals of bfloat16 to 0. Measured on a server processor
+ * with AVX-512; the limits are rounded down to powers of two.
  */
 final class Crossover {
     private static final long NONE = -1;
@@ -38,12 +38,12 @@ final class Crossover {
         };
     }
 
-    /** Of a gradient, which differs only where x is not a number: there plain Java gives 0, as PaddlePaddle does. */
+    /** For gradients. The kernels differ only where x is NaN: plain Java gives 0, as PaddlePaddle does. */
     static boolean isSmallGradient(Unary.Function function, TensorSpec x) {
         return function == Unary.Function.RELU && x.dtype() == DType.FLOAT32 && x.shape().size() <= RELU_GRADIENT;
     }
 
-    /** To begin a row costs plain Java as much as 256 elements, the library nothing. */
+    /** Starting a row costs plain Java as much as 256 elements, the library nothing. */
     static boolean isSmall(Binary binary, TensorSpec x, TensorSpec y, TensorSpec out) {
         if (!binary.postOps().isEmpty()) {
             return false;

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kernel of primitives. A primitive is made for a number of threads, so the first run with another number makes them
- * anew.
+ * A kernel of primitives. A primitive is created for a number of threads, so the first run with another number creates
+ * new ones.
  */
 final class DnnlKernel implements Kernel {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -21,14 +21,14 @@ final class DnnlKernel implements Kernel {
     /** Says which primitives a kernel consists of. */
     @FunctionalInterface
     interface Recipe {
-        /** Adds them, or gives false if the library has none that is worth it. */
+        /** Adds the primitives; false if the library has no fast ones. */
         boolean build(SequenceBuilder builder);
     }
 
-    /** Says which layout an argument should have. */
+    /** Chooses the layout in which an argument is read fastest. */
     @FunctionalInterface
     interface Preference {
-        /** The given one if there is nothing better. */
+        /** Gives back the given layout if no other one is faster. */
         TensorSpec of(SequenceBuilder builder, int argument, TensorSpec given);
     }
 
@@ -38,11 +38,11 @@ final class DnnlKernel implements Kernel {
     private final Natives natives;
     private final Cleaner.Cleanable cleanable;
 
-    /** What the library has made for the kernel, from when it is needed until it is released. */
+    /** The kernel's native objects, from their creation until they are released. */
     private record Made(Handles handles, Sequence single, Map<Integer, Sequence> several) {
     }
 
-    /** Apart from the kernel, so that it is released when no one can reach the kernel. */
+    /** An object of its own, so that the cleaner can release it when the kernel is unreachable. */
     private static final class Natives implements Runnable {
         volatile @Nullable Made made;
         volatile boolean closed;
@@ -136,7 +136,7 @@ final class DnnlKernel implements Kernel {
         run(arguments, 0, context);
     }
 
-    /** Runs on what lies so many bytes further on in each tensor. */
+    /** Runs on the data that begins so many bytes after the beginning of each tensor. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
         int threads = context.threads();
         try {
@@ -151,7 +151,7 @@ final class DnnlKernel implements Kernel {
                 }
             }
         } finally {
-            // A kernel that is unreachable is closed.
+            // The cleaner closes an unreachable kernel.
             Reference.reachabilityFence(this);
         }
     }
@@ -161,10 +161,10 @@ final class DnnlKernel implements Kernel {
     }
 
     /**
-     * What was released between a look at it and its use is made anew; of a kernel that is closed {@link #made()} says
-     * so.
+     * Tells whether the native objects were released between {@link #made()} and their use. They are then created
+     * again, unless the kernel is closed.
      */
-    @SuppressWarnings("ReferenceEquality") // Whether they are the same natives.
+    @SuppressWarnings("ReferenceEquality") // Compares identity.
     private void requireReleased(Made there, Handles.ClosedException e) {
         if (natives.made == there) {
             throw e;
@@ -175,7 +175,7 @@ final class DnnlKernel implements Kernel {
         made.handles.use();
         try {
             Sequence sequence = build(dnnl, recipe, made.handles, threads);
-            // What the library has only for one thread runs on one.
+            // If the library has primitives for one thread only, they run on one.
             return sequence == null ? made.single : sequence;
         } finally {
             made.handles.endUse();

@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Functions of one and of two elements, and reductions. Operands that are dense and alike are seen as one long row. */
+/**
+ * Functions of one and of two elements, and reductions. Dense operands of the same shape are described as one long row.
+ */
 final class ElementwiseRecipes {
     private static final Kernels PORTABLE = Kernels.portable();
     private static final int MOST_DIMENSIONS = 12;
@@ -41,7 +43,7 @@ final class ElementwiseRecipes {
         }
         return switch (Algorithms.trust(unary.function())) {
             case ORDINARY_NUMBERS ->
-                ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)),
+                GuardedUnaryKernel.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)),
                         (size, argument, function) -> ofAll(dnnl, TensorSpec.of(x.dtype(), size), argument, function));
             case ALL_NUMBERS -> unary(dnnl, eltwise, x);
         };
@@ -61,12 +63,12 @@ final class ElementwiseRecipes {
         });
     }
 
-    /** The sum of all elements, at the begin of the scratch memory. */
+    /** The sum of all elements, at the beginning of the scratch memory. */
     static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x) {
         return ofAll(dnnl, x, 0, Reduction.Function.SUM);
     }
 
-    /** A reduction of all elements of an argument, at the begin of the scratch memory. */
+    /** A reduction of all elements of an argument, at the beginning of the scratch memory. */
     static @Nullable DnnlKernel ofAll(Dnnl dnnl, TensorSpec x, int argument, Reduction.Function function) {
         return DnnlKernel.of(dnnl, builder -> {
             MemoryDescriptor data = row(builder, x);
@@ -90,7 +92,7 @@ final class ElementwiseRecipes {
     static @Nullable Kernel unaryGrad(Dnnl dnnl, UnaryGrad grad, @Nullable TensorSpec[] arguments) {
         TensorSpec x = arguments[0];
         TensorSpec dy = Objects.requireNonNull(arguments[2]);
-        // In float32 plain Java is as fast with the result as the library.
+        // In float32, plain Java computes gradients from the result as fast as the library.
         boolean ofResult = x == null && dy.dtype().isHalf();
         TensorSpec data = ofResult ? arguments[1] : x;
         Algorithms.Eltwise eltwise = ofResult
@@ -102,7 +104,7 @@ final class ElementwiseRecipes {
         }
         DnnlKernel fast = unaryGrad(dnnl, eltwise, data, ofResult);
         return grad.function() == Unary.Function.GELU_TANH || grad.function() == Unary.Function.MISH
-                ? ScreenedGrad.of(fast, PORTABLE.prepare(grad, Place.CPU, arguments), data)
+                ? OverflowGuardedKernel.of(fast, PORTABLE.prepare(grad, Place.CPU, arguments), data)
                 : fast;
     }
 
@@ -215,7 +217,7 @@ final class ElementwiseRecipes {
                 : fast;
     }
 
-    /** Neighbours that go, or stay, together are one dimension. */
+    /** Merges neighbouring dimensions that are reduced together, or kept together. */
     private static void merge(Shape shape, boolean[] reduced, List<Long> from, List<Long> to) {
         boolean last = false;
         for (int i = 0; i < reduced.length; i++) {
@@ -251,7 +253,7 @@ final class ElementwiseRecipes {
         return builder.describe(new long[]{spec.shape().size()}, spec.dtype(), new long[]{1});
     }
 
-    /** With dimensions of length 1 in front, as many as the result has. */
+    /** Describes an operand with dimensions of length 1 in front, up to the rank of the result. */
     private static MemoryDescriptor padded(SequenceBuilder builder, TensorSpec spec, Shape shape) {
         long[] dims = new long[shape.rank()];
         Arrays.fill(dims, 1);

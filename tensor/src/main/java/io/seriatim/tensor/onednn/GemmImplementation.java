@@ -5,10 +5,9 @@ import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library's second implementation of matrix products on processors with AVX-512: it brings panels of both operands
- * into the order in which they are read, where the first one, which the library prefers, reads them as they lie. It
- * takes 7 to 20 % less time where x is transposed, and a third where a row of 784 is multiplied by a matrix with rows
- * of 512.
+ * The library's second implementation of matrix products on processors with AVX-512. It packs panels of both operands;
+ * the first one, which the library prefers, reads operands in their own layout. The second takes 7 to 20 % less time if
+ * x is transposed, and a third of the time if a row of 784 is multiplied by a matrix with rows of 512.
  */
 final class GemmImplementation {
     private static final String FIRST = "brg_matmul:avx512";

@@ -20,30 +20,30 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function for which the library is only right for ordinary numbers: the input is looked through block by block,
- * while it comes into the cache anyway, and a block with a value that is not is computed in Java. NaN and infinities
- * show in the sum of a block, which the library computes without having to be warmed up.
+ * A function that the library computes correctly only for ordinary numbers. The input is checked block by block, which
+ * also brings it into the cache, and a block with any other value is computed in Java. The sum of a block shows NaN and
+ * infinities; the library computes it at full speed from the first call.
  */
-final class ScreenedUnary implements Kernel {
+final class GuardedUnaryKernel implements Kernel {
     private static final int BLOCK = 1 << 15;
     private static final int MAGNITUDE = 0x7fffffff;
     private static final int INFINITY = Float.floatToRawIntBits(Float.POSITIVE_INFINITY);
     private static final float MOST_TRUSTED = 64;
     private static final float LEAST_UNTRUSTED = (float) Math.exp(MOST_TRUSTED);
     private static final int LARGEST_TRUSTED = Float.floatToRawIntBits(MOST_TRUSTED);
-    /** Up to here plain Java looks through a block faster than a reduction begins. */
+    /** Up to this length plain Java checks a block faster than a reduction starts. */
     private static final int MOST_SCANNED = 4096;
 
     private final Unary unary;
     private final long size;
     private final boolean isFloatExp;
-    private final List<Stretch> stretches;
+    private final List<BlockKernels> blocks;
 
     /**
-     * The kernels of one length: the function, the sum of its input, and if that is faster than to look through the
-     * input, the input's maximum and the sum of the results.
+     * The kernels for one length: the function and the sum of its input; also the input's maximum and the sum of the
+     * results, if these are faster than a check in Java.
      */
-    private record Stretch(int length, DnnlKernel function, DnnlKernel sum, @Nullable DnnlKernel most,
+    private record BlockKernels(int length, DnnlKernel function, DnnlKernel sum, @Nullable DnnlKernel most,
             @Nullable DnnlKernel sumOfResults) {
         List<DnnlKernel> all() {
             List<DnnlKernel> all = new ArrayList<>(List.of(function, sum));
@@ -57,7 +57,7 @@ final class ScreenedUnary implements Kernel {
         }
     }
 
-    /** Reductions of so many elements of an argument. */
+    /** Prepares reductions of an argument. */
     @FunctionalInterface
     interface Reductions {
         /** Null if the library has none. */
@@ -65,18 +65,18 @@ final class ScreenedUnary implements Kernel {
         DnnlKernel of(long length, int argument, Reduction.Function function);
     }
 
-    private ScreenedUnary(Unary unary, TensorSpec x, List<Stretch> stretches) {
+    private GuardedUnaryKernel(Unary unary, TensorSpec x, List<BlockKernels> blocks) {
         this.unary = unary;
         this.size = x.shape().size();
         this.isFloatExp = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32;
-        this.stretches = stretches;
+        this.blocks = blocks;
     }
 
-    /** Null where the library has nothing. */
+    /** Null where the library does not have the function or the sum. */
     static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> function,
             Reductions reductions) {
         long size = x.shape().size();
-        List<Stretch> stretches = new ArrayList<>();
+        List<BlockKernels> blocks = new ArrayList<>();
         for (long length : new long[]{size >= BLOCK ? BLOCK : 0, size % BLOCK}) {
             if (length > 0) {
                 DnnlKernel applied = function.apply(length);
@@ -88,10 +88,10 @@ final class ScreenedUnary implements Kernel {
                         && length > MOST_SCANNED;
                 DnnlKernel most = byReductions ? reductions.of(length, 0, Reduction.Function.MAX) : null;
                 DnnlKernel sumOfResults = byReductions ? reductions.of(length, 1, Reduction.Function.SUM) : null;
-                stretches.add(new Stretch((int) length, applied, added, most, sumOfResults));
+                blocks.add(new BlockKernels((int) length, applied, added, most, sumOfResults));
             }
         }
-        return new ScreenedUnary(unary, x, List.copyOf(stretches));
+        return new GuardedUnaryKernel(unary, x, List.copyOf(blocks));
     }
 
     @Override
@@ -107,37 +107,37 @@ final class ScreenedUnary implements Kernel {
         Tensor x = Objects.requireNonNull(arguments[0]);
         Tensor y = Objects.requireNonNull(arguments[1]);
         for (long at = 0; at < size; at += BLOCK) {
-            Stretch stretch = size - at >= BLOCK ? stretches.getFirst() : stretches.getLast();
+            BlockKernels block = size - at >= BLOCK ? blocks.getFirst() : blocks.getLast();
             long shift = at * x.dtype().bytes();
-            DnnlKernel sumOfResults = stretch.sumOfResults();
+            DnnlKernel sumOfResults = block.sumOfResults();
             if (sumOfResults != null && x.address() != y.address()) {
-                stretch.function().run(arguments, shift, context);
+                block.function().run(arguments, shift, context);
                 // The library's exponential of NaN is infinite.
                 if (!(NanGuardedKernel.first(sumOfResults, arguments, shift, context) < LEAST_UNTRUSTED)) {
-                    plain(x, y, shift, stretch.length(), context);
+                    plain(x, y, shift, block.length(), context);
                 }
-            } else if (isOrdinary(stretch, arguments, shift, context)) {
-                stretch.function().run(arguments, shift, context);
+            } else if (isOrdinary(block, arguments, shift, context)) {
+                block.function().run(arguments, shift, context);
             } else {
-                plain(x, y, shift, stretch.length(), context);
+                plain(x, y, shift, block.length(), context);
             }
         }
     }
 
-    private boolean isOrdinary(Stretch stretch, @Nullable Tensor[] arguments, long shift, KernelContext context) {
+    private boolean isOrdinary(BlockKernels block, @Nullable Tensor[] arguments, long shift, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
-        DnnlKernel most = stretch.most();
-        // On one thread plain Java looks through a block faster than two reductions do: 0.1 ns an element.
+        DnnlKernel most = block.most();
+        // On one thread plain Java checks a block faster than two reductions do: 0.1 ns an element.
         if (isFloatExp && (most == null || context.threads() == 1)) {
-            return !hasLarge(x.memory(), x.offset() + shift, stretch.length(), context.ints(0));
+            return !hasLarge(x.memory(), x.offset() + shift, block.length(), context.ints(0));
         }
-        return NanGuardedKernel.isFinite(stretch.sum(), arguments, shift, context)
+        return NanGuardedKernel.isFinite(block.sum(), arguments, shift, context)
                 && (most == null || NanGuardedKernel.first(most, arguments, shift, context) <= MOST_TRUSTED);
     }
 
     /**
-     * Whether there are arguments for which the library's exponential is off by more than 4 units in the last place,
-     * which are those above 64, or NaN.
+     * Whether there is an argument above 64, for which the error of the library's exponential exceeds 4 units in the
+     * last place, or a NaN.
      */
     private static boolean hasLarge(MemorySegment memory, long at, int count, int[] tile) {
         for (int i = 0; i < count; i += tile.length) {
@@ -177,27 +177,27 @@ final class ScreenedUnary implements Kernel {
 
     @Override
     public void load() {
-        for (Stretch stretch : stretches) {
-            stretch.all().forEach(DnnlKernel::load);
+        for (BlockKernels block : blocks) {
+            block.all().forEach(DnnlKernel::load);
         }
     }
 
     @Override
     public long bytes() {
-        return stretches.stream().flatMap(stretch -> stretch.all().stream()).mapToLong(DnnlKernel::bytes).sum();
+        return blocks.stream().flatMap(block -> block.all().stream()).mapToLong(DnnlKernel::bytes).sum();
     }
 
     @Override
     public void release() {
-        for (Stretch stretch : stretches) {
-            stretch.all().forEach(DnnlKernel::release);
+        for (BlockKernels block : blocks) {
+            block.all().forEach(DnnlKernel::release);
         }
     }
 
     @Override
     public void close() {
-        for (Stretch stretch : stretches) {
-            stretch.all().forEach(DnnlKernel::close);
+        for (BlockKernels block : blocks) {
+            block.all().forEach(DnnlKernel::close);
         }
     }
 }

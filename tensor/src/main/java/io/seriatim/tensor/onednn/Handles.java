@@ -10,11 +10,12 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * What a kernel has made in the library, released in the opposite order after the kernel is closed or no one can reach
- * it, and no longer in use. Each frame of a run is a use from when it is made until it is retired, and so is the making
- * of primitives. Closing refuses new uses, then has the idle frames retired. A run that ends after that retires its
- * frame itself: it gives the frame back first and then looks at {@code closed}, while closing sets {@code closed} first
- * and then looks for idle frames, so that one of the two finds the frame. The last use to end releases everything.
+ * The native objects of a kernel. They are destroyed in the opposite order of their creation, after the kernel is
+ * closed or unreachable and the last use has ended. Each frame of a run is a use from its creation until it is retired,
+ * and so is the creation of primitives. Closing refuses new uses, then has the idle frames retired. A run that ends
+ * after that retires its frame itself: it gives the frame back first and then looks at {@code closed}, while closing
+ * sets {@code closed} first and then looks for idle frames, so that one of the two finds the frame. The last use to end
+ * releases everything.
  */
 final class Handles implements Runnable {
     @GuardedBy("this")
@@ -25,7 +26,7 @@ final class Handles implements Runnable {
     private int uses;
     private volatile boolean closed;
 
-    /** Keeps a release for the end. If that has come already, releases at once. */
+    /** Registers a release for the end, or releases at once if the end has come already. */
     void onEnd(Runnable release) {
         synchronized (this) {
             if (!closed || uses > 0) {
@@ -37,12 +38,15 @@ final class Handles implements Runnable {
         throw closed();
     }
 
-    /** Keeps what ends idle uses when the kernel is closed. */
+    /** Registers an action that ends idle uses when the kernel is closed. */
     synchronized void onClose(Runnable retirement) {
         retirements.add(retirement);
     }
 
-    /** A use begins too late. Nothing has been done; a kernel whose handles were only released makes new ones. */
+    /**
+     * A use began after the handles were released. It has done nothing; a kernel that is not closed creates new
+     * handles.
+     */
     static final class ClosedException extends IllegalStateException {
         private static final long serialVersionUID = 1;
 

@@ -7,21 +7,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * What a convolution's window covers, as a matrix: a row for each channel and element of the window, a column for each
- * place and image. Images lie innermost, both here and in the channels that it is made from, so that a place's elements
- * of all images are one run, and where the window moves by one element those of a whole line of places.
+ * The im2col matrix of a convolution: a row for each channel and element of the window, a column for each output
+ * position and image. Images are innermost, both here and in the input, so that the elements of all images at one
+ * position are contiguous; where the window moves by one element, those of a whole line of positions are.
  */
-final class Columns {
+final class Im2col {
     private static final int RUN = 3;
 
     private final int channels;
     private final int channel;
     private final int taps;
     private final int columns;
-    /** For each run where it is in a channel, where in the rows of a channel, and its length. */
+    /** Three numbers for each run: its index in a channel, its index in the rows of that channel, and its length. */
     private final int[] runs;
 
-    Columns(ConvolutionRecipes.Geometry geometry, long[] image, long[] weights, long[] result) {
+    Im2col(ConvolutionRecipes.Geometry geometry, long[] image, long[] weights, long[] result) {
         int images = Math.toIntExact(image[0]);
         channels = Math.toIntExact(image[1]);
         int rank = image.length - 2;
@@ -78,7 +78,7 @@ final class Columns {
         return Arrays.copyOf(runs, count);
     }
 
-    /** The element of a channel that a tap meets at a place; −1 for padding. */
+    /** The element of a channel under an element of the window at an output position; −1 for padding. */
     static int pixel(ConvolutionRecipes.Geometry geometry, int[] lengths, int[] places, int[] kernel, int tap,
             int place) {
         int pixel = 0;
@@ -113,7 +113,7 @@ final class Columns {
         }
     }
 
-    /** Adds up the matrix to channels. */
+    /** Adds the elements of the matrix to channels. */
     void scatter(MemorySegment memory, long from, long to, KernelContext context) {
         int rows = taps * columns;
         float[] array = context.floatArray(rows + channel);

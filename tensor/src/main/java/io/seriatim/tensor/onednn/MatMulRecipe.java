@@ -21,19 +21,19 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions
- * become rows of one large product.
+ * Matrix products. All operands get the same number of dimensions; if y has no batch dimensions, those of x become rows
+ * of one large product.
  */
 final class MatMulRecipe {
     private static final int MOST_DIMENSIONS = 12;
     private static final long FEW_ROWS = 4;
-    /** Columns; a multiple of the library's blocks. */
+    /** The columns of a panel; a multiple of the library's blocks. */
     private static final long PANEL = 256;
-    /** Fewer stay in the cache anyway. */
+    /** Fewer weights stay in the cache anyway. */
     private static final long MANY_WEIGHTS = 1 << 16;
-    /** Rows of so many elements apart fall on a few sets of the first-level cache. */
+    /** Rows whose distance is at least so many elements share a few sets of the first-level cache. */
     private static final long WIDE = 512;
-    /** So many products for each element of a result make a second pass over it cheap. */
+    /** With so many products for each element of a result, a second pass over the result is cheap. */
     private static final long DEEP = 256;
     /** Elements of 16 bits in a row of a matrix unit. */
     private static final long TILE = 32;
@@ -74,17 +74,20 @@ final class MatMulRecipe {
         MatMul likely = withBiasByColumn(computation, arguments);
         List<PostOp> postOps = likely.postOps();
         Kernel kernel = fused(dnnl, likely, false, arguments);
-        // As many as the library can do with the product, the others behind it.
+        // As many post-ops as the library can fuse; the others follow as kernels.
         for (int with = postOps.size() - 1; with >= 0 && kernel == null; with--) {
             MatMul first = new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(),
                     postOps.subList(0, with));
-            kernel = PostOpsApart.of(postOps.subList(with, postOps.size()), first, arguments,
+            kernel = UnfusedPostOps.of(postOps.subList(with, postOps.size()), first, arguments,
                     (product, operands) -> fused(dnnl, product, false, operands));
         }
         return kernel;
     }
 
-    /** One value for each column is cheapest as a bias, and all else is a post-op: the library has no other biases. */
+    /**
+     * One value for each column is cheapest as a bias; other addends become post-ops, since the library has no other
+     * biases.
+     */
     private static MatMul withBiasByColumn(MatMul computation, @Nullable TensorSpec[] arguments) {
         List<PostOp> postOps = new ArrayList<>(computation.postOps());
         boolean first = !postOps.isEmpty() && postOps.getFirst().equals(ADD);
@@ -109,7 +112,7 @@ final class MatMulRecipe {
     }
 
     /**
-     * Null where the library has none, or one that would take longer than the post-ops on their own.
+     * Null where the library has no product with these post-ops, or only one that takes longer than separate kernels.
      *
      * @param exchanged
      *            whether y comes before x among the arguments
@@ -141,8 +144,8 @@ final class MatMulRecipe {
     }
 
     /**
-     * The batch dimensions of the result that have a single element, and so have those of the operands. The library
-     * would be told steps of them that are never taken, and is misled by some.
+     * The batch dimensions of length 1 in the result and all operands. They are left out: some of their strides, which
+     * nothing uses, mislead the library.
      */
     private static boolean[] singleBatches(TensorSpec x, TensorSpec y, TensorSpec out) {
         int rank = out.shape().rank();
@@ -170,9 +173,9 @@ final class MatMulRecipe {
     }
 
     /**
-     * Whether the library would read and write beyond memory. It takes an operand's batches to lie one after the other
-     * if the widest step between them is as many times the narrowest as there are batches, which may be by chance; and
-     * it takes those of y for that if each has a single row (oneDNN 3.11).
+     * Whether the library would read and write beyond memory (oneDNN 3.11). It takes batches for contiguous if the
+     * ratio of their largest and smallest strides is the number of batches, which may be a coincidence, and those of y
+     * if each has a single row.
      */
     private boolean isMisread() {
         int count = result.dims().length - 2;
@@ -202,7 +205,10 @@ final class MatMulRecipe {
         return new MatrixView(dims, strides, spec.dtype());
     }
 
-    /** What repeats for every row, or has the whole result's shape, can be seen with rows in place of batches. */
+    /**
+     * An operand that repeats for every row, or has the shape of the result, can be viewed with rows in place of
+     * batches.
+     */
     private boolean isFlat(TensorSpec operand) {
         int rank = operand.shape().rank();
         boolean row = rank <= 1 || operand.shape().size() == operand.shape().dim(-1);
@@ -276,7 +282,7 @@ final class MatMulRecipe {
         return (isOfFewRows() && builder.threads() == 1 && buildPanels(builder)) || buildWhole(builder);
     }
 
-    /** Few rows do little with each weight, so what counts is where the weights come from. */
+    /** With few rows, each weight is used few times, so that reading the weights takes most of the time. */
     private boolean isOfFewRows() {
         return right == null && y.dtype() == result.dtype() && left.dims().length == 2 && !readsBesideRows()
                 && left.dims()[0] <= FEW_ROWS
@@ -286,8 +292,9 @@ final class MatMulRecipe {
     }
 
     /**
-     * Whether the library would multiply what follows the rows of x by 0, which gives NaN where it is no number, and is
-     * beyond memory after the last row: of 16 bits it reads whole tiles of elements where rows lie apart (oneDNN 3.11).
+     * Whether the library would read elements after the rows of x and multiply them by 0 (oneDNN 3.11): in 16 bits, if
+     * rows are not contiguous, it reads whole tiles. That gives NaN if such an element is NaN or infinite, and reads
+     * beyond memory after the last row.
      */
     private boolean readsBesideRows() {
         int last = left.dims().length - 1;
@@ -296,8 +303,8 @@ final class MatMulRecipe {
     }
 
     /**
-     * Panels of columns, one after the other: what the cache still holds of packed weights of the last run is used
-     * first.
+     * Computes panels of columns one after the other, beginning with the packed weights of the last run that are still
+     * in the cache.
      */
     private boolean buildPanels(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
@@ -333,7 +340,7 @@ final class MatMulRecipe {
             panels.add(() -> builder.step(descriptor, operands.toArray(Operand[]::new)));
             offset += dnnl.size(weights);
         }
-        // Panels lie one after the other only if the blocks of columns do.
+        // Panels are contiguous only if the blocks of columns are.
         if (offset != dnnl.size(whole)) {
             return false;
         }
@@ -354,7 +361,7 @@ final class MatMulRecipe {
         for (TensorSpec operand : extra) {
             MatrixView matrix = broadcast(squeezed(operand));
             operandsGiven.add(matrix);
-            // The library passes over the strides of these: what is not dense is copied first.
+            // The library ignores the strides of these operands: those that are not dense are copied first.
             others.add(builder.describe(matrix.dims(), matrix.dtype(), Shape.of(matrix.dims()).strides()));
         }
         MemoryDescriptor bias = computation.bias() ? others.getFirst() : null;
@@ -385,10 +392,10 @@ final class MatMulRecipe {
     }
 
     /**
-     * Whether to copy both operands into panels, as {@link GemmImplementation} does, is faster than to work on them as
-     * they lie: where x is transposed, and where the rows of y lie so far apart that few of them find place in the
-     * first-level cache. Post-ops are a second pass over the result, which few products for each element do not make up
-     * for. Parts that a product is cut into are decided as the whole is.
+     * Whether it is faster to pack both operands into panels, as {@link GemmImplementation} does: if x is transposed,
+     * or if the rows of y are so far apart that few of them fit into the first-level cache. Its post-ops are a second
+     * pass over the result, which costs more than it saves if an element has few products. The parts of a product that
+     * is split are decided alike.
      */
     private boolean isBetterCopied() {
         if (right == null || left.dims().length != 2 || left.dtype() != DType.FLOAT32 || right.dtype() != DType.FLOAT32
@@ -401,7 +408,7 @@ final class MatMulRecipe {
         return transposed ? plain : wide && (plain || left.dims()[1] >= DEEP);
     }
 
-    /** Leading dimensions of length 1 beyond those of the result's matrix go. */
+    /** Drops leading dimensions of length 1 beyond the rank of the result's matrix. */
     private TensorSpec squeezed(TensorSpec operand) {
         int rank = result.dims().length;
         int more = operand.shape().rank() - rank;

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * An operand of a matrix product, or its result, as the library is told of it: [batches…, rows, columns].
+ * An operand of a matrix product, or its result, as it is described to the library: [batches…, rows, columns].
  *
  * @param dims
  *            at least two
@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record MatrixView(long[] dims, long[] strides, DType dtype) {
     /**
-     * A single row or column has any step in a view. The library orders dimensions by their steps: such a one gets that
-     * of elements one after the other.
+     * Gives a single row or column the stride of contiguous elements. In a view it has any stride, but the library
+     * orders dimensions by their strides.
      */
     MatrixView stepped() {
         int last = dims.length - 1;
@@ -31,7 +31,7 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         return new MatrixView(dims, steps, dtype);
     }
 
-    /** With all dimensions but the last as rows, if {@link #hasRows}. */
+    /** A view of all dimensions but the last as rows, if {@link #hasRows}. */
     MatrixView rows() {
         int last = dims.length - 1;
         int inner = innermostRow();
@@ -40,8 +40,8 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
     }
 
     /**
-     * Whether all dimensions but the last lie one after the other. The stride of a dimension of length 1 says nothing:
-     * views have any.
+     * Whether all dimensions but the last are contiguous. The stride of a dimension of length 1 is ignored: a view has
+     * any.
      */
     boolean hasRows() {
         int inner = innermostRow();
@@ -58,8 +58,8 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
     }
 
     /**
-     * Two batch dimensions with one of the matrix between them, and no gaps, as attention has them: such a layout the
-     * library knows by name.
+     * Whether there are two batch dimensions with one of the matrix between them and no gaps, as in attention: the
+     * library has a named format for that.
      */
     boolean hasRowsBetweenBatches() {
         if (dims.length != 4) {
@@ -69,7 +69,7 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         return named && Arrays.stream(dims).allMatch(dim -> dim > 1);
     }
 
-    /** Whether the elements lie one after the other in an order of the dimensions. */
+    /** Whether the elements are contiguous if the dimensions are in a given order. */
     private boolean isNested(int... order) {
         long next = 1;
         for (int i = order.length - 1; i >= 0; i--) {
@@ -81,7 +81,7 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         return true;
     }
 
-    /** Of the dimensions before the last, the innermost with several places. */
+    /** The innermost dimension before the last that is longer than 1. */
     private int innermostRow() {
         int inner = dims.length - 2;
         while (inner > 0 && dims[inner] == 1) {
@@ -90,7 +90,7 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         return inner;
     }
 
-    /** As a matrix of so many dimensions; a vector is a row on the left, a column on the right. */
+    /** A tensor as a matrix with so many dimensions; a vector is a row on the left, a column on the right. */
     static MatrixView of(TensorSpec spec, int rank, boolean transposed, boolean isLeft) {
         long[] own = spec.shape().dims();
         long[] ownStrides = spec.strides();
@@ -118,15 +118,14 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         values[rank - 2] = last;
     }
 
-    /** Whether the elements lie one after the other, in the order of the dimensions. */
+    /** Whether the elements are contiguous in the order of the dimensions. */
     boolean isDense() {
         return isNested(IntStream.range(0, dims.length).toArray());
     }
 
     /**
-     * Whether the library (oneDNN 3.11) would take the batches to lie one after the other where they do not, and read
-     * or write beyond memory: it does if the widest step between them is as many times the narrowest as there are
-     * batches, which may be by chance.
+     * Whether the library (oneDNN 3.11) takes batches for contiguous that are not, and reads or writes beyond memory:
+     * it does if the ratio of their largest and smallest strides is the number of batches, which may be a coincidence.
      */
     boolean isMisread(long batches) {
         int count = dims.length - 2;

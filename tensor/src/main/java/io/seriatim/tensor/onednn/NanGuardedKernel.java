@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kernel of the library where the sum of its first input is finite, else a portable one: the library would lose a
- * NaN.
+ * Runs a kernel of the library if the sum of the first input is finite, else a portable one: the library's kernel does
+ * not propagate NaN.
  */
 final class NanGuardedKernel implements Kernel {
     private final DnnlKernel sum;
@@ -25,12 +25,12 @@ final class NanGuardedKernel implements Kernel {
         return sum == null || fast == null ? null : new NanGuardedKernel(sum, fast, portable);
     }
 
-    /** Whether a run of a sum, whose result lies at the begin of the scratch memory, gave a finite number. */
+    /** Runs a sum, which writes its result to the beginning of the scratch memory, and tells whether it is finite. */
     static boolean isFinite(DnnlKernel sum, @Nullable Tensor[] arguments, long shift, KernelContext context) {
         return Float.isFinite(first(sum, arguments, shift, context));
     }
 
-    /** The number at the begin of the scratch memory after a run. */
+    /** Runs a kernel and reads the number at the beginning of the scratch memory. */
     static float first(DnnlKernel kernel, @Nullable Tensor[] arguments, long shift, KernelContext context) {
         kernel.run(arguments, shift, context);
         return context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0);

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Softmax, layer and batch normalisation. The library keeps statistics, scales and shifts in float32. */
+/** Softmax, layer and batch normalisation. The library needs statistics, scales and shifts in float32. */
 final class NormalisationRecipes {
     private NormalisationRecipes() {
     }
@@ -261,8 +261,8 @@ final class NormalisationRecipes {
             Operand variance = norm.training()
                     ? builder.temporary(DnnlConstants.VARIANCE, channel)
                     : new Operand(DnnlConstants.VARIANCE, 4, channel);
-            // The library reads the variance but uses only variance + epsilon: computing it back from 1 / sqrt(variance +
-            // epsilon) loses nothing.
+            // The library reads the variance but uses only variance + epsilon: computing it back from 1 / sqrt(variance
+            // + epsilon) loses nothing.
             if (norm.training() && !tryChain(builder, 4, variance.slot(), channel, Algorithms.power(-2),
                     Algorithms.linear(1, -norm.epsilon()))) {
                 return false;
@@ -278,7 +278,7 @@ final class NormalisationRecipes {
         });
     }
 
-    /** What is normalised, as rows of one length. */
+    /** The normalised dimensions as rows of one length. */
     private record Rows(long count, long length) {
         static Rows of(Shape shape, int axis) {
             int at = shape.axis(axis);
@@ -304,7 +304,7 @@ final class NormalisationRecipes {
                         || (spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec)));
     }
 
-    /** The library reads and writes what has one value a channel one after the other. */
+    /** The library reads and writes operands with one value a channel as contiguous. */
     private static boolean areChannelsDense(@Nullable TensorSpec[] arguments) {
         return Arrays.stream(arguments).allMatch(spec -> spec == null || spec.shape().rank() != 1 || spec.isRowMajor());
     }

@@ -5,7 +5,7 @@ import io.seriatim.tensor.internal.ffi.NativePlatform;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether oneDNN is there, and what it uses of the processor. */
+/** Whether oneDNN is loaded, and the instruction sets that it uses. */
 public final class OneDnn {
     private record Isa(int code, String name) {
     }
@@ -27,7 +27,7 @@ public final class OneDnn {
             new Isa(0x3, "AVX"), new Isa(0x1, "SSE4.1"));
 
     /**
-     * What became of loading it.
+     * The result of loading the library.
      *
      * @param loaded
      *            whether it is used
@@ -62,7 +62,7 @@ public final class OneDnn {
     }
 
     /**
-     * Loads it on a thread of its own, which takes a tenth of a second: whoever needs it before then waits.
+     * Loads the library on a thread of its own, which takes a tenth of a second. Callers that need it earlier wait.
      *
      * @return the thread, the same each time
      */
@@ -71,9 +71,9 @@ public final class OneDnn {
     }
 
     /**
-     * Loads it if that has not been tried yet.
+     * Loads the library if that has not been tried yet.
      *
-     * @return what became of it
+     * @return the result of loading it
      */
     public static Status status() {
         NativePlatform platform = NativePlatform.current();

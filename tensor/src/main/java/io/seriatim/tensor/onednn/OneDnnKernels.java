@@ -27,7 +27,7 @@ import java.util.List;
 /** The kernels of oneDNN. */
 public final class OneDnnKernels implements KernelProvider {
     static final String PROVIDER = "onednn";
-    /** Who can read weights of a convolution that are blocked as a matrix, [window · channels, outputs]. */
+    /** The name of the layout of convolution weights that are blocked as a matrix, [window · channels, outputs]. */
     static final String MATRIX = "onednn, as a matrix";
     private static final String CPU = "cpu";
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);

@@ -3,19 +3,19 @@ package io.seriatim.tensor.onednn;
 import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
 
 /**
- * What a primitive reads or writes.
+ * An operand of a primitive.
  *
  * @param argument
- *            the library's number for it
+ *            the library's number of the argument
  * @param slot
- *            from 0 the index of a tensor among the kernel's arguments; below that the bitwise complement of an offset
- *            in scratch memory
+ *            the index of a tensor among the kernel's arguments, from 0; a negative number is the bitwise complement of
+ *            an offset in scratch memory
  * @param descriptor
- *            how the primitive sees it
+ *            the layout in which the primitive reads or writes it
  * @param offset
- *            where its first element is, in bytes from there
+ *            the offset of its first element, in bytes
  * @param pitch
- *            by how many bytes it moves with each repetition of the steps
+ *            the number of bytes by which it moves with each repetition of the steps
  */
 record Operand(int argument, long slot, MemoryDescriptor descriptor, long offset, long pitch) {
     Operand(int argument, long slot, MemoryDescriptor descriptor) {

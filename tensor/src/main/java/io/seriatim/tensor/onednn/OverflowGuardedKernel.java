@@ -13,10 +13,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A gradient of the library where no input is so large that the library's intermediate results overflow, else a
+ * Runs a gradient of the library if no input is so large that the library's intermediate results overflow, else a
  * portable one.
  */
-final class ScreenedGrad implements Kernel {
+final class OverflowGuardedKernel implements Kernel {
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int MAGNITUDE = 0x7fffffff;
     /** 2⁴⁰, whose cube is far from overflow. */
@@ -27,16 +27,16 @@ final class ScreenedGrad implements Kernel {
     private final DType dtype;
     private final long bytes;
 
-    private ScreenedGrad(DnnlKernel fast, Kernel portable, TensorSpec x) {
+    private OverflowGuardedKernel(DnnlKernel fast, Kernel portable, TensorSpec x) {
         this.fast = fast;
         this.portable = portable;
         this.dtype = x.dtype();
         this.bytes = x.bytes();
     }
 
-    /** Float16 has no numbers that large. */
+    /** The unguarded kernel for float16, which has no such large numbers. */
     static @Nullable Kernel of(@Nullable DnnlKernel fast, Kernel portable, TensorSpec x) {
-        return fast == null || x.dtype() == DType.FLOAT16 ? fast : new ScreenedGrad(fast, portable, x);
+        return fast == null || x.dtype() == DType.FLOAT16 ? fast : new OverflowGuardedKernel(fast, portable, x);
     }
 
     @Override
@@ -75,7 +75,7 @@ final class ScreenedGrad implements Kernel {
         return signs < 0;
     }
 
-    /** Of two bfloat16 each. */
+    /** For ints that hold two bfloat16 each. */
     private static boolean isEitherLarge(int[] bits, int count) {
         int signs = 0;
         for (int i = 0; i < count; i++) {

@@ -19,15 +19,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions to a few pixels as a product of what the window covers at each of them, [pixels, window · channels],
- * with packed weights, [window · channels, outputs]. So few rows are multiplied while the weights come from memory,
- * which is all that takes time then; the library's own convolutions read them more slowly. Only for weights that are
- * packed once and used often.
+ * Convolutions with few output pixels, as a product of im2col rows, [pixels, window · channels], with packed weights,
+ * [window · channels, outputs]. With so few rows, the time is that of reading the weights, which the library's own
+ * convolutions do more slowly. It is used only for weights that are packed once and used often.
  */
 final class PixelProducts {
-    /** Of the only image: with more, the library's convolutions are as fast. */
+    /** The most pixels of a single image: with more, the library's convolutions are as fast. */
     private static final long MOST_PIXELS = 8;
-    /** Of each of several images, for each of which the library's convolutions read all weights again. */
+    /** The most pixels of each of several images: the library's convolutions read all weights again for each image. */
     private static final long MOST_PIXELS_OF_SEVERAL = 16;
     /** Smaller weights stay in the second-level cache. */
     private static final long FEWEST_WEIGHTS = 1 << 17;
@@ -56,7 +55,7 @@ final class PixelProducts {
         rows = y.shape().size() / outputs;
     }
 
-    /** Null where the library's own are as fast. */
+    /** Null where the library's own convolution is as fast. */
     static @Nullable PixelProducts of(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
             List<TensorSpec> combined, TensorSpec y) {
         boolean fits = convolution.groups() == 1 && NormalisationRecipes.areFloat32(x, w, y) && Specs.areForward(x, y)
@@ -139,7 +138,10 @@ final class PixelProducts {
         return new Operand(argument, brought.slot(), builder.rowMajor(rows, outputs));
     }
 
-    /** What the window covers at each pixel, by elements of the window, with the channels innermost: each is a run. */
+    /**
+     * Gathers the elements under the window at each pixel, with channels innermost, so that the channels of each
+     * element of the window are contiguous.
+     */
     private Operand gathered(SequenceBuilder builder) {
         Operand images = builder.temporary(DnnlConstants.DST, channelsLast(builder, x));
         builder.copy(new Operand(DnnlConstants.SRC, 0, builder.describe(x)), images);
@@ -161,25 +163,25 @@ final class PixelProducts {
         return covered;
     }
 
-    /** For each pixel of the result, and each element of the window, the pixel of x that it covers; −1 for padding. */
+    /** For each pixel of the result and each element of the window, the pixel of x under it; −1 for padding. */
     private int[] pixels() {
         int rank = convolution.window().rank();
         Geometry geometry = new Geometry(convolution.window(), 1);
-        int[] lengths = Columns.spatial(x.shape().dims(), rank);
-        int[] places = Columns.spatial(y.shape().dims(), rank);
-        int[] window = Columns.spatial(w.shape().dims(), rank);
-        int taps = Columns.product(window);
-        int perImage = Columns.product(places);
+        int[] lengths = Im2col.spatial(x.shape().dims(), rank);
+        int[] places = Im2col.spatial(y.shape().dims(), rank);
+        int[] window = Im2col.spatial(w.shape().dims(), rank);
+        int taps = Im2col.product(window);
+        int perImage = Im2col.product(places);
         int[] pixels = new int[Math.toIntExact(rows) * taps];
         for (int i = 0; i < pixels.length; i++) {
             int place = i / taps;
-            int pixel = Columns.pixel(geometry, lengths, places, window, i % taps, place % perImage);
-            pixels[i] = pixel < 0 ? pixel : place / perImage * Columns.product(lengths) + pixel;
+            int pixel = Im2col.pixel(geometry, lengths, places, window, i % taps, place % perImage);
+            pixels[i] = pixel < 0 ? pixel : place / perImage * Im2col.product(lengths) + pixel;
         }
         return pixels;
     }
 
-    /** Brings plain weights, [outputs, channels, window...], into the layout that is {@link #preferred}. */
+    /** Packs plain weights, [outputs, channels, window...], into the layout of {@link #preferred}. */
     static @Nullable Kernel packing(Dnnl dnnl, TensorSpec from, TensorSpec to) {
         if (!from.isRowMajor()) {
             return null;

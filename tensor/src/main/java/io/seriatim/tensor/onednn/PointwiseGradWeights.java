@@ -11,14 +11,14 @@ import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The weight gradient of a convolution with a kernel of one element: the sum over images of products of the result's
- * gradient, [outputs, pixels], and the image, [pixels, channels]. The library's own brings images, of which there is
- * much for little arithmetic, to a layout of its own first.
+ * The gradient of the weights of a convolution with a kernel of one element: the sum over images of the products of the
+ * result's gradient, [outputs, pixels], and the image, [pixels, channels]. The library's own gradient reorders the
+ * images first, which takes long compared with so little arithmetic.
  */
 final class PointwiseGradWeights {
     /**
-     * Of an image. With fewer, adding to the sum takes as long as the product; with fewer weights, a call takes longer
-     * than its arithmetic.
+     * The fewest pixels of an image: with fewer, adding to the sum takes as long as the product. With fewer weights, a
+     * call takes longer than its arithmetic.
      */
     private static final long FEWEST_PIXELS = 64;
     private static final long FEWEST_WEIGHTS = 512;
@@ -26,7 +26,7 @@ final class PointwiseGradWeights {
     private PointwiseGradWeights() {
     }
 
-    /** Null where the library's own is as fast. */
+    /** Null where the library's own gradient is as fast. */
     static @Nullable Kernel of(Dnnl dnnl, Geometry geometry, TensorSpec x, TensorSpec dy, TensorSpec dw) {
         boolean plain = x.dtype() == dy.dtype() && x.dtype() == dw.dtype() && x.isRowMajor() && dy.isRowMajor()
                 && dw.isRowMajor();
@@ -42,7 +42,7 @@ final class PointwiseGradWeights {
             MemoryDescriptor left = builder.describe(new long[]{outputs, pixels}, dtype, new long[]{pixels, 1});
             MemoryDescriptor right = builder.describe(new long[]{pixels, channels}, dtype, new long[]{1, pixels});
             MemoryDescriptor result = builder.rowMajor(outputs, channels);
-            // The sum is taken in float32.
+            // The sum is computed in float32.
             Operand sum = dtype == DType.FLOAT32
                     ? new Operand(DnnlConstants.DST, 2, result)
                     : builder.temporary(DnnlConstants.DST, result);

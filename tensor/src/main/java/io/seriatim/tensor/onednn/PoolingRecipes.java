@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Poolings. The library's gradient of a maximum wants to know which element it was: its forward is run again for that,
- * into scratch memory.
+ * Poolings. The library's gradient of a maximum needs the position of the largest element: the forward primitive runs
+ * again for it, and writes its output to scratch memory.
  */
 final class PoolingRecipes {
     private static final Kernels PORTABLE = Kernels.portable();

@@ -17,19 +17,20 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Primitives run one after the other, made for a number of threads before they first run: their code takes time and,
- * for a matrix product, a megabyte, and many kernels are only asked for to be compared with others. The library's
- * memory objects, which hold addresses, are kept in frames: a run takes one, so that several threads may run the same
- * primitives, and it sets only the addresses that are not those of the last run.
+ * Primitives that run one after the other. They are created, for a number of threads, before the first run: generating
+ * their code takes time and, for a matrix product, a megabyte, and many kernels are prepared only to be compared with
+ * others. Frames hold the library's memory objects, which hold addresses. A run takes a frame of its own, so that
+ * several threads can run the same primitives, and sets only the addresses that differ from those of the frame's last
+ * run.
  */
 final class Sequence {
     private static final int FRAMES = 16;
-    /** Places of different threads are in different lines of the cache. */
+    /** Slots of different threads are in different cache lines. */
     private static final int APART = 16;
     private static final int ARGUMENT_BYTES = 16;
     /**
-     * Of a primitive's description, of a primitive with its code, and of an operand's descriptions and memory objects:
-     * rounded from what products and elementwise functions of many shapes were seen to take.
+     * The memory of a primitive descriptor, of a primitive with its code, and of an operand's descriptors and memory
+     * objects: rounded averages, measured for products and elementwise functions of many shapes.
      */
     private static final long PLAN_BYTES = 100 << 10;
     private static final long PRIMITIVE_BYTES = 200 << 10;
@@ -45,17 +46,20 @@ final class Sequence {
     private final @Nullable Action[] actions;
     private final Operand[][] operands;
     private final Operand[] all;
-    /** Which of them move. */
+    /** The operands that move with each repetition. */
     private final int[] moving;
-    /** Where each step's arguments begin, in bytes. */
+    /** The offset of each step's arguments, in bytes. */
     private final long[] lists;
     private final Repetition repetition;
     private final long scratchBytes;
     private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES * APART);
-    /** Of more threads than there are places. */
+    /** The frames for which there is no slot. */
     private final ConcurrentLinkedQueue<Frame> more = new ConcurrentLinkedQueue<>();
 
-    /** The plans are released once the primitives are made, the handles at the kernel's end. */
+    /**
+     * The primitive descriptors are destroyed once the primitives are created, the other handles when the kernel is
+     * closed.
+     */
     Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, Repetition repetition,
             long scratchBytes) {
         this.dnnl = dnnl;
@@ -77,21 +81,21 @@ final class Sequence {
     }
 
     /**
-     * Which steps are run again.
+     * The steps that are repeated.
      *
      * @param once
-     *            how many of the first steps are not
+     *            the number of steps before them
      * @param until
-     *            the first of those after them that are run only once, too
+     *            the index of the first step after them
      * @param times
-     *            how often those between are run
+     *            how often they run
      * @param alternateDirection
-     *            whether they do not depend on one another, and are run in the opposite order in every second run
+     *            whether they are independent of one another, and every second run goes through them backwards
      */
     record Repetition(int once, int until, int times, boolean alternateDirection) {
     }
 
-    /** What Java does between primitives, with what they have left in scratch memory. */
+    /** Java code between primitives, which works on scratch memory. */
     @FunctionalInterface
     interface Action {
         void run(MemorySegment scratch, KernelContext context);
@@ -101,12 +105,12 @@ final class Sequence {
     record Step(@Nullable PrimitiveDescriptor descriptor, List<Operand> operands, @Nullable Action action) {
     }
 
-    /** What the library holds for it, estimated. */
+    /** The memory that the library holds for it, estimated. */
     long bytes() {
         return descriptors.length * (primitives == null ? PLAN_BYTES : PRIMITIVE_BYTES) + all.length * OPERAND_BYTES;
     }
 
-    /** Makes the primitives, if they are not there. */
+    /** Creates the primitives, unless they exist. */
     long[] load() {
         long[] there = primitives;
         return there != null ? there : made();
@@ -141,7 +145,7 @@ final class Sequence {
         return made;
     }
 
-    /** The library's objects of one run at a time. */
+    /** The memory objects of one run at a time. */
     private static final class Frame {
         /** The addresses of memory objects. */
         final long[] memories;
@@ -185,8 +189,8 @@ final class Sequence {
     }
 
     /**
-     * The frame that a thread has given last, if no other one has taken it; else any, for threads may have the same
-     * place; else a new one.
+     * Takes the frame that this thread gave back last, else any idle frame, since threads may share a slot, else a new
+     * one.
      */
     private Frame take(int place) {
         for (int i = 0; i < FRAMES; i++) {
@@ -208,7 +212,7 @@ final class Sequence {
         }
     }
 
-    /** Ends the uses of frames that no run has, after the kernel is closed. */
+    /** Ends the uses of idle frames after the kernel is closed. */
     private void retireIdle() {
         for (int i = 0; i < FRAMES; i++) {
             if (idle.getAndSet(slot(i), null) != null) {
@@ -229,7 +233,7 @@ final class Sequence {
         more.add(frame);
     }
 
-    /** Runs on tensors, shifted by so many bytes each. */
+    /** Runs on the data that begins so many bytes after the beginning of each tensor. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
         long[] made = load();
         int place = (int) Thread.currentThread().threadId();
@@ -248,7 +252,7 @@ final class Sequence {
             run(frame, made, repetition.until(), made.length, each, context);
         } finally {
             give(place, frame);
-            // The library has only addresses: the tensors' memory must not be freed meanwhile.
+            // The library has only addresses: the tensors must stay reachable while it runs.
             Reference.reachabilityFence(arguments);
             Reference.reachabilityFence(context);
         }

@@ -19,8 +19,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the primitives of a kernel, and the reorders that lie between the layouts that it is given and those that
- * the primitives want.
+ * Collects the primitives of a kernel, and the reorders between the layouts of its operands and those that the
+ * primitives need.
  */
 final class SequenceBuilder {
     private final Dnnl dnnl;
@@ -51,7 +51,7 @@ final class SequenceBuilder {
     Sequence build() {
         steps.addAll(last);
         int end = until == 0 ? steps.size() : until;
-        // All steps share one scratchpad, after the regions that carry values from one step to the next.
+        // All steps share one scratchpad, which follows the regions for values that later steps read.
         List<Sequence.Step> placed = new ArrayList<>();
         for (Sequence.Step step : steps) {
             List<Operand> operands = new ArrayList<>();
@@ -120,20 +120,21 @@ final class SequenceBuilder {
         return type;
     }
 
-    /** A float32 tensor whose elements lie one after the other. */
+    /** A float32 tensor whose elements are contiguous. */
     MemoryDescriptor rowMajor(long... dims) {
         return describe(dims, DType.FLOAT32, Shape.of(dims).strides());
     }
 
     /**
-     * The step of a dimension of one element is never taken, but the library orders dimensions by steps, and gives
-     * wrong results if such a one seems to lie within others. Here that of batches of matrices.
+     * The strides with those of batch dimensions of length 1 replaced by that of an outermost dimension. Nothing uses
+     * such a stride, but the library orders dimensions by strides, and gives wrong results if one of length 1 is placed
+     * within others.
      */
     static long[] outermost(long[] dims, long[] strides) {
         return outermost(dims, strides, dims.length - 2);
     }
 
-    /** For the first so many dimensions: those of a matrix have steps that mean something. */
+    /** Replaces the strides of the first dimensions only: those of a matrix are significant. */
     private static long[] outermost(long[] dims, long[] strides, int count) {
         long[] all = strides.clone();
         long reach = 1;
@@ -243,7 +244,7 @@ final class SequenceBuilder {
         return handles.owned(dnnl, dnnl.copy(descriptor));
     }
 
-    /** An input that the primitive may want in another layout. */
+    /** An input, which is reordered if the primitive needs another layout. */
     Operand input(int argument, int slot, MemoryDescriptor given, @Nullable MemoryDescriptor wanted) {
         if (wanted == null || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
@@ -254,7 +255,7 @@ final class SequenceBuilder {
         return inside;
     }
 
-    /** An output that the primitive may write in another layout. */
+    /** An output, which is reordered if the primitive writes another layout. */
     Operand output(int argument, int slot, MemoryDescriptor given, @Nullable MemoryDescriptor wanted) {
         if (wanted == null || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
@@ -265,7 +266,7 @@ final class SequenceBuilder {
         return inside;
     }
 
-    /** A value that lives from one step to a later one. */
+    /** A value in scratch memory that later steps read. */
     Operand temporary(int argument, MemoryDescriptor descriptor) {
         return new Operand(argument, region(dnnl.size(descriptor)), copied(descriptor));
     }
@@ -318,20 +319,20 @@ final class SequenceBuilder {
         action((memory, _) -> memory.asSlice(from, to - from).fill((byte) 0));
     }
 
-    /** The steps that follow are run so many times, each time with their operands a pitch further on. */
+    /** Repeats the steps that follow; operands move by their pitch with each repetition. */
     void repeat(int count) {
         once = steps.size();
         times = count;
     }
 
-    /** The steps that follow are run once. */
+    /** The steps that follow run once. */
     void endRepeat() {
         until = steps.size();
     }
 
     /**
-     * The steps that follow do not depend on one another: every second run goes through them backwards, and so begins
-     * with what is still in the cache.
+     * The steps that follow are independent of one another: every second run goes through them backwards, so that it
+     * begins with data that is still in the cache.
      */
     void alternateDirection() {
         once = steps.size();
@@ -346,7 +347,7 @@ final class SequenceBuilder {
         steps.add(stepOf(descriptor, List.of(operands)));
     }
 
-    /** Adds what Java does; it reads and writes regions of scratch memory only. */
+    /** Adds Java code, which reads and writes regions of scratch memory only. */
     void action(Sequence.Action action) {
         steps.add(new Sequence.Step(null, List.of(), action));
     }

@@ -7,17 +7,17 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** What the library can read. */
+/** Checks and changes of layouts for the library. */
 final class Specs {
     private Specs() {
     }
 
-    /** Whether all run forwards and repeat nothing: other views are for plain Java. */
+    /** Whether no tensor has a negative or zero stride: plain Java computes with such views. */
     static boolean areForward(TensorSpec... specs) {
         return Arrays.stream(specs).allMatch(Specs::isForward);
     }
 
-    /** What a view repeats by a stride of 0 as a dimension of length 1, which the library repeats by itself. */
+    /** Replaces dimensions with a stride of 0 by dimensions of length 1, which the library broadcasts. */
     static TensorSpec collapsed(TensorSpec spec) {
         if (!(spec.layout() instanceof Layout.Strided strided)) {
             return spec;
@@ -30,7 +30,7 @@ final class Specs {
         return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides));
     }
 
-    /** Whether the elements lie one after the other, in whatever order of dimensions. */
+    /** Whether the elements are contiguous in any order of the dimensions. */
     static boolean isDense(TensorSpec spec) {
         if (spec.layout() instanceof Layout.Opaque || !isForward(spec)) {
             return false;
@@ -52,9 +52,9 @@ final class Specs {
     }
 
     /**
-     * Whether elements share memory in a way that the library's descriptors do not allow: with steps in ascending order,
-     * each must reach beyond all elements of the dimensions before it. A step of 0 repeats and is allowed; a dimension
-     * of one element has no step.
+     * Whether elements share memory in a way that the library's descriptors do not allow: with steps in ascending
+     * order, each must reach beyond all elements of the dimensions before it. A step of 0 repeats and is allowed; a
+     * dimension of one element has no step.
      */
     static boolean overlaps(long[] dims, long[] strides) {
         if (Arrays.stream(dims).anyMatch(dim -> dim == 0)) {

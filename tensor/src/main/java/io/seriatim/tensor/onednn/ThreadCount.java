@@ -6,11 +6,11 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /**
- * How many OpenMP threads primitives use. OpenMP keeps that number for each thread of the operating system. A platform
- * thread is one of them, so the number is remembered here and set only when it differs. A virtual thread runs on one
- * carrier now and on another one after it has blocked, and other virtual threads set other numbers there meanwhile:
- * nothing can be remembered for it. It sets the number directly before each primitive that it runs, without anything in
- * between that blocks, and has primitives made, which takes locks, by a platform thread.
+ * The number of OpenMP threads that primitives use. OpenMP keeps it for each thread of the operating system. For a
+ * platform thread the number is cached here and set only when it differs. A virtual thread may continue on another
+ * carrier after it has blocked, and other virtual threads change the number of a carrier: nothing can be cached for it.
+ * It sets the number directly before each primitive that it runs, without blocking in between. Creating primitives
+ * takes locks, so that a platform thread does it for a virtual one.
  */
 final class ThreadCount {
     private static final ThreadLocal<int[]> CURRENT = ThreadLocal.withInitial(() -> new int[1]);
@@ -18,7 +18,7 @@ final class ThreadCount {
     private ThreadCount() {
     }
 
-    /** Before a run. Whether the number must be set again before each of its primitives: then it is not set here. */
+    /** Sets the number before a run, unless it must be set before each primitive: then the result is true. */
     static boolean isSetEachTime(Dnnl dnnl, int threads) {
         if (Thread.currentThread().isVirtual()) {
             return true;
@@ -32,8 +32,8 @@ final class ThreadCount {
     }
 
     /**
-     * What is made with a number of threads: the library plans primitives for as many as the thread that makes them may
-     * use.
+     * Creates something with a number of threads: the library plans primitives for as many threads as the creating
+     * thread may use.
      */
     static <T> T with(Dnnl dnnl, int threads, Supplier<T> made) {
         if (!isSetEachTime(dnnl, threads)) {

@@ -19,28 +19,28 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A computation whose post-ops the library has not, or only slowly: they follow as kernels of their own, in place.
- * Better than plain Java for the whole. Between them a 16-bit result is rounded.
+ * A computation whose post-ops the library cannot fuse, or only slowly: they run afterwards as kernels of their own, in
+ * place. That is faster than plain Java for the whole. A 16-bit result is rounded between them.
  */
-final class PostOpsApart implements Kernel {
+final class UnfusedPostOps implements Kernel {
     private final Kernel main;
     private final int[] mainArguments;
     private final List<Follower> followers;
 
-    /** A post-op with the places of its operands. */
+    /** A post-op with the indices of its operands. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Follower(Kernel kernel, int[] arguments) {
     }
 
-    private PostOpsApart(Kernel main, int[] mainArguments, List<Follower> followers) {
+    private UnfusedPostOps(Kernel main, int[] mainArguments, List<Follower> followers) {
         this.main = main;
         this.mainArguments = mainArguments;
         this.followers = followers;
     }
 
     /**
-     * Null where the library has not even the computation without post-ops, or an accumulation needs what the output
-     * held.
+     * Null where the library does not have the computation without post-ops, or where an accumulation needs the
+     * previous elements of the output.
      */
     static <C extends Computation> @Nullable Kernel of(List<PostOp> postOps, C plain, @Nullable TensorSpec[] arguments,
             BiFunction<C, @Nullable TensorSpec[], @Nullable Kernel> library) {
@@ -55,7 +55,7 @@ final class PostOpsApart implements Kernel {
         int[] places = new int[inputs + 1];
         Arrays.setAll(places, i -> i < inputs ? i : output);
         Kernel main = library.apply(plain, at(arguments, places));
-        return main == null ? null : new PostOpsApart(main, places, followers(postOps, inputs, arguments));
+        return main == null ? null : new UnfusedPostOps(main, places, followers(postOps, inputs, arguments));
     }
 
     private static boolean areOfType(DType dtype, @Nullable TensorSpec[] arguments, int from) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * spatial...]; output y [n, c, output...].
  *
  * @param kind
- *            what is taken of a window
+ *            the reduction of a window
  * @param output
  *            the result's size in each spatial dimension
  */

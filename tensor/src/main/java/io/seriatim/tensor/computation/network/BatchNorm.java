@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Batch normalisation (Ioffe, Szegedy, 2015) of each channel: y = (x − mean) / √(variance + ε) · scale + bias. Inputs x
  * [n, c, up to three more], scale [c], bias [c] and, unless training, mean [c] and variance [c]; outputs y and, when
  * training, the batch's mean [c] and 1 / √(variance + ε) [c], where the variance is divided by the number of elements.
- * What is [c] is float32 where x is smaller than that.
+ * Operands of shape [c] are float32 if x has 16 bits.
  *
  * @param epsilon
  *            is added to the variance

@@ -7,9 +7,9 @@ import io.seriatim.tensor.kernel.Computation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link BatchNorm} whose statistics are given does to each channel, as y = x · factor + shift: factor = scale /
- * √(variance + ε), shift = bias − mean · factor. Inputs scale, bias, mean and variance, outputs factor and shift; all
- * are float32 [c].
+ * A {@link BatchNorm} with given statistics, as y = x · factor + shift for each channel: factor = scale / √(variance +
+ * ε), shift = bias − mean · factor. Inputs scale, bias, mean and variance, outputs factor and shift; all are float32
+ * [c].
  *
  * @param epsilon
  *            is added to the variance

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * √(variance + ε) [c] (when training), or the mean and variance that were given; outputs dx, dscale [c], dbias [c].
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record BatchNormGrad(BatchNorm forward) implements Computation {
     @Override

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param bias
  *            whether there is a bias
  * @param postOps
- *            what is done to each element of the result, in order
+ *            the functions applied to each element of the result, in order
  */
 public record Convolution(Window window, int groups, boolean bias, List<PostOp> postOps) implements Computation {
     /** Copies the list. */

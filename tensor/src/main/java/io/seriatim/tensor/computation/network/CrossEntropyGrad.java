@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * label), where a class number stands for 1 at that class and 0 elsewhere; 0 where the label is the one to ignore.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record CrossEntropyGrad(CrossEntropy forward) implements Computation {
     @Override

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * [n, groups]; outputs dx, dscale and dbias, which are there as scale and bias are.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record GroupNormGrad(GroupNorm forward) implements Computation {
     @Override

@@ -8,18 +8,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Images of another size. Input x [n, c, spatial...]; output y [n, c, output...]. Places are reckoned in float32, as
- * the formulas of {@link Kind} say, and kept inside of x.
+ * Images resized. Input x [n, c, spatial...]; output y [n, c, output...]. Places are reckoned in float32, as the
+ * formulas of {@link Kind} say, and kept inside of x.
  *
  * @param kind
- *            what a place of y is made of
+ *            the elements of x for each position of y
  * @param output
  *            the result's size in each spatial dimension
  * @param steps
- *            how far it is in x from one place of y to the next, in each spatial dimension
+ *            the distance in x between neighbours of y, in each spatial dimension
  */
 public record Interpolation(Kind kind, List<Long> output, List<Float> steps) implements Computation {
-    /** What place i of y is made of, with s the step. */
+    /** The elements of x for position i of y, with s the step. */
     public enum Kind {
         /** The element ⌊s · i⌋. */
         NEAREST,

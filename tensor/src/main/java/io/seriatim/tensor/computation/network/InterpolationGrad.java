@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * are parameters.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  * @param spatial
  *            the spatial dimensions of dx
  */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * dx = (g − mean(g) − x̂ · mean(g · x̂)) / √(variance + ε), dscale = Σ dy · x̂, dbias = Σ dy over the rows.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record LayerNormGrad(LayerNorm forward) implements Computation {
     @Override

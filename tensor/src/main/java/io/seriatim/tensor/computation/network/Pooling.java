@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  * by those of x and of the padding.
  *
  * @param kind
- *            what is taken of a window
+ *            the reduction of a window
  * @param kernel
  *            the window's size in each spatial dimension
  * @param window
  *            how it moves
  */
 public record Pooling(Kind kind, List<Long> kernel, Window window) implements Computation {
-    /** What is taken of a window. */
+    /** The reductions of a window. */
     public enum Kind {
         /** The largest element; NaN if there is one. */
         MAX,

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *            whether sequences have lengths of their own
  */
 public record Recurrence(Cell cell, boolean backwards, boolean lengths) implements Computation {
-    /** What a step computes. */
+    /** The cells. */
     public enum Cell {
         /**
          * Long short-term memory (Hochreiter, Schmidhuber, 1997). With σ of the gates i, f, o and tanh of g: c = f · c

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * gradients of weights and bias are du transposed times h before each step, and the sum of du over steps and batch.
  *
  * @param forward
- *            what it is the gradient of
+ *            the forward computation
  */
 public record RecurrenceGrad(Recurrence forward) implements Computation {
     @Override

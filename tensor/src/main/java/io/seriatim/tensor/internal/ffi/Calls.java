@@ -37,7 +37,7 @@ final class Calls {
     private Calls() {
     }
 
-    /** A signature that fits all functions of up to so many arguments that can be passed in any order. */
+    /** The signature that all functions share. */
     private static final class Shared {
         static final MethodHandle CALL = LINKER.downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts()));
 
@@ -60,7 +60,7 @@ final class Calls {
         }
     }
 
-    /** A function of two pointers or sizes that is over in a moment. */
+    /** Calls a function of two pointers or sizes that returns quickly and never blocks. */
     static int instant(MemorySegment function, long first, long second) {
         try {
             return (int) INSTANT.invokeExact(function, first, second);
@@ -82,7 +82,7 @@ final class Calls {
         return IS_LINUX ? shared(function, arguments) : own(function, result, parameters, arguments);
     }
 
-    /** By the one signature for all. */
+    /** Calls a function by the shared signature. */
     static long shared(MemorySegment function, Object... arguments) {
         long[] p = new long[INTEGERS];
         float[] f = new float[FLOATS];
@@ -104,7 +104,7 @@ final class Calls {
         }
     }
 
-    /** By the function's own signature. */
+    /** Calls a function by its own signature. */
     static long own(MemorySegment function, ValueLayout result, String parameters, Object... arguments) {
         MemoryLayout[] layouts = parameters.chars().mapToObj(c -> switch (c) {
             case 'p' -> ValueLayout.JAVA_LONG;

@@ -286,8 +286,8 @@ public final class Dnnl {
     }
 
     /**
-     * Whether two descriptors have the same blocks: if the blocks are large enough, the tensor of one can lie in that of
-     * the other.
+     * Whether two descriptors have the same blocks: if the blocks are large enough, the tensor of one can lie in that
+     * of the other.
      *
      * @param a
      *            a descriptor

@@ -4,11 +4,11 @@ import io.seriatim.device.internal.ffi.NativeMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the kernel library has released on the C library's heap. glibc keeps much of it; when it has become much, the
- * heap is trimmed.
+ * Counts the memory that the kernel library has freed on the C library's heap. glibc keeps much of it for itself, so
+ * the heap is trimmed from time to time.
  */
 public final class NativeHeap {
-    /** So much is released before the heap is trimmed, which takes some milliseconds. */
+    /** The heap is trimmed after so many freed bytes; that takes some milliseconds. */
     private static final long STEP = 32L << 20;
     private static final AtomicLong RELEASED = new AtomicLong();
 
@@ -16,10 +16,10 @@ public final class NativeHeap {
     }
 
     /**
-     * Counts what was released, and trims the heap when it has become much.
+     * Counts freed memory, and trims the heap if there is enough of it.
      *
      * @param bytes
-     *            how much, estimated
+     *            the number of bytes, estimated
      */
     public static void released(long bytes) {
         if (bytes > 0 && RELEASED.addAndGet(bytes) >= STEP) {

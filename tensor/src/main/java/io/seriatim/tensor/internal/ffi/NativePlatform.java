@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the native libraries are called on a kind of machine.
+ * The names of the native libraries for a kind of machine.
  *
  * @param classifier
  *            of the Maven artifact that holds them
