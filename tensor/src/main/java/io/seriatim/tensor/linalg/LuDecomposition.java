@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The LU decomposition of a square matrix with partial pivoting (Golub, Van Loan: Matrix Computations, 3.4). It subtracts
- * rows from rows, which the JIT compiles to vector instructions; decision 045 compares it with libraries.
+ * The LU decomposition of a square matrix with partial pivoting (Golub, Van Loan: Matrix Computations, 3.4). It
+ * subtracts rows from rows, which the JIT compiles to vector instructions; decision 045 compares it with libraries.
  */
 public final class LuDecomposition {
     /** The upper triangle, and below the diagonal the lower triangle, whose own diagonal is 1. */

@@ -1,8 +1,8 @@
 package io.seriatim.tensor.numerics;
 
 /**
- * Quantiles of the normal distribution (Wichura: Algorithm AS 241, Applied Statistics 37, 1988; PPND16), and the inverse
- * of the error function.
+ * Quantiles of the normal distribution (Wichura: Algorithm AS 241, Applied Statistics 37, 1988; PPND16), and the
+ * inverse of the error function.
  */
 public final class NormalQuantile {
     /** Φ(−2). */

@@ -7,7 +7,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 
 /**
- * A tensor seen as vectors along one axis: a softmax or a sort works on one after the other.
+ * A view of a tensor as vectors along one axis, for a softmax or a sort of each vector.
  *
  * @param count
  *            how many vectors

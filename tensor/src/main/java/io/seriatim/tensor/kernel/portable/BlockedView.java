@@ -8,10 +8,10 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Arrays;
 
 /**
- * A batch of float32 or bfloat16 images as a matrix with one image a row, worked on in groups of channels: as many as a
- * tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT
- * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel
- * is added up at last.
+ * A batch of float32 or bfloat16 images as a matrix with one image in a row. It is processed in groups of as many
+ * channels as fit into a tile; if a single channel does not fit, its columns are several tiles. Columns are summed,
+ * which the JIT vectorises: a few rows in float, then these sums in double. The sums of a channel's columns are added
+ * last.
  *
  * @param rows
  *            how many images
@@ -96,7 +96,7 @@ record BlockedView(int rows, int channels, int length, DType dtype) {
         }
     }
 
-    /** Four sums at once: an addition takes as long as four of them. */
+    /** Four independent sums hide the latency of an addition. */
     private static double total(double[] values, int from, int to) {
         double a = 0;
         double b = 0;
@@ -144,7 +144,7 @@ record BlockedView(int rows, int channels, int length, DType dtype) {
         }
     }
 
-    /** Gives each column of a tile its channel's number. */
+    /** Sets each column of a tile to the value of its channel. */
     void spread(double[] ofChannels, int column, int count, float[] tile) {
         int from = 0;
         while (from < count) {

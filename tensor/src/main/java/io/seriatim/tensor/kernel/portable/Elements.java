@@ -10,16 +10,15 @@ import io.seriatim.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An operand's elements in the row-major order of the shape that it broadcasts to: any stretch of them can be moved to
- * an array and back. Its loops are merged for itself alone, so that a dense operand is one row, whatever others look
- * like.
+ * An operand's elements in the row-major order of the shape that it broadcasts to: any range of them can be copied to
+ * an array and back. Its loops are merged independently of other operands, so that a dense operand is one row.
  */
 record Elements(DType dtype, LoopNest nest) {
     static Elements of(TensorSpec operand, Shape shape) {
         return new Elements(operand.dtype(), LoopNest.of(shape, Tensor.broadcastStrides(operand, shape)));
     }
 
-    /** Whether it is the same element all over. */
+    /** Whether it repeats a single element. */
     boolean isRepeated() {
         return nest.rows() == 1 && (nest.rowStride(0) == 0 || nest.rowLength() == 1);
     }

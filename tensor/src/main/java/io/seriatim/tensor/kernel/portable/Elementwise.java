@@ -14,8 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks operands that broadcast to one shape, a tile at a time: loads a tile of each input, computes, stores the
- * output's. Since a tile is loaded before it is stored, the output may be one of the inputs.
+ * Walks operands that broadcast to one shape, a tile at a time: loads a tile of each input, computes, and stores the
+ * tile of the output. Since a tile is loaded before it is stored, the output may be one of the inputs.
  */
 final class Elementwise {
     private final LoopNest nest;
@@ -43,7 +43,7 @@ final class Elementwise {
         this.inputs = inputs;
     }
 
-    /** For inputs, and an output whose shape is walked. An operand that is left out is not loaded. */
+    /** Walks the shape of the output. An operand that is left out is not loaded. */
     static Elementwise of(DType arithmetic, TensorSpec output, @Nullable TensorSpec... inputs) {
         Shape shape = output.shape();
         long[][] strides = new long[inputs.length + 1][];

@@ -14,23 +14,22 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for infinities and NaN: the numbers whose exponents are all ones. Memory is taken 64 bits at a time, with as
- * many numbers as there are in them. Where one is added to an exponent alone, only one of all ones carries into the
- * place of the sign; what has carried is collected, and looked at after each tile. The JIT makes vector instructions of
- * that.
+ * Finds infinities and NaN, whose exponents have all bits set. Memory is read 64 bits at a time, which hold several
+ * numbers. Adding one to the exponent alone carries into the sign bit only if all its bits are set; the carries are
+ * combined, and checked after each tile. The JIT vectorises that.
  */
 final class FiniteNumbers {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /**
-     * Of one type.
+     * The bit masks of a type.
      *
      * @param exponents
-     *            which bits are exponents
+     *            the bits of the exponents
      * @param ones
-     *            the lowest bit of each
+     *            the lowest bit of each exponent
      * @param signs
-     *            the bit above each
+     *            the bit above each exponent
      */
     private record Bits(long exponents, long ones, long signs) {
         static final Bits HALF = new Bits(0x7c007c007c007c00L, 0x0400040004000400L, 0x8000800080008000L);
@@ -83,7 +82,7 @@ final class FiniteNumbers {
             }
             at += (long) count * Long.BYTES;
         }
-        // What is left is less than 64 bits.
+        // Fewer than 64 bits remain.
         tile[0] = 0;
         for (int shift = 0; at < end; at++, shift += Byte.SIZE) {
             tile[0] |= (memory.get(ValueLayout.JAVA_BYTE, at) & 0xffL) << shift;

@@ -14,8 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums, differences, products, quotients and extremes of float32, what programs consist of: with as little around the
- * loops as possible, since many a tensor has but a few elements. Short rows go straight from memory to memory.
+ * Sums, differences, products, quotients and extremes of float32, the most frequent operations: with little code around
+ * the loops, since many tensors have few elements. Short rows are computed directly from memory to memory.
  */
 final class FloatBinary extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED

@@ -6,18 +6,18 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The exponential of dense float32, for all values within one unit in the last place, where the library's is not right.
- * With n the whole number next to x / ln 2, eˣ is 2ⁿ times a polynomial of x − n ln 2: S. L. Moshier, Cephes
- * Mathematical Library, {@code expf}, of which these are the coefficients. 2ⁿ is multiplied in two parts, since neither
- * the largest nor the smallest results have one that is a normal number. The loops are such that the JIT makes vector
- * instructions of them; as in {@link FloatLog}, floats are made of bits by way of the output's memory.
+ * The exponential of dense float32, within one unit in the last place for all values, including those for which the
+ * library's is inaccurate. With n the whole number next to x / ln 2, eˣ is 2ⁿ times a polynomial of x − n ln 2: S. L.
+ * Moshier, Cephes Mathematical Library, {@code expf}, of which these are the coefficients. 2ⁿ is multiplied in two
+ * parts, since neither the largest nor the smallest results have one that is a normal number. The JIT vectorises the
+ * loops; as in {@link FloatLog}, bits become floats through the output's memory.
  */
 public final class FloatExp {
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final float LOG2_E = (float) 1.4426950408889634;
-    /** Added and subtracted, it rounds to a whole number. */
+    /** Adding and subtracting it rounds to a whole number. */
     private static final float ROUND = 0x1.8p23f;
     /** Beyond these the result is 0 or infinite. */
     private static final float LEAST = -104;
@@ -32,17 +32,17 @@ public final class FloatExp {
      * Computes.
      *
      * @param from
-     *            where the arguments are
+     *            the memory of the arguments
      * @param fromAt
-     *            the first one's place, in bytes
+     *            the offset of the first element, in bytes
      * @param to
-     *            where the results go; may be where the arguments are
+     *            the memory of the results, which may be that of the arguments
      * @param toAt
-     *            the first one's place, in bytes
+     *            the offset of the first element, in bytes
      * @param size
-     *            how many
+     *            the number of elements
      * @param context
-     *            the calling thread's
+     *            the context of the calling thread
      */
     public static void run(MemorySegment from, long fromAt, MemorySegment to, long toAt, long size,
             KernelContext context) {
@@ -68,7 +68,7 @@ public final class FloatExp {
         }
     }
 
-    /** Makes polynomials of values, and the whole numbers that say by which powers of 2 they are to be multiplied. */
+    /** Computes the polynomials of values, and the exponents of the powers of 2 that multiply them. */
     private static void polynomials(float[] values, float[] exponents, int count) {
         for (int i = 0; i < count; i++) {
             float x = values[i];

@@ -13,12 +13,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The natural logarithm of dense float32, within one unit in the last place. The library's is off by 4e-6, near 1 by
- * more than a thousandth of the result, and is not faster. A number is split into 2ᵉ and a factor from √½ to √2, whose
+ * The natural logarithm of dense float32, within one unit in the last place. The library's error is 4e-6, near 1 more
+ * than a thousandth of the result, and it is not faster. A number is split into 2ᵉ and a factor from √½ to √2, whose
  * logarithm is a polynomial: S. L. Moshier, Cephes Mathematical Library, {@code logf}, of which these are the
- * coefficients. The loops are such that the JIT makes vector instructions of them. It makes none of
- * {@link Float#intBitsToFloat}, so the factors go from integers to floats by way of the output's memory, which is
- * written afterwards anyway. What is no positive normal number is computed again in double.
+ * coefficients. The JIT vectorises the loops. It does not vectorise {@link Float#intBitsToFloat}, so the factors are
+ * converted from integers to floats through the output's memory, which is written afterwards anyway. Other arguments
+ * than positive normal numbers are computed again in double.
  */
 final class FloatLog extends PortableKernel {
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -106,7 +106,7 @@ final class FloatLog extends PortableKernel {
         }
     }
 
-    /** Whether there is anything but positive normal numbers: one of the differences is negative then. */
+    /** Whether not all numbers are positive normal numbers: then one of the differences is negative. */
     private static boolean hasOthers(int[] bits, int count) {
         int signs = 0;
         for (int i = 0; i < count; i++) {

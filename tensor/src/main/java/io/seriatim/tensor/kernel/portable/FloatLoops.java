@@ -4,17 +4,16 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
 
 /**
- * Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions.
- * It does so only for loops that it has seen run long, so one that is asked for a few elements computes more, whose
- * values no one reads: else a program that begins with small tensors would be slow with large ones ever after.
+ * Functions over tiles of floats, with a loop for each cheap function, which the JIT vectorises. It does so only for
+ * loops that ran long in the profile. So a loop over few elements computes more of them, whose values are ignored:
+ * otherwise a program that begins with small tensors would stay slow with large ones.
  */
 public final class FloatLoops {
     /**
-     * What a loop computes at least; the arrays are not shorter. Loops that run shorter than this the JIT does not
-     * unroll enough.
+     * The fewest elements that a loop computes; arrays are not shorter. The JIT does not unroll shorter loops enough.
      */
     public static final int LEAST = 192;
-    // Of loops whose instructions are slow themselves: unrolling adds nothing to them.
+    // For loops with slow instructions, which gain nothing from unrolling.
     private static final int LEAST_OF_SLOW = 64;
 
     private FloatLoops() {
@@ -34,7 +33,7 @@ public final class FloatLoops {
      * @param y
      *            gets the results, and anything after them; may be {@code x}
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void unary(Unary.Function function, float alpha, float beta, float[] x, float[] y, int count) {
         int n = Math.max(count, LEAST);
@@ -121,14 +120,14 @@ public final class FloatLoops {
     }
 
     /**
-     * The gradient of the maximum with 0, from what it was applied to or its result: 0 takes dy's sign along, and lets
-     * no infinity pass unseen.
+     * The gradient of the maximum with 0, from the function's input or result. It is a product with dy, so that 0 takes
+     * the sign of dy, and 0 times an infinite dy is NaN.
      */
     static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
-            // 1 where x > 0, else 0, without a branch, which would be guessed wrong every other time: so large, the
-            // least number above 0 is a whole one, and NaN becomes 0.
+            // 1 where x > 0, else 0, without a branch, which would often be mispredicted: the factor makes the least
+            // positive number at least 1, and NaN becomes 0.
             int step = Math.max(0, Math.min(1, (int) (x[i] * 0x1p100f * 0x1p100f)));
             dx[i] = dy[i] * step;
         }
@@ -142,10 +141,7 @@ public final class FloatLoops {
         }
     }
 
-    /**
-     * The gradient of the hyperbolic tangent, from its result: as a product, since near 1 the square would be rounded
-     * too much.
-     */
+    /** The gradient of the hyperbolic tangent, from its result: as a product, since the square loses digits near 1. */
     static void tanhGrad(float[] y, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
@@ -165,7 +161,7 @@ public final class FloatLoops {
      * @param out
      *            gets the results, and anything after them; may be one of the operands
      * @param count
-     *            how many
+     *            the number of elements
      */
     public static void binary(Binary.Function function, float[] x, float[] y, float[] out, int count) {
         int n = Math.max(count, LEAST);

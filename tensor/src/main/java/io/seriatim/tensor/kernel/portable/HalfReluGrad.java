@@ -14,9 +14,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of the maximum with 0, of bfloat16: two neighbours at a time as one integer, in lanes of 16 bits that no
- * carry leaves. Loops over 16 bits do not become vector instructions, and to convert takes longer than to compute. As
- * in {@link FloatLoops#reluGrad}, 0 takes dy's sign along, and lets no infinity pass unseen.
+ * The gradient of the maximum with 0, of bfloat16: two neighbours at a time as one integer, in lanes of 16 bits without
+ * carries between them. The JIT does not vectorise loops over 16 bits, and conversion takes longer than the
+ * computation. As in {@link FloatLoops#reluGrad}, 0 takes the sign of dy, and 0 times an infinite dy is NaN.
  */
 final class HalfReluGrad extends PortableKernel {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -24,9 +24,9 @@ final class HalfReluGrad extends PortableKernel {
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int SIGNS = 0x80008000;
     private static final int EXPONENTS = 0x7f807f80;
-    /** What makes all exponents overflow that are those of infinities and NaN. */
+    /** Added to an exponent, it overflows for infinities and NaN. */
     private static final int LAST_EXPONENT = 0x00800080;
-    /** What makes magnitudes overflow that are not 0, and those beyond infinity. */
+    /** Added to a magnitude, it overflows for those that are not 0, and for those beyond infinity. */
     private static final int NOT_ZERO = 0x7fff7fff;
     private static final int BEYOND_INFINITY = 0x007f007f;
 

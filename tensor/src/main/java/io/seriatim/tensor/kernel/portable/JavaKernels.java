@@ -12,10 +12,7 @@ import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
 
-/**
- * Kernels in plain Java that are faster than a library's. They are asked first; for what they are not made for they
- * give null.
- */
+/** Kernels in plain Java that are faster than a library's. They are asked first, and decline other computations. */
 public final class JavaKernels implements KernelProvider {
     static final String PROVIDER = "java";
     private static final List<DType> FLOAT32 = List.of(DType.FLOAT32);

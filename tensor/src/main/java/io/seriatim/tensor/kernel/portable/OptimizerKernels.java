@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Optimizer steps, a tile at a time: parameter, gradient and accumulators are loaded into arrays, updated there in
- * loops that the JIT compiles to vector instructions, and stored. Every byte passes once, except for Lamb, which needs
- * the norms of its whole step first.
+ * loops that the JIT compiles to vector instructions, and stored. Every byte is read and written once, except for Lamb,
+ * which needs the norms of its whole step first.
  */
 final class OptimizerKernels {
     private static final List<DType> TYPES = List.of(DType.FLOAT32, DType.FLOAT64);
@@ -98,7 +98,7 @@ final class OptimizerKernels {
         rates.advance(update, all);
     }
 
-    /** For each row where it is among the indexes. */
+    /** The position of each row among the indexes. */
     private static Map<Long, List<Integer>> places(PortableKernel.Arguments all, Update update) {
         long[] rows = all.get(update.skip()).toLongArray();
         long height = all.get(0).shape().dim(0);
@@ -125,7 +125,7 @@ final class OptimizerKernels {
         return Tensor.of(grad.dtype(), sums, grad.select(0, 0).shape().dims());
     }
 
-    /** What is the same for all elements of a step. */
+    /** The values that are the same for all elements of a step. */
     private record Rates(double lr, double pow1, double pow2, double trust) {
         static Rates of(Update update, PortableKernel.Arguments all) {
             int at = 3 + update.accumulators();
@@ -166,7 +166,7 @@ final class OptimizerKernels {
                     set(all.get(at + 1), pow2 * lamb.beta2());
                 }
                 default -> {
-                    // The others have no powers, or leave them to a later operation.
+                    // Other optimizers have no powers, or update them in a later operation.
                 }
             }
         }

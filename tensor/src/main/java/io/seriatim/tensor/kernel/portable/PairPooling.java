@@ -36,7 +36,7 @@ final class PairPooling extends PortableKernel {
     private static final long LOW = 0xffffffffL;
     private static final int UPPER = 0xffff0000;
 
-    /** The tile that has what longs have of float32. */
+    /** The tile for the float32 halves of longs. */
     private static final int PAIRS = 5;
 
     private final boolean gradient;

@@ -14,8 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batch normalisation of float32 and bfloat16 with the batch's own mean and variance, and its gradient. Some channels
- * after the other, so that their elements, which are gone over two or three times, stay in the cache.
+ * Batch normalisation of float32 and bfloat16 with the batch's own mean and variance, and its gradient. A few channels
+ * at a time, so that their elements, which are read two or three times, stay in the cache.
  */
 final class PanelNorm extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED

@@ -13,8 +13,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums of float32 over all dimensions but one in the middle, and not over that: the gradients of convolutions' biases.
- * Sums over rows alone are faster without.
+ * Sums of float32 over all dimensions except one in the middle, such as the gradients of convolutions' biases. It is
+ * not used for sums over rows alone, which are faster otherwise.
  */
 final class PanelSum extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -28,7 +28,7 @@ final class PanelSum extends PortableKernel {
         this.panel = panel;
     }
 
-    /** Null where the sums are others, or so few that loops over rows do not pay. */
+    /** Null for other reductions, and for sums that are too small. */
     static @Nullable Kernel of(Reduction reduction, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
@@ -46,8 +46,8 @@ final class PanelSum extends PortableKernel {
     }
 
     /**
-     * What is summed before the dimensions that stay, these, and what is summed after them; no dimensions if they are
-     * not one after the other.
+     * The sizes of the summed dimensions before the kept ones, of the kept ones, and of the summed ones after them;
+     * empty if the kept ones are not neighbours.
      */
     private static Shape flattened(Shape shape, boolean[] reduced) {
         long[] dims = {1, 1, 1};

@@ -3,7 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 /**
  * The counter-based random generator Philox 4×32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:
  * As Easy as 1, 2, 3, SC 2011). Block i of a key is a function of the key and i alone, so any part of a sequence can be
- * made anywhere.
+ * computed independently.
  */
 public final class Philox {
     private static final long MULTIPLIER_0 = 0xD2511F53L;
@@ -26,9 +26,9 @@ public final class Philox {
      * @param first
      *            the lower half of the counter of the first block
      * @param into
-     *            gets 4 numbers a block
+     *            the array that receives 4 numbers for each block
      * @param blocks
-     *            how many
+     *            the number of blocks
      */
     public static void fill(long key, long stream, long first, int[] into, int blocks) {
         for (int i = 0; i < blocks; i++) {

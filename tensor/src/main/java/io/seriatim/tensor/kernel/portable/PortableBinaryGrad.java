@@ -18,8 +18,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradients of functions of two elements: a result's gradient is summed, in double, over the elements that the
- * operand was repeated for.
+ * The gradients of functions of two elements: a result's gradient is summed, in double, over the elements for which the
+ * operand was repeated.
  */
 final class PortableBinaryGrad {
     private static final PortableKernel.Body NOTHING = (_, _) -> {
@@ -68,11 +68,11 @@ final class PortableBinaryGrad {
         TensorSpec dout = Objects.requireNonNull(arguments[2]);
         TensorSpec dx = arguments[3];
         TensorSpec dy = arguments[4];
-        // A test has no gradient: found now, not at the first run.
+        // A comparison has no gradient; that is checked here, before the first run.
         derivative(grad.function(), true, 1, 1);
         PortableKernel.Body left = dx == null ? NOTHING : side(grad.function(), true, arguments, x, dout, dx);
         PortableKernel.Body right = dy == null ? NOTHING : side(grad.function(), false, arguments, y, dout, dy);
-        // dx comes last, since it may lie where an operand lies that dy needs too.
+        // dx is computed last, since it may share memory with an operand that dy needs, too.
         return PortableKernel.of((all, context) -> {
             right.run(all, context);
             left.run(all, context);
@@ -99,7 +99,7 @@ final class PortableBinaryGrad {
         return (all, _) -> run(function, side, all, all.get(slot));
     }
 
-    /** Where the slope is 1 or −1 everywhere, what an operand was repeated for is only summed. */
+    /** If the slope is 1 or −1 everywhere, the gradients are only summed over repetitions. */
     private static PortableKernel.Body sum(TensorSpec operand, TensorSpec dout, TensorSpec gradient, int slot,
             boolean negative) {
         int rank = dout.shape().rank();

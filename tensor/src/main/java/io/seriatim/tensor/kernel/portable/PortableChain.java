@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chains of elementwise functions, tile by tile: a tile of each input is loaded, all steps are computed from array to
- * array, the outputs are stored. Arrays are used again as soon as no later step needs what they hold; with many of them
- * tiles are shorter, so that all stay in the first-level cache.
+ * array, the outputs are stored. Arrays are reused as soon as no later step reads their values; with many of them tiles
+ * are shorter, so that all stay in the first-level cache.
  */
 final class PortableChain extends PortableKernel {
     private static final int CACHED = 8 * KernelContext.TILE;
@@ -91,7 +91,7 @@ final class PortableChain extends PortableKernel {
         }
         boolean[][] taken = new boolean[2][Chain.MOST_VALUES];
         for (int i = 0; i < inputs; i++) {
-            // What is loaded once must stay as it is.
+            // Values that are loaded once must not be overwritten.
             lastUse[i] = operands[i].isRepeated() ? Integer.MAX_VALUE : lastUse[i];
             slots[i] = take(taken[wide[i] ? 1 : 0]);
         }

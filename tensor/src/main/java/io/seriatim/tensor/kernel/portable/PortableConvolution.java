@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Convolutions and their gradients straight from the definition, summed in double. */
+/** Convolutions and their gradients by the definition, summed in double. */
 final class PortableConvolution {
     private PortableConvolution() {
     }

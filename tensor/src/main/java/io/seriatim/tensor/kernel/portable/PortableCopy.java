@@ -41,7 +41,7 @@ final class PortableCopy {
             return PortableKernel.of((in, out, _) -> move(nest, in, out, dense));
         }
         DType arithmetic = from.dtype().arithmetic() == DType.INT64 ? DType.INT64 : from.dtype().arithmetic();
-        // From float32 to int64 and back nothing is lost on the way through double.
+        // Going through double loses nothing in a conversion between float32 and int64.
         DType through = arithmetic == DType.FLOAT32 && !to.dtype().isFloating() ? DType.FLOAT64 : arithmetic;
         return Elementwise.of(through, to, from).kernel(new Elementwise.Tile() {
             @Override

@@ -123,7 +123,7 @@ final class PortableElementwise {
         }
     }
 
-    /** From x, or from y alone where that tells enough. */
+    /** Computed from x, or from y alone if y determines it. */
     private static double derivative(UnaryGrad grad, boolean hasX, boolean hasY, double x, double y) {
         if (hasX) {
             return UnaryFunctions.derivative(grad.function(), x, grad.alpha(), grad.beta());
@@ -147,7 +147,7 @@ final class PortableElementwise {
         if (common != null) {
             return common;
         }
-        // An array, since to walk a list takes an iterator from the heap.
+        // An array: iterating over a list would allocate an iterator.
         PostOp[] postOps = binary.postOps().toArray(PostOp[]::new);
         return Elementwise.of(arithmetic, out, Arrays.copyOf(arguments, inputs)).kernel(new Elementwise.Tile() {
             @Override

@@ -27,7 +27,7 @@ final class PortableIndex {
         }
     }
 
-    /** Checks all indices and gives how many there are. */
+    /** Checks all indices and counts them. */
     private static long check(String operation, Tensor indices, long length, long padding) {
         long count = indices.shape().size();
         for (long i = 0; i < count; i++) {

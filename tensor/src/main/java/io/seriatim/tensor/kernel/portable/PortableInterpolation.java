@@ -8,20 +8,20 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Images of another size, one channel after the other, in double. */
+/** Resizing of images, one channel after the other, in double. */
 final class PortableInterpolation {
     private PortableInterpolation() {
     }
 
     /**
-     * What the places of one dimension are made of.
+     * The interpolation along one dimension.
      *
      * @param low
-     *            an element of x for each
+     *            the index of an element of x for each position
      * @param high
      *            the next one, or the same at the end
      * @param share
-     *            how much of the next one
+     *            the weight of the next one
      */
     @SuppressWarnings("ArrayRecordComponent")
     private record Taps(int[] low, int[] high, double[] share) {
@@ -60,7 +60,7 @@ final class PortableInterpolation {
         return taps;
     }
 
-    /** What is done with each row of y, and the row of x that has a weight in it. */
+    /** The action for each row of y and each row of x with a weight in it. */
     @FunctionalInterface
     private interface RowPair {
         void row(int xRow, int yRow, double weight);

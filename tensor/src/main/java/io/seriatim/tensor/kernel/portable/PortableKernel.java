@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A kernel in plain Java. */
 abstract class PortableKernel implements Kernel {
-    /** What runs; a method reference makes a kernel of it. */
+    /** The body of a kernel, as a method reference. */
     @FunctionalInterface
     interface Body {
         void run(Arguments arguments, KernelContext context);
@@ -29,8 +29,8 @@ abstract class PortableKernel implements Kernel {
     }
 
     /**
-     * What runs on one or two tensors, the first and the last argument: what is called as often as a copy must not make
-     * an object for that.
+     * The body of a kernel with one or two tensors, the first and the last argument: frequent kernels such as copies
+     * must not allocate.
      */
     @FunctionalInterface
     interface Move {
@@ -64,8 +64,8 @@ abstract class PortableKernel implements Kernel {
         try {
             compute(arguments, context);
         } finally {
-            // Segments of tensors do not keep their buffers: one whose last use by name is over could be collected, and
-            // its memory given to others, while its elements are still read.
+            // Segments do not keep buffers reachable: a tensor after its last use in the code could be collected, and
+            // its memory reused, while its elements are still read.
             Reference.reachabilityFence(arguments);
             Reference.reachabilityFence(context);
         }

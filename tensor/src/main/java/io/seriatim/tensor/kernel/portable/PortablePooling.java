@@ -19,7 +19,7 @@ final class PortablePooling {
     }
 
     /**
-     * Where the windows of one dimension lie.
+     * The windows along one dimension.
      *
      * @param from
      *            the first element of x in each

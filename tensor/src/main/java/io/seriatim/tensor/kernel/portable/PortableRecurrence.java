@@ -66,7 +66,7 @@ final class PortableRecurrence {
         return strides[strides.length - 1];
     }
 
-    /** Where a row of [outer, middle, row] begins; of [middle, row] or [row], what is not there does not count. */
+    /** The offset of a row of [outer, middle, row]; for [middle, row] or [row], the missing indices are ignored. */
     private static long at(Tensor tensor, long outer, long middle) {
         long[] strides = tensor.spec().strides();
         long element = switch (strides.length) {
@@ -127,7 +127,7 @@ final class PortableRecurrence {
         return 1 / (1 + Math.exp(-x));
     }
 
-    /** What a sequence is at between two steps. */
+    /** The state of a sequence between two steps. */
     @SuppressWarnings("ArrayRecordComponent")
     private record State(Cell cell, double[] h, double[] c, double[] x, double[] u, double[] saved) {
         static State of(Sequence s) {
@@ -237,7 +237,7 @@ final class PortableRecurrence {
                     new double[n], new double[n], new double[s.saved()]);
         }
 
-        /** Leaves in dh what does not go through u. */
+        /** Leaves in dh the gradient that does not pass through u. */
         void step() {
             switch (cell) {
                 case LSTM -> lstm();

@@ -142,7 +142,7 @@ final class PortableReduction {
                     elements.rowStride(0),
                     tile, 0, length);
             int j = 0;
-            // Four sums at once: an addition takes as long as four of them.
+            // Four independent sums hide the latency of an addition.
             for (; j + 3 < length; j += 4) {
                 a += tile[j];
                 b += tile[j + 1];

@@ -112,7 +112,7 @@ final class PortableSoftmax {
         labels.load(tensor, index, rows, length);
         double loss = 0;
         for (int j = 0; j < length; j++) {
-            // A class of no probability has no loss, also where its logarithm is not finite.
+            // A class with probability 0 adds no loss, even if its logarithm is not finite.
             loss -= rows[length + j] == 0 ? 0 : rows[length + j] * rows[j];
         }
         return loss;

@@ -78,12 +78,12 @@ final class RandomKernels {
             long count = out.shape().size();
             for (long i = 0; i < count; i += ELEMENTS) {
                 int length = (int) Math.min(ELEMENTS, count - i);
-                // Pairs are made whole: an odd end has a partner that is not stored.
+                // Numbers are drawn in pairs: with an odd count, the last one's partner is not stored.
                 uniform(seed, stream, i, values, length + 1 & -2, context.ints(0));
                 distribute(random, values, length + 1 & -2);
                 if (out.dtype() == DType.FLOAT32) {
-                    // Copied as a whole: in a new process, which draws its parameters, elements that are stored one by
-                    // one take most of the time.
+                    // Copied in bulk: in a new process, which initialises parameters, storing elements one by one would
+                    // take most of the time.
                     narrow(values, context.floats(0), length);
                     Floats.store(out, i, context.floats(0), 0, length);
                 } else if (out.dtype().isFloating()) {

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 /**
- * The first numbers in order. Equal ones keep theirs, 0 and −0 are equal, and a NaN is the largest. Of one thread; its
- * arrays serve one row after the other.
+ * The first numbers of a row in sorted order. The order is stable, 0 and −0 are equal, and NaN is the largest. Not
+ * thread-safe: its arrays are reused for each row.
  */
 final class Ranking {
-    /** Up to so many are looked for one after the other, which is quicker than to sort all. */
+    /** Up to so many are found one after the other, which is faster than sorting all. */
     private static final int FEW = 8;
     private final int k;
     private final boolean largest;
@@ -50,7 +50,7 @@ final class Ranking {
     int[] ofReals() {
         for (int i = 0; i < keys.length; i++) {
             long bits = Double.doubleToLongBits(reals[i] + 0.0);
-            // In the order of numbers: those below 0 have their bits the other way round.
+            // Bits in the order of the numbers: negative numbers have theirs inverted.
             long key = bits ^ ((bits >> 63) & Long.MAX_VALUE);
             keys[i] = largest ? key : ~key;
         }

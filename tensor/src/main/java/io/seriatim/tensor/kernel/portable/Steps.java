@@ -2,7 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.computation.network.Window;
 
-/** How a window moves over three spatial dimensions, of which the first may be added ones that do not move. */
+/** The movement of a window over three spatial dimensions; dimensions are added in front up to three. */
 @SuppressWarnings("ArrayRecordComponent")
 record Steps(int[] strides, int[] begin, int[] dilations) {
     private static final int SPATIAL = 3;
@@ -21,7 +21,7 @@ record Steps(int[] strides, int[] begin, int[] dilations) {
     }
 
     /**
-     * Which element of the input an element of the kernel meets at a place of the output; outside of the input it is
+     * The element of the input under an element of the kernel at an output position; outside of the input it is
      * padding.
      */
     int source(int dimension, int place, int tap) {

@@ -101,7 +101,7 @@ final class UnaryFunctions {
         };
     }
 
-    /** The derivative where the function's value is y, for those functions where that is enough. */
+    /** The derivative as a function of the function's value y, where y determines it. */
     static double derivativeOfResult(Unary.Function function, double y, double alpha) {
         return switch (function) {
             case RELU -> y > 0 ? 1 : 0;
@@ -117,7 +117,7 @@ final class UnaryFunctions {
         };
     }
 
-    /** The derivative of those functions where it is the same everywhere. */
+    /** The derivative of functions whose derivative is constant. */
     static double constant(Unary.Function function, double alpha) {
         return switch (function) {
             case LINEAR -> alpha;
