@@ -13,17 +13,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that does nothing but add up.
+ * Matches a task that only sums values.
  *
  * @param addends
- *            in order
+ *            the operands of the sum, in order
  * @param sum
- *            where the sum goes
+ *            the operand that receives the sum
  */
 record AddPattern(List<Arg> addends, Arg sum) {
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
 
-    /** Null if a task is something else, or what it adds differs in shape. */
+    /** Returns the pattern of a task; null if the task does anything else, or if its operands differ in shape. */
     static @Nullable AddPattern of(Task.Compute task) {
         Map<Arg.Source, List<Arg>> parts = new HashMap<>();
         for (int i = 0; i < task.stages().size(); i++) {
@@ -59,7 +59,7 @@ record AddPattern(List<Arg> addends, Arg sum) {
         return null;
     }
 
-    /** The task that adds up others in their place, of which there are at least two. */
+    /** Returns a task that sums at least two other operands instead. */
     Task.Compute of(Task.Compute task, List<Arg> others) {
         Access access = task.operations().getLast();
         List<Stage> stages = new ArrayList<>();

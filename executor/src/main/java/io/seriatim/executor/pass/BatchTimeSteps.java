@@ -25,31 +25,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one product of the small ones of many steps, as recurrent networks have them.
+ * Batches the small matrix products of the time steps of recurrent networks into one product.
  *
  * <p>
- * The gradient of a weight that every step uses is a sum of products, xᵀ₁g₁ + xᵀ₂g₂ + …: that is one product of all x,
- * one below the other, with all g. The sum of the gradients of a bias likewise is one sum of all rows. And the products
- * of steps with the same weights, where no step needs what comes of the one before, are one product of all rows, whose
- * parts are the results. No element is copied for this: what lies one after the other already, such as the steps of a
- * sequence, stays; temporary values become parts of a larger one ({@link TimeStepGroups}).
+ * The gradient of a weight that every step uses is a sum of products, xᵀ₁g₁ + xᵀ₂g₂ + …, which equals one product of
+ * the concatenated x and the concatenated g. In the same way, the sum of the gradients of a bias is one sum of all
+ * rows. The products of steps with the same weights, if no step depends on the result of another, are one product of
+ * all rows, whose parts are the results. No element is copied: values that are already contiguous, such as the steps of
+ * a sequence, stay where they are, and temporary values become parts of a larger value ({@link TimeStepGroups}).
  *
  * <p>
- * One product takes the place of others only if it may run where the sum stands, or where the first or the last of the
- * products stands: nothing that these read is written in between, and nothing reads their results. The sums are taken
- * in another order than the program's, mostly a more exact one.
+ * The batched product runs at the position of the sum, or at the position of the first or the last product. This
+ * requires that between that position and each product, no task writes the operands or accesses the results. The order
+ * of summation differs from that of the program; in most cases it is more accurate.
  */
 final class BatchTimeSteps {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, _) -> rewrite(tasks));
 
     private static final int FEWEST = 4;
-    /** A product of more rows keeps the processor busy by itself, and need not wait for those of the other steps. */
+    /** A product of more rows uses the processor fully by itself, and batching would only delay it. */
     private static final long MOST_ROWS = 256;
 
     private final TaskGraph tasks;
     private final ValueTable values;
-    /** Where each task will stand: where it is, unless it has become part of another one. */
+    /** The position of each task after rewriting: its own, unless it has become part of another task. */
     private final int[] positions;
     private final TimeStepGroups stacks;
     private final List<Group> groups = new ArrayList<>();
@@ -58,25 +58,25 @@ final class BatchTimeSteps {
     private final Map<Integer, List<Task>> made = new HashMap<>();
 
     /**
-     * One of the products, or sums of rows.
+     * A product or a sum of rows of one time step.
      *
      * @param task
-     *            which
+     *            the index of the task
      * @param columns
-     *            the operands that are to lie behind those of the others
+     *            the operands that are to be contiguous with those of the other steps
      */
     private record Leaf(int task, List<Arg> columns) {
     }
 
-    /** What may become one. Sum: the task that adds up the results, or −1. */
+    /** Leaves that may be batched. {@code sum} is the task that sums their results, or −1. */
     private record Group(int sum, List<Leaf> leaves) {
     }
 
-    /** What has become one, and where it stands. */
+    /** Leaves that are batched, and the position of the batched task. */
     private record Stacked(int sum, List<Leaf> leaves, int position) {
     }
 
-    /** What leaves must have in common to become one. */
+    /** The properties that leaves must have in common to be batched. */
     private record Kind(int sum, List<Object> same) {
     }
 
@@ -117,7 +117,7 @@ final class BatchTimeSteps {
                 .forEach(each -> each.stream().filter(group -> group.leaves().size() >= FEWEST).forEach(groups::add));
     }
 
-    /** An addend that is the gradient of a weight or a bias in one step. */
+    /** Adds an addend of a sum to the groups if it is the gradient of a weight or a bias in one step. */
     private void gradient(int sum, AddPattern addition, Arg addend, Map<Kind, List<Group>> kinds) {
         int value = addend.value();
         if (value < 0 || !tasks.isTemporaryOfOne(value)
@@ -144,7 +144,7 @@ final class BatchTimeSteps {
         }
     }
 
-    /** A product of a few rows with what others may multiply their rows with too. */
+    /** Adds a product of a few rows to the groups; others may multiply their rows with the same weights. */
     private void product(int index, Task.Compute task, Map<Kind, List<Group>> kinds) {
         if (task.stages().size() != 1 || !(task.stages().getFirst().computation() instanceof MatMul product)
                 || product.transposeX()
@@ -169,7 +169,7 @@ final class BatchTimeSteps {
         return spec != null && spec.bytes() == arg.spec().bytes();
     }
 
-    /** The inputs, if all are values. */
+    /** Returns the inputs of a stage if all are values, else an empty list. */
     private static List<Arg> given(Stage stage) {
         List<Arg> given = new ArrayList<>(2);
         for (Arg arg : stage.inputs()) {
@@ -194,7 +194,7 @@ final class BatchTimeSteps {
             same.add(where.base() == null ? "anywhere" : where.base());
         }
         List<Group> alike = kinds.computeIfAbsent(new Kind(sum, same), _ -> new ArrayList<>(1));
-        // An operand is in a group once: the second use of a step's input goes with the second uses of the others.
+        // A group contains an operand once: the second use of a step's input is grouped with the second uses of others.
         int nth = (int) alike.stream()
                 .takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other)))
                 .count();
@@ -213,13 +213,16 @@ final class BatchTimeSteps {
         return false;
     }
 
-    /** First where an order is given, since that orders what others share with it. */
+    /**
+     * Batches groups in ascending order of freedom: a group whose order is fixed also orders operands shared with
+     * others.
+     */
     private void stack() {
         List<Group> left = new ArrayList<>(groups);
         while (!left.isEmpty()) {
             Group next = left.stream().min(Comparator.comparingInt(this::freedom)).orElseThrow();
             left.remove(next);
-            // Moving values for the sake of sums of rows alone does not pay.
+            // Moving values only to batch sums of rows does not pay off.
             if (next.leaves().getFirst().columns().size() > 1 || freedom(next) == 0) {
                 stack(next);
             }
@@ -289,7 +292,8 @@ final class BatchTimeSteps {
     }
 
     /**
-     * Where all products may be computed: where the first or where the last of them stands; −1 if neither is possible.
+     * Returns the position at which all products may be computed: that of the first or of the last of them; −1 if
+     * neither is possible.
      */
     private int position(List<Leaf> leaves) {
         int[] stand = leaves.stream().mapToInt(leaf -> positions[leaf.task()]).sorted().toArray();
@@ -302,7 +306,7 @@ final class BatchTimeSteps {
         return -1;
     }
 
-    /** As they lie in memory if one of the operands of all does already; else as the program computes them. */
+    /** Returns leaves in memory order if an operand of all of them already has a place; otherwise in program order. */
     private List<Leaf> ordered(List<Leaf> leaves) {
         for (int i = 0; i < leaves.getFirst().columns().size(); i++) {
             int column = i;
@@ -315,13 +319,13 @@ final class BatchTimeSteps {
         return leaves.stream().sorted(Comparator.comparingInt(this::computed)).toList();
     }
 
-    /** When the first operand is computed. */
+    /** Returns the position of the task that computes the first operand. */
     private int computed(Leaf leaf) {
         TaskSet writers = tasks.writers(leaf.columns().getFirst().value());
         return writers.isEmpty() ? -1 : positions[writers.first()];
     }
 
-    /** Parts of what is ordered in which no known operand is missing. */
+    /** Splits ordered leaves into runs whose operands with a known place are contiguous. */
     private List<List<Leaf>> runs(List<Leaf> leaves) {
         List<List<Leaf>> runs = new ArrayList<>();
         int from = 0;
@@ -378,7 +382,7 @@ final class BatchTimeSteps {
         made.computeIfAbsent(position, _ -> new ArrayList<>(1)).add(task);
     }
 
-    /** What is left to add up, and what has become one. */
+    /** Rewrites a sum: the remaining addends, and the results of the batched tasks. */
     private void add(int index, List<Stacked> parts) {
         AddPattern addition = Objects.requireNonNull(sums.get(index));
         Task.Compute task = tasks.compute(index);

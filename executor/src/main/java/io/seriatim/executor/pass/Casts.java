@@ -23,20 +23,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes out casts between float32 and types of 16 bits, which mixed precision puts around operations: kernels compute
- * in float32 anyway, read 16 bits as well, and round once when they write.
+ * Eliminates casts between float32 and 16-bit types, which mixed precision inserts around operations. Kernels compute
+ * in float32, but can read 16-bit operands directly and round once when they write.
  *
  * <p>
- * An elementwise operation whose operands have all been widened, and whose result is narrowed, works on the narrow
- * ones. Other operations that can ({@link Computation#mixes}) read what has not been widened yet, and write narrow what
- * no one wants otherwise. All of these give the same bits, as far as the kernels compute the same in float32. A
- * product, at last, writes its sums as float32 where they would be widened: they are not rounded to 16 bits before.
+ * An elementwise operation whose operands are all widened, and whose result is narrowed, operates on the narrow values
+ * instead. Other operations that support mixed types ({@link Computation#mixes}) read the value before widening, and
+ * write a result narrow if it is only narrowed. These rewrites preserve bits if the kernels compute in the same way in
+ * float32. A matrix product whose result is only widened writes float32 directly; its sums are not rounded to 16 bits.
  */
 final class Casts {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = RewritePass.onHost(PassName.CASTS, Casts::rewrite);
 
-    /** A product does not round what is read as float32. */
+    /** Lets a product write float32 if its result is only widened. */
     static final Fusion.Rule WIDE_PRODUCTS = Casts::wide;
 
     private static final String PORTABLE = "portable";
@@ -45,9 +45,9 @@ final class Casts {
     private final PreparedKernels kernels;
     private final TaskGraph tasks;
 
-    /** A task that does nothing but cast all of a value. */
+    /** A task that only casts a whole value. */
     private record Cast(int index, Arg from, Arg to) {
-        /** Whether nothing is lost. */
+        /** Returns whether the cast is exact. */
         boolean isWidening() {
             return from.spec().dtype().bytes() < to.spec().dtype().bytes();
         }
@@ -80,7 +80,9 @@ final class Casts {
         }
     }
 
-    /** The cast that a task is; null if it is something else, or others know what it writes. */
+    /**
+     * Returns the cast that a task performs; null if the task does anything else, or if its result is not a temporary.
+     */
     private @Nullable Cast cast(int index) {
         if (!(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 1
                 || !(task.stages().getFirst().computation() instanceof Copy)) {
@@ -102,7 +104,7 @@ final class Casts {
         return narrow.isHalf() && wide == DType.FLOAT32;
     }
 
-    /** Has an elementwise operation between casts work on narrow values. */
+    /** Makes an elementwise operation between casts operate on narrow values. */
     private void work(int index, Task.Compute task) {
         Stage stage = task.stages().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
@@ -145,7 +147,7 @@ final class Casts {
         }
     }
 
-    /** The cast that is all that reads what a task writes. */
+    /** Returns the narrowing cast that is the only reader of a value that a task writes, or null. */
     private @Nullable Cast narrowing(int value, int writer) {
         Cast cast = tasks.isTemporaryOf(value, writer) && tasks.readers(value).size() == 1
                 ? cast(tasks.readers(value).first())
@@ -153,7 +155,10 @@ final class Casts {
         return cast != null && !cast.isWidening() ? cast : null;
     }
 
-    /** The cast that wrote what a task reads, if what it read is still there. */
+    /**
+     * Returns the widening cast that wrote a value that a task reads, if its operand is not overwritten before; or
+     * null.
+     */
     private @Nullable Cast widening(int value, int reader) {
         Cast cast = tasks.writers(value).size() == 1 ? cast(tasks.writers(value).first()) : null;
         return cast != null && cast.isWidening() && isKept(cast, reader) ? cast : null;
@@ -163,7 +168,7 @@ final class Casts {
         return cast.index() < reader && !tasks.writers(cast.from().value()).isAnyIn(cast.index(), reader);
     }
 
-    /** Has readers of a widened value read the narrow one, as far as they can. */
+    /** Makes the readers of a widened value read the narrow value, if their kernels support it. */
     private void read(Cast cast) {
         for (int reader : tasks.readers(cast.to().value()).toArray()) {
             if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Task.MOST_STAGES
@@ -192,7 +197,7 @@ final class Casts {
         return changed;
     }
 
-    /** Has the task that writes what is only narrowed write it narrow. */
+    /** Makes the task that writes a value that is only narrowed write the narrow value. */
     private void write(Cast cast) {
         int value = cast.from().value();
         int writer = tasks.writers(value).first();
@@ -231,7 +236,9 @@ final class Casts {
         return isGood(stage, narrow) ? narrow : stage;
     }
 
-    /** Whether a kernel that is as good works on narrow values. */
+    /**
+     * Returns whether narrow values have a kernel, and it is not slower because only the portable one supports them.
+     */
     private boolean isGood(Stage wide, Stage narrow) {
         try {
             return !provider(narrow).equals(PORTABLE) || provider(wide).equals(PORTABLE);

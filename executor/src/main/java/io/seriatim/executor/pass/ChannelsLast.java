@@ -32,16 +32,16 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Images with their channels innermost, [n, spatial..., c] in memory: the layout in which the library's convolutions
- * read and write without copying. Values that lie so are seen by convolutions, poolings and normalisations as [n, c,
- * spatial...] with strides, and by elementwise functions as dense tensors of the shape that they have in memory.
+ * Stores images channels last, [n, spatial..., c] in memory: the layout that the library's convolutions read and write
+ * without copying. Convolutions, poolings and normalisations access such a value as a strided [n, c, spatial...]
+ * tensor. Elementwise functions access it as a dense tensor with the shape in memory.
  *
  * <p>
- * Which values do is the largest set such that no one needs a copy: only tasks on the host know the value, one writes
- * all of it, and each that touches it either takes each image in a layout of its own, as a convolution does, or has all
- * its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since
- * nothing would be gained; and what the library has no kernel for. Gradients know no such images, so that trainings
- * stay as they are.
+ * The pass selects the largest set of values for which no copy is needed: only tasks on the host use the value, one
+ * task writes all of it, and each task that accesses it either supports a separate layout for each image, as a
+ * convolution does, or has all its images in the set. Of the resulting connected groups, those that no convolution
+ * writes or none reads are excluded, because they would not gain, and so are values of stages for which the library has
+ * no kernel. Gradients do not support this layout, so training is not affected.
  */
 final class ChannelsLast {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -74,7 +74,7 @@ final class ChannelsLast {
         }
     }
 
-    /** Whether there are such values. */
+    /** Selects the values, and returns whether there are any. */
     private boolean isAny() {
         boolean any = false;
         for (int value = 0; value < isLast.length; value++) {
@@ -101,7 +101,7 @@ final class ChannelsLast {
         return spec.dtype() == DType.FLOAT32 && spec.shape().size() > 0 && hasOrders(spec.shape());
     }
 
-    /** Whether it matters where the channels are. */
+    /** Returns whether the position of the channel dimension matters. */
     private static boolean hasOrders(Shape shape) {
         return shape.rank() >= 3 && shape.dim(CHANNELS) > 1 && shape.slice(2, shape.rank()).size() > 1;
     }
@@ -119,7 +119,7 @@ final class ChannelsLast {
         return any;
     }
 
-    /** Leaves out until all who touch the rest agree. */
+    /** Excludes values until all tasks support the layout of the remaining ones. */
     private void settle() {
         boolean changed = true;
         while (changed) {
@@ -143,7 +143,7 @@ final class ChannelsLast {
         return numbers;
     }
 
-    /** The values of the set that cannot be in it because of a stage. */
+    /** Returns the values of the set that a stage does not support. */
     private Set<Integer> unfit(Stage stage) {
         List<@Nullable Arg> args = stage.args();
         Roles roles = Roles.of(stage);
@@ -164,14 +164,14 @@ final class ChannelsLast {
     }
 
     /**
-     * What a stage does with its arguments.
+     * The layouts that a stage supports for its arguments.
      *
      * @param together
-     *            which are images of one layout
+     *            the arguments that are images and must have the same layout
      * @param alone
-     *            which are images of a layout of their own
+     *            the arguments that are images and may have any layout
      * @param elementwise
-     *            whether it does not know what a channel is
+     *            whether the stage does not distinguish dimensions
      */
     private record Roles(IntPredicate together, IntPredicate alone, boolean elementwise) {
         static Roles of(Stage stage) {
@@ -199,7 +199,7 @@ final class ChannelsLast {
         }
     }
 
-    /** The values that only hang together with others that no convolution writes, or none reads. */
+    /** Returns the values of connected groups that no convolution writes, or none reads. */
     private Set<Integer> withoutGain() {
         int[] group = new int[isLast.length];
         Arrays.setAll(group, i -> i);
@@ -242,8 +242,8 @@ final class ChannelsLast {
     }
 
     /**
-     * The values of stages that the library has no kernel for; elementwise functions may come from elsewhere, if they
-     * did so before.
+     * Returns the values of stages for which the library has no kernel. A kernel of another provider is accepted for
+     * elementwise functions if it is also used for the original layout.
      */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
@@ -258,7 +258,7 @@ final class ChannelsLast {
                     return;
                 }
             } catch (NoKernelException _) {
-                // As if it came from elsewhere.
+                // Treated like a kernel of another provider.
             }
             stage.args().stream().filter(this::isLast).forEach(arg -> without.add(Objects.requireNonNull(arg).value()));
         });

@@ -64,10 +64,10 @@ final class CopyElimination {
     }
 
     /**
-     * Lets the readers of a copy read what it is a copy of.
+     * Makes the readers of a copy read the original.
      *
      * @param again
-     *            what other stages of the task touch too: a copy that is changed there is none
+     *            the values that other stages of the task access too; these may change the copy
      */
     private void bypass(int index, Stage stage, Set<Integer> again) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
@@ -93,7 +93,7 @@ final class CopyElimination {
         }
     }
 
-    /** Whether it is all of a value, in whatever shape. */
+    /** Returns whether an operand is a whole value, in any shape. */
     private boolean isAll(Arg arg) {
         TensorSpec spec = arg.value() < 0 ? null : values.spec(arg.value());
         return spec != null && spec.isRowMajor() && arg.spec().isRowMajor() && arg.spec().bytes() == spec.bytes();
@@ -113,7 +113,9 @@ final class CopyElimination {
         return Task.Compute.of(task.operations(), stages, task.temporaries(), task.place());
     }
 
-    /** Removes what no task reads, backwards, so that what only dead tasks read is dead too. */
+    /**
+     * Removes dead stages and tasks. The loop runs backwards, so that a value that only dead tasks read is dead too.
+     */
     private void removeDead() {
         boolean[] outlives = values.outlivesRun();
         Map<Integer, List<Task.Compute>> divided = new HashMap<>();
@@ -138,7 +140,7 @@ final class CopyElimination {
         }
     }
 
-    /** Puts the parts of tasks in their places. */
+    /** Replaces each divided task by its parts. */
     private void replace(Map<Integer, List<Task.Compute>> divided) {
         List<Task> all = new ArrayList<>(tasks.size() + divided.size());
         for (int i = 0; i < tasks.size(); i++) {
@@ -154,8 +156,9 @@ final class CopyElimination {
     }
 
     /**
-     * Whether nothing needs what the interpreter writes here: neither a later task nor what is around the run. A loop
-     * reads and writes under one number what it carries, so that only later tasks count as readers.
+     * Returns whether the results of an interpreted task are unused: no later task reads them, and they do not outlive
+     * the run. A loop reads and writes its carried variables under the same value number, so only later tasks count as
+     * readers.
      */
     private boolean isDead(int index, Task.Interpreted task, boolean[] outlives) {
         return Arrays.stream(task.writes())
@@ -163,12 +166,12 @@ final class CopyElimination {
                 && Operations.system().isPure(task.access().op(), program, statefulRandom);
     }
 
-    /** Whether a value is temporary and no other task reads it. */
+    /** Returns whether a value is temporary and no other task reads it. */
     private boolean isUnread(int value, int index) {
         return values.isTemporary(value) && !tasks.isReadElsewhere(value, index);
     }
 
-    /** The task with those stages that other tasks or its own later stages need; null if there are none. */
+    /** Returns the task without its dead stages; null if all are dead. */
     private Task.@Nullable Compute living(int index, Task.Compute task) {
         List<Stage> living = new ArrayList<>(task.stages().size());
         Set<Arg.Source> needed = new HashSet<>();
@@ -192,7 +195,7 @@ final class CopyElimination {
                 Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()));
     }
 
-    /** The task without results that are no longer computed, which then need no memory. */
+    /** Returns the task without results that it no longer computes, which then need no memory. */
     private Task.Compute withoutUnread(int index, Task.Compute task) {
         Set<Integer> computed = new HashSet<>();
         for (Stage stage : task.stages()) {

@@ -20,24 +20,24 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise functions of operands, to be joined with others: a chain that knows what its inputs and outputs are.
+ * A chain of elementwise functions with its operands, which can be fused with others.
  *
  * @param inputs
- *            each once
+ *            the distinct inputs
  * @param steps
- *            numbered as in a {@link Chain}
+ *            the steps, numbered as in a {@link Chain}
  * @param outputs
- *            what goes out
+ *            the outputs
  * @param results
- *            for each output the step that gives it
+ *            for each output, the step that computes it
  */
 record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outputs, List<Integer> results) {
-    /** To begin a row costs as much as some elements. */
+    /** The minimum length of a strided row. Starting a row takes as long as some elements. */
     private static final int LEAST_ROW = 16;
 
     /**
-     * Null for what is no chain, or for steps that are not {@link Chain#isCheap cheap} or not
-     * {@link Chain#isExact exact}.
+     * Returns the chain of a stage; null if the stage is not elementwise, or if a step is not
+     * {@link Chain#isCheap cheap} or not {@link Chain#isExact exact}.
      */
     static @Nullable ElementwiseChain of(Stage stage) {
         Arg first = stage.outputs().isEmpty() ? null : stage.outputs().getFirst();
@@ -105,8 +105,8 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
     }
 
     /**
-     * Of the type and in rows that a processor can read as they are; whether the shape broadcasts the operation has
-     * seen to.
+     * Returns whether an operand has the given type and rows that vector instructions can read directly. The operation
+     * has already checked that its shape can be broadcast.
      */
     private static boolean fits(Arg arg, DType dtype) {
         TensorSpec spec = arg.spec();
@@ -121,12 +121,12 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         };
     }
 
-    /** What all outputs look like. */
+    /** Returns the common shape of all outputs. */
     Shape shape() {
         return outputs.getFirst().spec().shape();
     }
 
-    /** Whether it does more than copy. */
+    /** Returns whether the chain does more than copy. */
     boolean computes() {
         return !steps.stream().allMatch(Chain.Cast.class::isInstance);
     }
@@ -140,13 +140,14 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
     }
 
     /**
-     * One after the other. What the first gives the second takes from where it is; all outputs stay. Null if there are
-     * too many values.
+     * Returns the composition of this chain and a second one. The second uses the results of this one directly; all
+     * outputs are kept. Null if there are too many values.
      */
     @Nullable
     ElementwiseChain then(ElementwiseChain second) {
         List<Arg> all = new ArrayList<>(inputs);
-        // By number of the second's inputs: an input of both together, or a step of the first, counted from −1 down.
+        // For each input of the second chain: the number of an input of the composition, or −1 − i for step i of this
+        // chain.
         int[] from = new int[second.inputs.size()];
         for (int i = 0; i < from.length; i++) {
             Arg arg = second.inputs.get(i);
@@ -177,7 +178,7 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         return new ElementwiseChain(all, both, out, where);
     }
 
-    /** Without an output, which no one else reads. */
+    /** Returns the chain without an output that no other task reads. */
     ElementwiseChain without(Arg output) {
         int at = outputs.indexOf(output);
         List<Arg> out = new ArrayList<>(outputs);
@@ -191,7 +192,7 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         return new Chain(inputs.size(), steps, results.stream().map(result -> result + inputs.size()).toList());
     }
 
-    /** As a kernel's work. */
+    /** Returns the chain as a stage. */
     Stage stage(Access access) {
         return new Stage(access, new Step.Work.Compute(chain()), new ArrayList<>(inputs), new ArrayList<>(outputs),
                 null);

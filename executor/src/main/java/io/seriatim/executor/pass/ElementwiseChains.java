@@ -5,9 +5,9 @@ import io.seriatim.executor.ir.Stage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise operations one after the other become one pass over memory, as far as each costs next to nothing and
- * gives the same bits in company as alone. Those of which only one reads the other are joined here, together with what
- * is done to products; all others later, in {@link ElementwiseGroups}.
+ * Fuses consecutive elementwise operations into one pass over memory, if each is cheap and computes the same bits in a
+ * chain as alone. This rule of {@link Fusion} handles an operation whose result has a single reader;
+ * {@link ElementwiseGroups} later handles all others.
  */
 final class ElementwiseChains implements Fusion.Rule {
     @Override

@@ -20,30 +20,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise tasks over one shape that have a value in common become one kernel with several outputs: what one gives
- * another, and what both read, is loaded once. What others read too, such as a function's result that a gradient needs
- * later, is written as well; the rest never leaves the cache.
+ * Fuses elementwise tasks of the same shape that share a value into one kernel with several outputs. A value that one
+ * task passes to another, or that both read, is loaded once. Results that other tasks read too, such as those that a
+ * gradient needs later, are also written; all others stay in the cache.
  *
  * <p>
- * Two tasks may become one at the place of the later one if nothing between them touches what the earlier one writes or
- * writes what it reads; or at the place of the earlier one if the same holds of the later one. The order of the program
- * stays an order of the tasks, so there can be no circle. Each result has the same bits as before: see
+ * Two tasks may be fused at the position of the later one if no task between them accesses the results or writes the
+ * operands of the earlier one, or at the position of the earlier one if the same holds for the later one. Program order
+ * remains a valid order of the tasks, so no cycle can result. Each result has the same bits as before; see
  * {@link ElementwiseChain}.
  */
 final class ElementwiseGroups {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS, (tasks, _) -> rewrite(tasks));
 
-    /** How far apart tasks are looked at. */
+    /** The maximum distance of tasks that are fused. */
     private static final int WINDOW = 64;
     /**
-     * Tasks of which none reads the other are joined up to this size: to run side by side is worth more to larger ones.
+     * The maximum number of elements of tasks that are fused although neither reads the other. Larger ones benefit more
+     * from running in parallel.
      */
     private static final long SMALL = 1 << 15;
 
     private final TaskGraph tasks;
     private final ValueTable values;
-    /** For each task its stages as one; null where they cannot be one. */
+    /** For each task, its stages as one chain; null if that is impossible. */
     private final @Nullable ElementwiseChain[] links;
 
     private ElementwiseGroups(TaskGraph tasks) {
@@ -70,7 +71,7 @@ final class ElementwiseGroups {
         return memories;
     }
 
-    /** All stages of a task as one; null if that cannot be. */
+    /** Returns all stages of a task as one chain; null if that is impossible. */
     private @Nullable ElementwiseChain links(Task.Compute task) {
         if (!task.isPure() || task.stages().isEmpty() || task.stages().size() > Chain.MOST_VALUES) {
             return null;
@@ -98,12 +99,14 @@ final class ElementwiseGroups {
         return hasTemporaries || whole.outputs().isEmpty() || written.size() != task.writes().length ? null : whole;
     }
 
-    /** Null if one does not fit behind the other. */
+    /** Returns the composition of two chains; null if it is impossible. */
     private @Nullable ElementwiseChain joined(ElementwiseChain first, ElementwiseChain second) {
         return first.shape().equals(second.shape()) && !conflict(first, second) ? first.then(second) : null;
     }
 
-    /** Whether the second may not be done tile by tile together with the first. */
+    /**
+     * Returns whether overlapping operands prevent the second chain from being executed tile by tile with the first.
+     */
     private boolean conflict(ElementwiseChain first, ElementwiseChain second) {
         for (Arg in : second.inputs()) {
             for (Arg out : first.outputs()) {
@@ -126,7 +129,7 @@ final class ElementwiseGroups {
         return same && !(one.value() == other.value() && Region.areApart(one, other));
     }
 
-    /** Joins a task with earlier ones as long as there are any to join with. */
+    /** Fuses a task with earlier tasks repeatedly, until no candidate is left. */
     private void grow(int index) {
         int at = index;
         boolean more = links[at] != null;
@@ -147,8 +150,8 @@ final class ElementwiseGroups {
     }
 
     /**
-     * The last tasks, up to a given one, that write what is read, and then, of small ones that do more than copy, those
-     * that read the same.
+     * Returns the candidates for fusion: for each input, the last task up to {@code last} that writes it; then, if the
+     * chain is small and does more than copy, the last such task that reads the same input.
      */
     private Collection<Integer> neighbours(ElementwiseChain own, int index, int last) {
         Set<Integer> found = new LinkedHashSet<>();
@@ -177,7 +180,7 @@ final class ElementwiseGroups {
         }
     }
 
-    /** The place at which two tasks have become one; −1 if they have not. */
+    /** Fuses two tasks. Returns the position of the fused task, or −1 if they cannot be fused. */
     private int joined(int early, int late) {
         Task.Compute first = tasks.compute(early);
         Task.Compute second = tasks.compute(late);
@@ -207,10 +210,7 @@ final class ElementwiseGroups {
         return place;
     }
 
-    /**
-     * Whether two operations give one variable a content: then it would not be told which of them a task that carries
-     * out both leaves.
-     */
+    /** Returns whether both tasks write the same variable. Their fused task could not express which content remains. */
     private boolean writeOneVariable(Task.Compute first, Task.Compute second) {
         Set<String> written = new HashSet<>();
         for (Access access : first.operations()) {
@@ -227,7 +227,7 @@ final class ElementwiseGroups {
         return false;
     }
 
-    /** Whether a result must be written although the two tasks that touch it become one. */
+    /** Returns whether a result must be written although the two tasks that access it are fused. */
     private boolean isNeeded(Arg out, int early, int late) {
         return !out.isWhole(values) || !values.isTemporary(out.value())
                 || tasks.isReadElsewhere(out.value(), late)
@@ -235,8 +235,8 @@ final class ElementwiseGroups {
     }
 
     /**
-     * Whether a task may be done at any place from one to another: no task between them touches what it writes or
-     * writes what it reads.
+     * Returns whether a task may move to any position between two tasks: no task between them accesses its results or
+     * writes its operands.
      */
     private boolean isFree(Task.Compute moved, int early, int late) {
         Set<Integer> reads = memories(moved.reads());

@@ -18,8 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from
- * where the one that did the product came from: then the sums are the same.
+ * Fuses operations that follow a matrix product or a convolution into it as an epilogue (post-ops), if the fused kernel
+ * has the same provider as the original one, so that its sums are the same.
  */
 final class Epilogue implements Fusion.Rule {
     static final int MOST_POST_OPS = 4;
@@ -64,7 +64,9 @@ final class Epilogue implements Fusion.Rule {
         return isAsGood(first, stage) ? stage : null;
     }
 
-    /** In a product's kernel some functions make a number of NaN. */
+    /**
+     * Returns whether a function may be a post-op. As post-ops, some functions of the library turn NaN into a number.
+     */
     private boolean isApplied(Unary unary) {
         return relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
     }

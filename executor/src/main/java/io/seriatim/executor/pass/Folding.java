@@ -23,21 +23,21 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Normalisations with given statistics become part of the convolution before them: of each channel they are a factor
- * and a shift, which the convolution's kernel applies before it writes its result. A task where the normalisation stood
- * makes the two of scale, bias, mean and variance in each run, some hundred numbers, so that nothing has to be known of
- * who changes these when.
+ * Folds batch normalisations with given statistics into the preceding convolution. For each channel, they are a factor
+ * and a shift, which the convolution's kernel applies before it writes its result. In each run, a small task before the
+ * normalisation computes both from scale, bias, mean and variance, so the plan stays correct when these variables
+ * change.
  *
  * <p>
- * {@link Fusion} decides whether the two tasks may be one; factors that are not used in the end are not computed. (x −
- * mean) · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
+ * {@link Fusion} decides whether the two tasks can be fused; unused factors are then not computed. (x − mean) · factor
+ * + bias and x · factor + (bias − mean · factor) differ by rounding.
  */
 final class Folding implements Fusion.Rule {
     private final TaskGraph tasks;
     private final ValueTable values;
     private final Map<Integer, Factors> factors = new HashMap<>();
 
-    /** Of the normalisation of a value. */
+    /** The values of factor and shift for the normalisation of a value. */
     private record Factors(int factor, int shift) {
     }
 
@@ -46,7 +46,7 @@ final class Folding implements Fusion.Rule {
         this.values = tasks.values();
     }
 
-    /** Adds a task before each such normalisation that computes its factors. */
+    /** Inserts a task before each such normalisation that computes its factors. */
     void addFactors() {
         List<Task> present = tasks.tasks();
         if (Task.stages(present).noneMatch(stage -> stage.computation() instanceof Convolution)) {
@@ -120,7 +120,7 @@ final class Folding implements Fusion.Rule {
         return new Arg(new Arg.Value(value), 0, TensorSpec.of(DType.FLOAT32, dims));
     }
 
-    /** Removes the tasks whose factors no convolution has taken. */
+    /** Removes the tasks whose factors no convolution uses. */
     void removeUnused() {
         for (Factors made : factors.values()) {
             if (tasks.readers(made.factor()).isEmpty()) {

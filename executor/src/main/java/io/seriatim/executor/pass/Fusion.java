@@ -15,27 +15,26 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one task of several, so that what is between them is never written to memory: a bias, a residual or an
- * activation becomes part of the matrix product or convolution before it, and a chain of elementwise operations one
- * kernel.
+ * Fuses tasks so that intermediate values are not written to memory. A bias, a residual or an activation becomes part
+ * of the preceding matrix product or convolution, and a chain of elementwise operations becomes one kernel.
  *
  * <p>
- * A task is joined with the one that reads its result, if no other does and nothing that it reads is overwritten
- * between the two: then it may as well run where that one runs.
+ * A task is fused with the reader of its result if there is no other reader, and if none of its operands is overwritten
+ * between the two tasks. It can then run at the position of the reader.
  */
 final class Fusion {
-    /** This pass, as {@link PassPipeline} runs it; each of its rules has a switch of its own. */
+    /** This pass, as {@link PassPipeline} runs it; each of its rules has a separate switch. */
     static final RewritePass PASS = new RewritePass("FUSION", _ -> true, Fusion::byRules);
 
     private final TaskGraph tasks;
     private final ValueTable values;
     private final List<Rule> rules;
 
-    /** How two stages become one. */
+    /** A rule by which two stages are fused. */
     interface Rule {
         /**
-         * One stage in place of two, of which the second reads the first's only result as an input; null if that cannot
-         * be, or does not pay.
+         * Returns one stage that replaces two, of which the second reads the only result of the first as an input; null
+         * if that is impossible or does not pay off.
          */
         @Nullable
         Stage joined(Stage first, Stage second, int input);
@@ -83,7 +82,7 @@ final class Fusion {
         }
     }
 
-    /** The task that this one may be joined with, or {@link TaskSet#NONE}. */
+    /** Returns the task with which a task may be fused, or {@link TaskSet#NONE}. */
     private int onlyReader(int index, Task.Compute task) {
         if (task.writes().length != 1 || !task.isPure()) {
             return TaskSet.NONE;

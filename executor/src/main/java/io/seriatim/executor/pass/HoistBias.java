@@ -17,14 +17,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds the bias of a recurrent cell once for all steps. Where {@link BatchTimeSteps} has made one product of the steps'
- * inputs, each step adds its part of it to the product of the state, and then a bias that is the same for all: (xₜ·W +
- * hₜ·U) + b. This becomes (xₜ·W + b) + hₜ·U, in which the bias is part of the one product. Sums are added in another
- * order.
+ * Adds the bias of a recurrent cell once for all steps. After {@link BatchTimeSteps} has batched the products of the
+ * steps' inputs, each step adds its part of the result to the product of the state, and then the same bias: (xₜ·W +
+ * hₜ·U) + b. This pass rewrites it to (xₜ·W + b) + hₜ·U, in which the batched product adds the bias. The order of
+ * summation changes.
  *
  * <p>
- * It is right if only such steps read the product, and if neither the bias nor what a step adds is written before the
- * step's sum stands.
+ * It requires that only such steps read the product, and that neither the bias nor the other addend of a step is
+ * written before the step's sum is complete.
  */
 final class HoistBias {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -37,12 +37,14 @@ final class HoistBias {
     private final TaskGraph tasks;
 
     /**
-     * Two additions of a step.
+     * The two additions of a step.
      *
      * @param first
-     *            the task that adds a part of the product and something else
+     *            the task that adds a part of the product and another value
      * @param second
-     *            the task that adds the bias to this
+     *            the task that adds the bias to that sum
+     * @param bias
+     *            the bias
      */
     private record Sum(int first, int second, Arg bias) {
     }
@@ -59,7 +61,7 @@ final class HoistBias {
         }
     }
 
-    /** To a product of all steps. */
+    /** Adds the bias to a batched product, if all its readers match. */
     private void add(int index) {
         Stage product = stage(index);
         Arg out = product == null || !(product.computation() instanceof MatMul plain) || plain.bias()
@@ -86,7 +88,7 @@ final class HoistBias {
         sums.forEach(this::join);
     }
 
-    /** What a task does, if that is one thing. */
+    /** Returns the stage of a pure task with one stage and one result; null for other tasks. */
     private @Nullable Stage stage(int index) {
         return tasks.get(index) instanceof Task.Compute task && task.stages().size() == 1 && task.writes().length == 1
                 && task.isPure()
@@ -118,7 +120,7 @@ final class HoistBias {
         return new Sum(reader, second, bias);
     }
 
-    /** Whether it reads whole rows of a product. */
+    /** Returns whether an addition reads whole rows of a product. */
     private static boolean areRows(Stage addition, Arg product) {
         long columns = product.spec().shape().dim(1);
         return addition.inputs().stream().filter(in -> in != null && in.value() == product.value())
@@ -126,7 +128,7 @@ final class HoistBias {
                         && in.offset() % (columns * product.spec().dtype().bytes()) == 0);
     }
 
-    /** What an addition adds to a value; null if that is no value, or the same one. */
+    /** Returns the operand that an addition adds to a value; null if it is not a value, or the same value. */
     private @Nullable Arg other(Stage addition, int value) {
         Arg x = addition.inputs().getFirst();
         Arg y = addition.inputs().getLast();
@@ -143,7 +145,7 @@ final class HoistBias {
                 && bias.spec().dtype() == sum.spec().dtype();
     }
 
-    /** Whether a task writes a value behind one task, up to another. */
+    /** Returns whether any task after one position, up to and including another, writes a value. */
     private boolean isWritten(Arg arg, int from, int to) {
         return tasks.writers(arg.value()).isAnyIn(from + 1, to);
     }
@@ -163,7 +165,7 @@ final class HoistBias {
                 task.place());
     }
 
-    /** One addition in place of two, where the second stands. */
+    /** Replaces the two additions of a step by one, at the position of the second. */
     private void join(Sum sum) {
         Task.Compute first = tasks.compute(sum.first());
         Task.Compute second = tasks.compute(sum.second());

@@ -11,20 +11,20 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Has the kernels of tasks made on several threads before they are asked for one after the other: making one and its
- * code takes up to some milliseconds. Nothing is decided here; a kernel that cannot be made is reported by whoever
- * needs it.
+ * Creates the kernels of tasks on several threads before they are requested one after the other, because creating a
+ * kernel and generating its code can take milliseconds. It makes no decisions; if a kernel cannot be created, the later
+ * request reports the failure.
  */
 public final class KernelsAhead {
     private KernelsAhead() {
     }
 
-    /** All of them. */
+    /** Creates the kernels of all tasks. */
     public static void of(List<Task> tasks, Options options, PreparedKernels kernels) {
         ahead(tasks, options, kernels, _ -> true);
     }
 
-    /** Those that {@link Epilogue} compares others with. */
+    /** Creates the kernels of products and convolutions, which {@link Epilogue} compares with fused kernels. */
     static void ofProducts(List<Task> tasks, Options options, PreparedKernels kernels) {
         ahead(tasks, options, kernels,
                 computation -> computation instanceof MatMul || computation instanceof Convolution);

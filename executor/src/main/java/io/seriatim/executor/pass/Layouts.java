@@ -24,38 +24,38 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Weights in the layout that a kernel wants. Kernels of products and convolutions read weights in blocks; given others,
- * they read them slowly, or bring them into blocks in every call. Weights that a plan only reads are brought there once
- * and kept beside the variable ({@link PackedWeights}), for all plans and runs that want the same.
+ * Selects weights to be packed into the layout that a kernel prefers. Kernels of matrix products and convolutions
+ * prefer blocked weights; with other layouts they are slower, or convert the weights in every call. Weights that a plan
+ * only reads are converted once and cached with the variable ({@link PackedWeights}), for all plans and runs that need
+ * the same layout.
  *
  * <p>
- * It is right because packed weights are a copy of the variable as it is when a run begins, and no task of the run
- * changes it: a value of the scope that a task writes, that is fed, or whose memory another value takes over, is left
- * alone. Whether the copy is still what the variable holds is asked at the beginning of each run; if that cannot be
- * known, the run works on the variable itself, with the kernel that the stage has anyway. A convolution does what it
- * did, one reorder less, and gives the same bits. A product of other layouts, such as a convolution to a few pixels,
- * may add in another order.
+ * Packed weights are a copy of the variable at the start of a run, and no task of the run may change the variable.
+ * Values that a task writes, that are fed, or whose memory another value reuses are therefore not packed. Each run
+ * checks at its start whether the copy is up to date. If that is unknown, the run uses the variable itself with the
+ * stage's original kernel. A packed convolution computes the same bits without the reorder. A product with another
+ * layout, such as a convolution to a few pixels, may sum in another order.
  */
 public final class Layouts {
-    /** Smaller matrices are read from the first cache however they lie. */
+    /** The minimum number of elements to pack. Smaller matrices fit into the first-level cache in any layout. */
     static final long LEAST_MATRIX = 8192;
     private static final int WEIGHTS = 1;
 
     /**
-     * An input of a stage that may come packed.
+     * An input of a stage that is packed if possible.
      *
      * @param task
-     *            the task's index
+     *            the index of the task
      * @param stage
-     *            the stage's index in the task
+     *            the index of the stage in the task
      * @param input
-     *            the input's index
+     *            the index of the input
      * @param wanted
-     *            how it lies when it is packed
+     *            the packed layout
      * @param kernel
-     *            works on what is packed
+     *            the kernel that reads the packed input
      * @param packing
-     *            packs
+     *            the kernel that packs it
      */
     public record Packed(int task, int stage, int input, TensorSpec wanted, Kernel kernel, Kernel packing) {
     }
@@ -121,14 +121,14 @@ public final class Layouts {
         return value >= 0 && isKept(value) && values.spec(value) != null;
     }
 
-    /** Whether this is a variable of the host's that outlives runs and that no task writes. */
+    /** Returns whether a value is a persistable variable in host memory that no task writes. */
     boolean isKept(int value) {
         return values.memory(value) == value && tasks.writers(value).isEmpty() && values.isPersistable(value)
                 && values.origin(value) == ValueNumbering.Origin.OUTSIDE && values.constant(value) == null
                 && Objects.requireNonNullElse(values.place(value), Place.CPU).isHost();
     }
 
-    /** The memory of a scope's that tasks write: what was made of it is then stale. */
+    /** Returns the memory of the scope that tasks write; packed copies of it become stale. */
     public static int[] written(List<Task> tasks, ValueTable values) {
         return tasks.stream().flatMapToInt(task -> Arrays.stream(task.writes())).map(values::memory)
                 .filter(values::isInScope).distinct().toArray();

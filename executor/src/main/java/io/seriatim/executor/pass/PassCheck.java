@@ -13,10 +13,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Checks after each pass that the tasks still compute what they did: that no task reads a value before it is written,
- * that everything wanted is written, that temporaries of a task are written before they are read, and that the graph's
- * index of uses is the one that its tasks have. This costs time; tests switch it on by the system property
- * {@value #PROPERTY}.
+ * Verifies the task graph after each pass: no task reads a value before it is written, all results are written,
+ * temporaries of a task are written before they are read, and the graph's use-def index is consistent with its tasks.
+ * The verification takes time; tests enable it by the system property {@value #PROPERTY}.
  */
 abstract sealed class PassCheck {
     /** Set to {@code true} before the class is loaded to check every plan. */
@@ -31,7 +30,8 @@ abstract sealed class PassCheck {
     }
 
     /**
-     * @throws IllegalStateException if a pass has broken something; the message names the pass, the task and the values
+     * @throws IllegalStateException
+     *             if a pass has violated a rule; the message names the pass, the task and the values
      */
     abstract void after(RewritePass pass, TaskGraph graph);
 
@@ -39,14 +39,14 @@ abstract sealed class PassCheck {
     private static final class Off extends PassCheck {
         @Override
         void after(RewritePass pass, TaskGraph graph) {
-            // Switched off.
+            // Verification is disabled.
         }
     }
 
-    /** Checks all; tests make one whatever the property says. */
+    /** Verifies everything. Tests create it regardless of the property. */
     static final class On extends PassCheck {
         private final ValueTable values;
-        /** What the program itself leaves unwritten is no pass's fault. */
+        /** The values that the program reads before they are written; passes are not responsible for them. */
         private final Set<Integer> unwritten;
         private final Set<Integer> wanted;
 
@@ -61,7 +61,7 @@ abstract sealed class PassCheck {
             String wrong = graph.wrongUse();
             if (wrong != null) {
                 throw new IllegalStateException("After pass " + pass.name() + " " + wrong
-                        + ": a pass may change tasks only through the graph; run without it, and report the program");
+                        + ": a pass may change tasks only through the graph; disable it, and report the program");
             }
             List<Task> tasks = graph.tasks();
             Set<Integer> now = unwritten(tasks);
@@ -69,7 +69,7 @@ abstract sealed class PassCheck {
             require(now, pass, "are read before they are written");
             Set<Integer> lost = new TreeSet<>(wanted);
             lost.removeAll(wanted(tasks));
-            require(lost, pass, "are wanted after the run and no longer written");
+            require(lost, pass, "are results of the run but no longer written");
             for (Task task : tasks) {
                 if (task instanceof Task.Compute compute) {
                     temporaries(pass, compute);
@@ -81,11 +81,11 @@ abstract sealed class PassCheck {
             if (!broken.isEmpty()) {
                 throw new IllegalStateException("After pass " + pass.name() + " the values "
                         + broken.stream().map(values::name).toList() + " " + how
-                        + ": the pass has left out or moved a task; run without it, and report the program");
+                        + ": the pass has removed or moved a task in use; disable it, and report the program");
             }
         }
 
-        /** Values that kernels read although no task before them has computed them. */
+        /** Returns the values that kernels read before any task has computed them. */
         private Set<Integer> unwritten(List<Task> tasks) {
             Set<Integer> written = new HashSet<>();
             Set<Integer> missing = new TreeSet<>();
@@ -121,7 +121,7 @@ abstract sealed class PassCheck {
                         throw new IllegalStateException(
                                 "After pass " + pass.name() + " task " + task.name() + " reads its temporary " + number
                                         + ", of " + task.temporaries().size()
-                                        + ", before a stage writes it; run without the pass, and report the program");
+                                        + ", before a stage writes it: disable the pass, and report the program");
                     }
                 }
                 for (Arg arg : stage.outputs()) {

@@ -6,22 +6,22 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.kernel.PreparedKernels;
 
 /**
- * What a pass knows of the block that it rewrites.
+ * The context of a pass.
  *
  * @param program
- *            the program that the block is of
+ *            the program that contains the block
  * @param options
- *            how the plan is made
+ *            the options of the plan
  * @param kernels
- *            the kernels that can be had
+ *            the available kernels
  */
 public record PassContext(Program program, Options options, PreparedKernels kernels) {
-    /** Whether the user has left a pass switched on. */
+    /** Returns whether a pass is enabled. */
     boolean isOn(PassName name) {
         return options.passes().contains(name);
     }
 
-    /** Whether a pass is switched on and the plan runs on the host. */
+    /** Returns whether a pass is enabled and the plan runs on the host. */
     boolean isOnForHost(PassName name) {
         return isOn(name) && options.place().isHost();
     }

@@ -4,67 +4,67 @@ import io.seriatim.executor.ir.TaskGraph;
 import java.util.List;
 
 /**
- * All passes over the tasks of a block, in their order. To add one: a class with a constant {@code PASS}, a line here,
- * a test (docs/add-a-pass.md).
+ * The ordered list of all passes. To add a pass, write a class with a constant {@code PASS}, a line in this list and a
+ * test; see docs/add-a-pass.md.
  */
 public final class PassPipeline {
     static final List<RewritePass> PASSES = List.of(
-            // Leaves out copies and what no one reads. First: every later pass has fewer tasks to look at.
+            // Eliminates copies and dead code. First, so that all later passes process fewer tasks.
             CopyElimination.PASS,
-            // Takes sums from the kernels that compute them anyway. Before products change: it looks for a gradient's
-            // product as the program has it.
+            // Takes sums from kernels that compute them as well. Before products are rewritten, since it matches the
+            // gradient's product in its original form.
             ReuseKernelOutputs.PASS,
-            // Splits the product of all gates of a recurrent cell by columns. Before STACKING, which then joins the
-            // steps of each gate.
+            // Splits the product of all gates of a recurrent cell by columns. Before BatchTimeSteps, which then batches
+            // the steps of each gate.
             SplitGateMatMul.PASS,
-            // Joins the products of all time steps into one. Before epilogues: a product with an activation in it is
-            // not joined.
+            // Batches the products of all time steps. Before Fusion, since a product with an epilogue is not batched.
             BatchTimeSteps.PASS,
-            // Adds the bias of all steps to the joined product. After STACKING, whose product it looks for.
+            // Adds the bias of all steps to the batched product. After BatchTimeSteps, whose product it matches.
             HoistBias.PASS,
-            // Leaves casts of mixed precision to the kernels beside them. Before fusion, which would make a cast part
-            // of a chain.
+            // Fuses casts of mixed precision into adjacent kernels. Before Fusion, which would make a cast part of a
+            // chain.
             Casts.PASS,
-            // Makes a factor of an operand a factor of the product. After CASTS, which may stand between; before
-            // fusion, which takes the factor.
+            // Turns a factor of an operand into a factor of the product. After Casts, since a cast may be between both;
+            // before Fusion, which would fuse the factor elsewhere.
             ScaledProducts.PASS,
-            // Joins tasks of which only one reads the other: epilogues, casts, chains, folded normalisations.
+            // Fuses a task with its only reader: epilogues, casts, chains and folded normalisations.
             Fusion.PASS,
-            // Makes gradients of slices parts of their sum. After fusion, which leaves the sums that are left; before
-            // VIEWS, which places the parts.
+            // Writes gradients of slices directly into their sum. After Fusion, which may have fused some sums; before
+            // Views, which places the parts.
             SliceGradientFusion.PASS,
-            // Turns transposes, splits, slices and concatenations into views. After fusion: what is part of a kernel by
-            // now needs no view.
+            // Turns transposes, splits, slices and concatenations into views. After Fusion, since a fused operation
+            // needs no view.
             Views.PASS,
-            // Packs weights that one run reads many times. After VIEWS, which decides how an operand lies in memory.
+            // Packs weights that one run reads many times. After Views, which decides the layout of operands.
             RepeatedWeights.PASS,
-            // Joins the elementwise operations that are left, also those with several readers. After VIEWS: a view ends
-            // a group.
+            // Fuses the remaining elementwise operations, also those with several readers. After Views, since a view
+            // ends a group.
             ElementwiseGroups.PASS,
-            // Puts channels innermost where convolutions gain. After all fusion: it converts whole regions of tasks.
+            // Stores images channels last if convolutions gain. After all fusion, since it converts whole regions of
+            // tasks.
             ChannelsLast.PASS,
-            // Updates small parameters together. Last: it moves tasks, so that the order of the program is lost.
+            // Joins updates of small parameters. Last, since it moves tasks out of program order.
             Updates.PASS);
 
-    /** For a program that runs once: its memory and order are not worth a thought. */
+    /** The passes for a program that runs once: only those that pay off within one run. */
     static final List<RewritePass> PASSES_OF_ONE_RUN = List.of(
-            // A loop that no one reads may take as long as all the rest.
+            // A dead loop may take longer than all other tasks.
             CopyElimination.ONLY_READ);
 
     private PassPipeline() {
     }
 
     /**
-     * Takes a graph through all passes that apply.
+     * Runs all passes that apply.
      *
      * @param once
-     *            whether the plan runs only once: then only those that pay at once
+     *            whether the plan runs only once; then only passes that pay off within one run apply
      */
     public static void run(TaskGraph graph, PassContext context, boolean once) {
         run(once ? PASSES_OF_ONE_RUN : PASSES, graph, context);
     }
 
-    /** Takes a graph through some passes; each begins with tasks without gaps. */
+    /** Runs some passes. The graph is compacted after each, so that a pass starts without removed tasks. */
     static void run(List<RewritePass> passes, TaskGraph graph, PassContext context) {
         PassCheck check = PassCheck.of(graph);
         for (RewritePass pass : passes) {

@@ -27,13 +27,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matrices that many products of one run read, as those of recurrent networks do in every time step, are brought into
- * the layout that the products want by a task of its own before the first of them; in each direction of time once,
- * since gradients read them transposed. It costs about what eight products gain.
+ * Packs matrices that many products of one run read, such as the weights of recurrent networks, which every time step
+ * reads. A separate task before the first product converts the matrix into the layout that the products prefer. The
+ * matrix and its transpose, which gradients read, are packed separately. Packing costs about as much as eight products
+ * gain.
  *
  * <p>
- * It is right if no task writes the matrix between the first product and the last one. The packed matrix is a temporary
- * like any other. Kernels of other layouts may add in another order.
+ * It requires that no task writes the matrix between the first and the last product. The packed matrix is an ordinary
+ * temporary. Kernels for other layouts may sum in another order.
  */
 final class RepeatedWeights {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -47,18 +48,18 @@ final class RepeatedWeights {
     private final PreparedKernels kernels;
     private final Map<Question, Optional<TensorSpec>> answers = new LinkedHashMap<>();
 
-    /** Whose layout is asked for. */
+    /** The key of a cached answer: a product and the types of its operands. */
     private record Question(MatMul product, List<@Nullable TensorSpec> specs) {
     }
 
-    /** A matrix, or some columns of one, and whether its transpose is wanted. */
+    /** A matrix, or some of its columns, and whether its transpose is read. */
     private record Source(Arg matrix, boolean transposed) {
     }
 
     private record Use(int task, int stage) {
     }
 
-    /** What packs a matrix, and who then reads it where. */
+    /** A packed matrix and the stages that read it. */
     private record Group(Source source, int packed, TensorSpec wanted, List<Use> uses) {
     }
 
@@ -111,7 +112,7 @@ final class RepeatedWeights {
                 }
             }
         }
-        // What outlives runs unchanged is packed once for all of them.
+        // Layouts packs persistable variables that no task writes once for all runs.
         uses.entrySet().removeIf(entry -> entry.getValue().size() < LEAST_USES
                 || (!entry.getKey().transposed() && kept.isKept(entry.getKey().matrix().value())));
         return uses;
@@ -129,7 +130,7 @@ final class RepeatedWeights {
                 && values.constant(arg.value()) == null;
     }
 
-    /** By the layouts that are wanted; those that are worth it, and during whose uses no one writes the matrix. */
+    /** Groups uses by preferred layout. Keeps groups with enough uses during which no task writes the matrix. */
     private List<Group> groups(Source source, List<Use> uses) {
         Map<TensorSpec, List<Use>> byLayout = new LinkedHashMap<>();
         for (Use use : uses) {
@@ -162,18 +163,18 @@ final class RepeatedWeights {
                             .filter(_ -> kernels.get(product, Place.CPU, specs).provider().equals(given.provider()));
                 }
             } catch (NoKernelException _) {
-                // Then the products stay as they are.
+                // Without such a kernel, the products are not rewritten.
             }
             return Optional.empty();
         });
     }
 
-    /** The product of the matrix as it is read. */
+    /** Returns the product of an operand that is already transposed. */
     private static MatMul plain(MatMul product) {
         return new MatMul(product.transposeX(), false, product.bias(), product.postOps());
     }
 
-    /** The matrix as the product reads it. */
+    /** Returns the matrix as the product reads it. */
     private static TensorSpec source(Stage stage) {
         TensorSpec spec = Objects.requireNonNull(stage.inputs().get(WEIGHTS)).spec();
         boolean transposed = Objects.requireNonNull((MatMul) stage.computation()).transposeY();

@@ -20,14 +20,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes sums from where there is less to add. The gradient of a maximum goes to one element of its window, and that of
- * a mean is shared out among them; each window has at least one element. So the sum over an image of a pooling's
- * gradient is the sum of the gradients that came in, which are fewer. That sum over all images is the gradient of the
- * bias of the convolution before the pooling.
+ * Computes sums from an equivalent value with fewer elements. A max pooling passes the gradient of a window to one of
+ * its elements, and an average pooling divides it between them; each window has at least one element. The sum over an
+ * image of a pooling's input gradient is therefore equal to the sum of its output gradient, which has fewer elements.
+ * That sum over all images is the gradient of the bias of the convolution before the pooling.
  *
  * <p>
- * A sum that a task takes of a value that only a pooling's gradient has written is taken of what that gradient read, if
- * that is the same where the sum is taken.
+ * If a task sums a value that only a pooling's gradient has written, it sums the operand of that gradient instead,
+ * provided that the operand is not overwritten before the sum.
  */
 final class ReuseKernelOutputs {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -68,7 +68,7 @@ final class ReuseKernelOutputs {
                 new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), reads, task.writes()));
     }
 
-    /** What a stage may sum in place of its input; null if there is nothing less. */
+    /** Returns the operand that a stage may sum instead of its input; null if there is none. */
     private @Nullable Arg source(int index, Stage stage) {
         Arg summed = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         if (!(stage.computation() instanceof Reduction reduction) || summed == null || !summed.isWhole(values)
@@ -84,7 +84,7 @@ final class ReuseKernelOutputs {
         return fewer && isKept(Objects.requireNonNull(incoming), writer, index) ? incoming : null;
     }
 
-    /** Whether images, which begin at the third dimension, are added up as wholes. */
+    /** Returns whether a reduction sums whole images, whose dimensions start at the third. */
     private static boolean isOverImages(Reduction reduction, Shape shape) {
         boolean[] reduced = reduction.reduced(shape);
         boolean whole = reduction.function() == Reduction.Function.SUM && reduced.length > 2;
@@ -94,7 +94,7 @@ final class ReuseKernelOutputs {
         return whole;
     }
 
-    /** The gradients that a task shares out to a value. */
+    /** Returns the output gradient from which a task computes a value as input gradient; null if it does not. */
     private static @Nullable Arg incoming(@Nullable Task task, int value) {
         if (!(task instanceof Task.Compute compute)) {
             return null;
@@ -122,7 +122,7 @@ final class ReuseKernelOutputs {
         };
     }
 
-    /** Whether what a task read is not written by it, nor by a later one up to another. */
+    /** Returns whether no task from one position to another, both included, writes an operand. */
     private boolean isKept(Arg arg, int from, int to) {
         return !tasks.writers(arg.value()).isAnyIn(from, to);
     }

@@ -6,24 +6,24 @@ import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 /**
- * A step that rewrites the tasks of a block before they are scheduled, so that they take less time or memory.
- * {@link PassPipeline} lists all of them in their order.
+ * A pass that rewrites the tasks of a block before scheduling, so that they take less time or memory.
+ * {@link PassPipeline} contains the ordered list of all passes.
  *
  * @param name
- *            what messages of {@link PassCheck} call it
+ *            the name of the pass in messages of {@link PassCheck}
  * @param applies
- *            whether the pass is taken, by its switch and the place
+ *            returns whether the pass applies, by its switch and the place
  * @param rewrite
- *            changes the tasks of the graph into others that compute the same; it may add values
+ *            replaces tasks of the graph by others that compute the same; it may add values
  */
 record RewritePass(String name, Predicate<PassContext> applies,
         BiConsumer<TaskGraph, PassContext> rewrite) {
-    /** A pass for all places that a switch turns off. */
+    /** Returns a pass for all places that can be disabled by name. */
     static RewritePass of(PassName name, BiConsumer<TaskGraph, PassContext> rewrite) {
         return new RewritePass(name.name(), context -> context.isOn(name), rewrite);
     }
 
-    /** A pass for plans on the host that a switch turns off. */
+    /** Returns a pass for plans on the host that can be disabled by name. */
     static RewritePass onHost(PassName name, BiConsumer<TaskGraph, PassContext> rewrite) {
         return new RewritePass(name.name(), context -> context.isOnForHost(name), rewrite);
     }

@@ -20,13 +20,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factor of an operand of matrix products becomes a factor of the products, as that of attention's queries: then the
- * operand is read where it lies, instead of being written once more.
+ * Turns a factor of an operand of matrix products, such as that of the queries in attention, into a factor of the
+ * products. The scaled operand is then not written to memory.
  *
  * <p>
- * That is so if only products read what is scaled, each once, and nothing overwrites the original before the last of
- * them. Where the factor is a power of two the results are the same to the bit, else they differ by rounding: α · Σ x ·
- * y in place of Σ (α · x) · y.
+ * It requires that only products read the scaled value, each once, and that no task overwrites the original before the
+ * last of them. If the factor is a power of two, results are the same bit for bit; otherwise they differ by rounding: α
+ * · Σ x · y instead of Σ (α · x) · y.
  */
 final class ScaledProducts {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -83,7 +83,9 @@ final class ScaledProducts {
         tasks.remove(index);
     }
 
-    /** The task with the original in place of what is scaled; null if not only products read that. */
+    /**
+     * Returns the task with the original in place of the scaled value; null if anything but a product reads that value.
+     */
     private Task.@Nullable Compute scaled(@Nullable Task task, int value, Arg original, PostOp factor) {
         if (!(task instanceof Task.Compute compute) || compute.stages().size() > Task.MOST_STAGES) {
             return null;

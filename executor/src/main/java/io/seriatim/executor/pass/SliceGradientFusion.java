@@ -19,14 +19,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of slices of one value: each is a value of zeros but for a part, and all are added. If the parts lie apart,
- * each is written into the sum at once, and the sum is filled with zeros before only if the parts leave something out.
- * {@link Views} may then let whoever computes a part write it there.
+ * Fuses the gradients of slices of one value. Each of them is zero except for a part, and all are summed. If the parts
+ * are disjoint, each is written directly into the sum, which is filled with zeros before only if the parts do not cover
+ * it. {@link Views} may then let the task that computes a part write it there.
  *
  * <p>
- * It is right because a number plus zeros is that number; only −0 stays −0, which an addition makes 0. A value of zeros
- * is left out if nothing but the sum reads it, and the sum is written where the first of them was, since nothing
- * touches it before it is added up.
+ * Adding zeros preserves a number, except that −0 + 0 is 0, whereas here −0 stays −0. A padded value is eliminated if
+ * only the sum reads it. The sum is written from the position of the first padded value on, since no task accesses it
+ * before the summation.
  */
 final class SliceGradientFusion {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -35,7 +35,7 @@ final class SliceGradientFusion {
     private final ValueTable values;
     private final TaskGraph tasks;
 
-    /** A task that fills a value with zeros and then copies something into a part of it. */
+    /** A task that fills a value with zeros and then copies another value into a part of it. */
     private record Padded(int index, Task.Compute task, Stage fill, Stage copy) {
     }
 
@@ -87,15 +87,15 @@ final class SliceGradientFusion {
         tasks.remove(index);
     }
 
-    /** Whether no other task reads the partial sums. */
+    /** Returns whether no other task reads the partial sums. */
     private boolean keepsToItself(Task.Compute sum, int index, Arg out) {
         return IntStream.of(sum.writes()).allMatch(value -> value == out.value()
                 || (value >= 0 && values.isTemporary(value) && !tasks.isReadElsewhere(value, index)));
     }
 
     /**
-     * What is added up to a result, by additions of two that all are of its shape; empty if the task does anything
-     * else.
+     * Returns the addends of a sum that a task computes by binary additions of operands of the same shape; empty if the
+     * task does anything else.
      */
     private static List<Arg> added(Task.Compute sum, Arg out) {
         List<Arg> added = new ArrayList<>();
@@ -123,7 +123,7 @@ final class SliceGradientFusion {
         return added;
     }
 
-    /** The task that has written a value of zeros but for a part, which only the sum reads. */
+    /** Returns the task that wrote a padded value that only the sum reads, or null. */
     private @Nullable Padded padded(Arg arg, int sum) {
         if (arg.value() < 0 || !tasks.isTemporaryOfOne(arg.value()) || !arg.isWhole(values)
                 || !tasks.readers(arg.value()).isOnly(sum)) {

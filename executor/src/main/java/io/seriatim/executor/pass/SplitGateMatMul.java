@@ -23,14 +23,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the gates of a recurrent cell one by one, where a program has one product for all of them, splits the result
- * by columns, and applies a function to each part: f(x·W + h·U + b)[:, i…j] is f(x·W[:, i…j] + h·U[:, i…j] + b[i…j]).
- * Then the function becomes part of the product, and neither the whole nor a copy of its part is written.
+ * Computes the gates of a recurrent cell by separate products, if a program has one product for all of them, splits its
+ * result by columns and applies a function to each part: f(x·W + h·U + b)[:, i…j] is f(x·W[:, i…j] + h·U[:, i…j] +
+ * b[i…j]). The function then becomes an epilogue of the product, and neither the whole result nor a copy of its part is
+ * written.
  *
  * <p>
- * That is right where only the split reads the sum, and only the sum what it adds up. Each element is the sum that it
- * was; kernels of fewer columns may add in another order. It is done where rows are few, so that a product takes not
- * much longer in parts.
+ * It requires that only the split reads the sum, and only the sum reads its addends. Each element is the same sum as
+ * before; kernels for fewer columns may sum in another order. The pass applies only to few rows, for which separate
+ * products take hardly longer than one.
  */
 final class SplitGateMatMul {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -38,7 +39,7 @@ final class SplitGateMatMul {
             context -> context.isOnForHost(PassName.GATES) && context.isOn(PassName.EPILOGUES),
             (tasks, context) -> rewrite(tasks, context.options().relaxedNan()));
 
-    /** The product of more rows takes so long that copies do not count. */
+    /** The maximum number of rows. For more rows, the time of copies is negligible relative to the product. */
     private static final long MOST_ROWS = 256;
     private static final long LEAST_COLUMNS = 32;
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
@@ -48,7 +49,7 @@ final class SplitGateMatMul {
     private final TaskGraph tasks;
     private final Map<Integer, List<Task>> parts = new HashMap<>();
 
-    /** Some columns of a sum. */
+    /** The columns of a sum that form a gate. */
     private record Gate(int split, long from, long columns, Arg out) {
     }
 
@@ -74,7 +75,7 @@ final class SplitGateMatMul {
         tasks.replaceAll(all);
     }
 
-    /** Divides the sum that a task completes, if all that reads it are copies of columns. */
+    /** Splits the sum that a task completes, if all its readers are copies of columns. */
     private void divide(int last) {
         int[] written = Objects.requireNonNull(tasks.get(last)).writes();
         int whole = written.length == 1 ? written[0] : -1;
@@ -95,14 +96,14 @@ final class SplitGateMatMul {
         }
     }
 
-    /** Whether two tasks ask for the same device and stream. */
+    /** Returns whether two tasks request the same device and stream. */
     private boolean isOfOnePlace(int task, int other) {
         return tasks.compute(task).placeRequest().equals(tasks.compute(other).placeRequest());
     }
 
     /**
-     * The columns that a value is split into; none if it is used for something else too, or if what reads them is no
-     * function of each element.
+     * Returns the columns into which a value is split; empty if it has another use, or if the reader of a part is not
+     * an elementwise function.
      */
     private List<Gate> gates(int value) {
         TensorSpec whole = values.spec(value);
@@ -112,7 +113,7 @@ final class SplitGateMatMul {
         }
         List<Gate> gates = new ArrayList<>();
         for (int split : tasks.readers(value).toArray()) {
-            // What a task writes without a stage has no elements, but is written nevertheless.
+            // A result that no stage writes has no elements, but it still counts as a result of the task.
             if (!(tasks.get(split) instanceof Task.Compute task) || task.writes().length != task.stages().size()) {
                 return List.of();
             }
@@ -142,7 +143,7 @@ final class SplitGateMatMul {
         return cut && columns >= LEAST_COLUMNS && out.spec().isRowMajor() ? new Gate(split, from, columns, out) : null;
     }
 
-    /** Whether all that is done with it is to apply a function that may become part of a product. */
+    /** Returns whether the only use of a part is a function that may become an epilogue of a product. */
     private boolean isApplied(Arg part, int from) {
         int only = tasks.readers(part.value()).first();
         return tasks.readers(part.value()).size() == 1 && tasks.get(only) instanceof Task.Compute reader
@@ -154,11 +155,11 @@ final class SplitGateMatMul {
     }
 
     /**
-     * Whether what a task writes is a product, or a sum of such values, each for this sum only, and of rows that are
-     * the same for all of the value's rows.
+     * Returns whether a task computes a product, or a sum of products that only this sum reads and of vectors that are
+     * broadcast over the rows.
      *
      * @param found
-     *            the tasks that compute it are added
+     *            receives the tasks that compute the sum
      */
     private boolean isSum(int value, int writer, List<Integer> found) {
         if (tasks.writers(value).size() != 1 || found.contains(writer)
@@ -204,13 +205,13 @@ final class SplitGateMatMul {
         return in.isWhole(values) && in.spec().equals(out.spec()) && values.isTemporary(in.value());
     }
 
-    /** The part of a value that is added up. */
+    /** Adds a value for the columns of an addend. */
     private Arg added(int value, Gate gate) {
         TensorSpec spec = gate.out().spec();
         return new Arg(new Arg.Value(values.add(values.name(value) + "_columns_" + gate.from(), spec)), 0, spec);
     }
 
-    /** A task of a sum for some of its columns. */
+    /** Returns a task of a sum, restricted to the columns of a gate. */
     private Task.Compute part(int index, Gate gate, Map<Integer, Arg> own) {
         Task.Compute task = tasks.compute(index);
         Stage stage = task.stages().getFirst();

@@ -18,9 +18,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which values lie one after the other, each a part of a larger one that is made up. What several products read, such
- * as the state of a recurrent network, is in one stack for all of them: it grows at its ends while products are found,
- * and a product for which the order does not fit is left as it is.
+ * Assigns values to stacks, in which they are contiguous parts of a new, larger value. A value that several products
+ * read, such as the state of a recurrent network, is in one stack for all of them. A stack grows at both ends while
+ * products are found; a product whose order does not match is not batched.
  */
 final class TimeStepGroups {
     private final TaskGraph tasks;
@@ -28,11 +28,11 @@ final class TimeStepGroups {
     private final Map<Integer, Slot> slots = new HashMap<>();
     private final List<Stack> stacks = new ArrayList<>();
 
-    /** Values one after the other. */
+    /** Contiguous values. */
     private static final class Stack {
         private final TensorSpec part;
         private final ArrayDeque<Integer> parts = new ArrayDeque<>();
-        /** The index of the first part; below 0 when parts have been put before it. */
+        /** The index of the first part; negative after parts have been added at the front. */
         private int first;
         private int whole = -1;
 
@@ -45,12 +45,12 @@ final class TimeStepGroups {
     }
 
     /**
-     * Where an operand lies, or will lie: operands with the same base are one after the other if their offsets are.
+     * The place of an operand. Operands with the same base are contiguous if their offsets are.
      *
      * @param base
-     *            a value, or a stack; null if it may still be put anywhere
+     *            a value or a stack; null if the operand has no place yet
      * @param offset
-     *            in bytes
+     *            the offset in the base, in bytes
      */
     record Where(@Nullable Object base, long offset) {
     }
@@ -64,7 +64,7 @@ final class TimeStepGroups {
         return stacks.isEmpty();
     }
 
-    /** Where an operand of a value lies; null if it neither can be moved nor is a part of something larger. */
+    /** Returns the place of an operand; null if it can neither be moved nor is a part of a larger value. */
     @Nullable
     Where where(Arg arg) {
         TensorSpec spec = values.spec(arg.value());
@@ -81,7 +81,7 @@ final class TimeStepGroups {
         return isMovable(arg.value()) ? new Where(null, 0) : null;
     }
 
-    /** Whether only kernels know where it lies. */
+    /** Returns whether a value can be moved: only kernels access it, by operands with strides. */
     private boolean isMovable(int value) {
         return values.isTemporary(value) && Objects.requireNonNull(values.spec(value)).isRowMajor()
                 && tasks.readers(value).stream().allMatch(task -> isMovableIn(task, value))
@@ -106,12 +106,12 @@ final class TimeStepGroups {
         return found;
     }
 
-    /** Whether operands lie, or can be put, one after the other, those of each list. */
+    /** Returns whether the operands of each list are contiguous or can be made so. */
     boolean fit(List<List<Arg>> columns) {
         return columns.stream().allMatch(this::fits) && isDisjoint(columns);
     }
 
-    /** A value has one place only: what is in no stack yet must not be wanted in two. */
+    /** Returns whether no value without a place is needed in two places. */
     private boolean isDisjoint(List<List<Arg>> columns) {
         List<Integer> free = columns.stream().flatMap(List::stream)
                 .filter(arg -> Objects.requireNonNull(where(arg)).base() == null)
@@ -151,7 +151,7 @@ final class TimeStepGroups {
         return true;
     }
 
-    /** Puts operands that fit one after the other. */
+    /** Makes operands contiguous, for which {@link #fit} has returned true. */
     void put(List<Arg> column) {
         int known = 0;
         while (known < column.size() && Objects.requireNonNull(where(column.get(known))).base() == null) {
@@ -180,7 +180,7 @@ final class TimeStepGroups {
         stack.parts.addLast(value);
     }
 
-    /** Makes up the wholes, when no more is put. */
+    /** Adds the values of all stacks, after the last call of {@link #put}. */
     void finish() {
         for (Stack stack : stacks) {
             stack.whole = values.add(values.name(stack.parts.getFirst()) + "_stacked",
@@ -192,13 +192,13 @@ final class TimeStepGroups {
         return TensorSpec.of(part.dtype(), Shape.of(part.shape().dim(0) * count, part.shape().dim(1)));
     }
 
-    /** Operands that have been put one after the other, as one. */
+    /** Returns contiguous operands as one operand. */
     Arg whole(List<Arg> column) {
         Arg first = moved(column.getFirst());
         return new Arg(first.source(), first.offset(), rows(first.spec(), column.size()));
     }
 
-    /** An operand where it lies now. */
+    /** Returns an operand at its new place. */
     Arg moved(Arg arg) {
         Slot slot = arg.value() < 0 ? null : slots.get(arg.value());
         if (slot == null) {
@@ -209,7 +209,7 @@ final class TimeStepGroups {
                 arg.spec());
     }
 
-    /** A task on values where they lie now. */
+    /** Returns a task with all operands at their new places. */
     Task moved(Task task) {
         if (!(task instanceof Task.Compute compute)
                 || (Arrays.stream(task.reads()).noneMatch(slots::containsKey)

@@ -19,16 +19,15 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
- * When parameters are updated. A program updates all of them at its end, when the gradients have long left the caches
- * and have all been kept in memory until then. Here a large parameter is updated as soon as its gradient is there and
- * no one needs the old parameter any more, and small ones, which cost more to schedule than to compute, become one task
- * for all of a kind that the same learning rate drives.
+ * Moves and joins parameter updates. A program updates all parameters at its end, when the gradients are no longer in
+ * the caches but all still occupy memory. This pass moves the update of a large parameter to the point at which its
+ * gradient is computed and the old parameter is no longer read. Updates of small parameters, which take longer to
+ * schedule than to compute, are joined into one task for each kind of update and learning rate.
  *
  * <p>
- * It is right because a task is moved up only past tasks with which it shares no memory that either of them writes, and
- * never past one that the interpreter carries out, whose effects may be others than its results. Small updates are
- * joined where the last of them stands, if none has moved past another one's memory by that. Each update computes what
- * it did, to the bit.
+ * An update moves only past tasks with which it shares no memory that either of them writes, and never past an
+ * interpreted task, which may have side effects. Small updates are joined at the position of the last of them, if no
+ * task in between conflicts with the earlier ones. Each update computes the same bits as before.
  */
 final class Updates {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -36,16 +35,16 @@ final class Updates {
             context -> context.isOnForHost(PassName.UPDATES) && !context.options().sequential(),
             (tasks, _) -> rewrite(tasks));
 
-    /** What an update of so many elements takes is about what it takes to hand a task to a thread. */
+    /** The number of elements whose update takes about as long as handing a task to a thread. */
     private static final long SMALL = 4096;
     private static final int MOST_JOINED = 64;
 
     private final TaskGraph tasks;
     private final ValueTable values;
-    /** Where each task goes. */
+    /** The new position of each task. */
     private final Position[] positions;
 
-    /** Behind a task that keeps its place, updates come in their own order. */
+    /** A position: after a task that does not move, and by {@code order} among the updates there. */
     private record Position(int after, int order) implements Comparable<Position> {
         static final Position FIRST = new Position(-1, -1);
 
@@ -62,7 +61,7 @@ final class Updates {
     private record Placed(Task task, Position position) {
     }
 
-    /** Of small updates that may become one task. */
+    /** The common properties of small updates that may be joined. */
     private record Kind(Update update, int rate) {
     }
 
@@ -100,7 +99,7 @@ final class Updates {
         return joined(placed.stream().map(Placed::task).toList());
     }
 
-    /** Behind the last of the tasks before an update that it must not be moved past. */
+    /** Returns the first position to which an update may move: after the last task that it must not pass. */
     private Position ready(int index, Task task) {
         Position ready = Position.FIRST;
         for (int value : task.reads()) {
@@ -171,7 +170,7 @@ final class Updates {
         return new Kind((Update) Objects.requireNonNull(stage.computation()), rate == null ? -1 : rate.value());
     }
 
-    /** Whether two tasks must keep their order. */
+    /** Returns whether two tasks must keep their order. */
     private boolean touches(Task first, Task second) {
         return meet(first.writes(), second.writes()) || meet(first.writes(), second.reads())
                 || meet(first.reads(), second.writes());

@@ -29,26 +29,29 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does without copies that only bring elements into another order or to another place: transposes, splits, slices,
- * stacks, concatenations, and their gradients.
+ * Eliminates copies that only reorder or move elements: transposes, splits, slices, stacks, concatenations, and their
+ * gradients.
  *
  * <p>
- * Forwards, the readers of a copy read the original with strides of its own. That is right if all of the copy's readers
- * can say so with strides, and if nothing writes the original before the last of them has read it. Backwards, what
- * computes a value that is only copied elsewhere writes it there: then no one else may read the value, and between its
- * first writer and the copy no one may read what the copy goes into, or write but other parts of it. Each kernel that
- * gets another view must be from where the old one was, since then it computes the same, and one that is as fast with
- * strides.
+ * Forwards, the readers of a copy read a strided view of the original. It requires that strides can express the
+ * operands of all readers, and that no task writes the original before the last of them. Backwards, the task that
+ * computes a value that is only copied writes it directly to the target of the copy. It requires that no other task
+ * reads the value and that, between its first writer and the copy, no task reads the target or writes the same part of
+ * it. Each kernel for a new view must have the same provider as before, so that it computes the same, and must be
+ * equally fast with strides.
  *
  * <p>
- * It applies only if the whole plan runs on the host: between places whole values are moved. It comes after fusion,
- * which looks for values as they lie in memory.
+ * The pass applies only if the whole plan runs on the host, since transfers between places move whole values. It runs
+ * after {@link Fusion}, which matches values with their original layouts.
  */
 final class Views {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = RewritePass.onHost(PassName.VIEWS, Views::rewrite);
 
-    /** Elements in a row below which plain Java takes longer to begin rows than to copy. */
+    /**
+     * The minimum number of elements of a row. For shorter rows, kernels in Java spend more time on starting rows than
+     * a copy takes.
+     */
     private static final long SHORTEST_ROW = 64;
 
     private final ValueTable values;
@@ -71,7 +74,7 @@ final class Views {
         }
     }
 
-    /** Whether an operation asks for another device than the host. */
+    /** Returns whether any operation requests a device other than the host. */
     static boolean isAnyElsewhere(TaskGraph tasks) {
         return tasks.tasks().stream().flatMap(task -> task.operations().stream())
                 .anyMatch(access -> PlaceRequest.of(access.op()).namesAccelerator());
@@ -107,7 +110,7 @@ final class Views {
                 && values.memory(in.value()) != values.memory(out.value());
     }
 
-    /** Lets the readers of a copy read what it is a copy of, if they can. */
+    /** Makes the readers of a copy read the original, if possible. */
     private boolean isReadWhereItIs(int index, Arg in, Arg out) {
         int copy = out.value();
         Task.Compute task = compute(index);
@@ -137,14 +140,14 @@ final class Views {
         }
     }
 
-    /** Whether an argument is all of a value, in order, perhaps in another shape. */
+    /** Returns whether an argument is a whole value in row-major order, in any shape. */
     private boolean isAll(Arg arg) {
         TensorSpec spec = values.spec(arg.value());
         return spec != null && arg.offset() == 0 && arg.spec().isRowMajor() && arg.spec().dtype() == spec.dtype()
                 && arg.spec().shape().size() == spec.shape().size();
     }
 
-    /** Lets those who write what is only copied write the copy, if they can. */
+    /** Makes the writers of a value that is only copied write the copy, if possible. */
     private boolean isWrittenWhereItGoes(int index, Stage stage, Arg in, Arg out) {
         int value = in.value();
         TensorSpec spec = values.spec(value);
@@ -188,7 +191,7 @@ final class Views {
                         .count() == 1;
     }
 
-    /** Whether, from a task on to the one of the copy, no one but the copy touches a part of a value. */
+    /** Returns whether no stage from a task up to the copy, except the copy itself, accesses a part of a value. */
     private boolean isFree(int from, int index, Stage copy, Arg part) {
         if (tasks.readers(part.value()).isAnyIn(from, index)) {
             return false;
@@ -217,7 +220,7 @@ final class Views {
         return true;
     }
 
-    /** The task with views in place of a value; null if that cannot be, or would take longer. */
+    /** Returns the task with views in place of a value; null if that is impossible or slower. */
     private Task.@Nullable Compute replaced(Task.Compute task, int value, Region there, List<Access> more) {
         List<Stage> stages = new ArrayList<>(task.stages().size());
         for (Stage stage : task.stages()) {
@@ -253,7 +256,7 @@ final class Views {
         return replaced;
     }
 
-    /** Whether a kernel works on other views as on those before. */
+    /** Returns whether the new views have a kernel of the same provider that is equally fast. */
     private boolean isAsGood(Stage before, Stage after) {
         Computation computation = after.computation();
         List<@Nullable Arg> old = before.args();
@@ -264,7 +267,7 @@ final class Views {
                 continue;
             }
             boolean taken = switch (computation) {
-                // Whatever is done to a product must be dense: the library would copy it first.
+                // Operands of post-ops must be dense; otherwise the library copies them first.
                 case MatMul _ -> (i < 2 || i == args.size() - 1) && isRowsOrColumns(arg.spec());
                 case Copy _ -> true;
                 case Unary _,UnaryGrad _,Binary _,Chain _,Where _ -> hasLongRows(arg.spec());
@@ -277,7 +280,7 @@ final class Views {
         return computation != null && isFromTheSame(computation, before, after);
     }
 
-    /** Whether one of a matrix's dimensions is dense. */
+    /** Returns whether one of the two matrix dimensions has stride 1. */
     private static boolean isRowsOrColumns(TensorSpec spec) {
         long[] strides = spec.strides();
         int rank = strides.length;

@@ -106,7 +106,7 @@ class PassPipelineTest {
         assertThrows(IllegalStateException.class, () -> made.check(turned));
     }
 
-    /** The index of uses does not see what is changed behind the graph's back. */
+    /** The use-def index is not updated if a pass changes an array of a task directly. */
     @Test
     void aPassThatChangesATaskWithoutTheGraphIsFound() {
         CompiledTasks made = tasks();
@@ -116,7 +116,7 @@ class PassPipelineTest {
             assertTrue(graph.readers(read).contains(1));
             reads[0] = Objects.requireNonNull(graph.get(0)).reads()[0];
         }));
-        assertTrue(String.valueOf(thrown.getMessage()).contains("index of uses"), thrown::getMessage);
+        assertTrue(String.valueOf(thrown.getMessage()).contains("use-def index"), thrown::getMessage);
     }
 
     @Test
@@ -128,7 +128,7 @@ class PassPipelineTest {
             assertTrue(graph.writers(second).isOnly(1));
             graph.values().sameMemory(second, first);
         }));
-        assertTrue(String.valueOf(thrown.getMessage()).contains("index of uses"), thrown::getMessage);
+        assertTrue(String.valueOf(thrown.getMessage()).contains("use-def index"), thrown::getMessage);
     }
 
     @Test
