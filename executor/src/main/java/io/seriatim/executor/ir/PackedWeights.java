@@ -14,16 +14,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scope's variables in the layouts that kernels want, each packed once for all plans. For many threads: the first
- * thread that asks for an entry packs it while the others wait, and no lock is held meanwhile. An entry does not change;
- * one that is out of date is replaced. Its memory is freed when the last frame releases it, so that layouts for shapes
- * that are no longer run do not accumulate.
+ * A cache of a scope's variables in the layouts that kernels prefer, each packed once for all plans. Thread-safe. The
+ * first thread that requests an entry packs it without a lock, while others wait. An entry is immutable; a stale entry
+ * is replaced. The memory of an entry is freed when the last frame releases it, so that layouts for shapes that are no
+ * longer used do not accumulate.
  */
 public final class PackedWeights {
     private final Map<String, Map<Form, Entry>> entries = new ConcurrentHashMap<>();
     private final SingleFlight<Key, Entry> flights = new SingleFlight<>();
 
-    /** What threads wait for that ask for the same. */
+    /** The key under which threads wait for the same entry. */
     private record Key(String name, Form form) {
         @Override
         public String toString() {
@@ -31,7 +31,7 @@ public final class PackedWeights {
         }
     }
 
-    /** A part of a variable, or all of it, and how it lies when it is packed. */
+    /** A variable or a part of it, and its packed layout. */
     public record Form(long offset, TensorSpec source, TensorSpec wanted) {
     }
 
@@ -77,11 +77,11 @@ public final class PackedWeights {
     }
 
     /**
-     * The packed variable as it is now. The caller returns it by {@link #release}.
+     * Returns the packed form of the variable's current content. The caller must release it by {@link #release}.
      *
-     * @return null if changes of the variable cannot be noticed
+     * @return the entry; null if changes of the variable cannot be detected
      * @throws RunFailure
-     *             if the thread is interrupted while another one packs
+     *             if the thread is interrupted while another thread packs the variable
      */
     @Nullable
     public Entry get(String name, Tensor variable, Form form, Kernel packing) {
@@ -91,7 +91,7 @@ public final class PackedWeights {
             return null;
         }
         while (true) {
-            // An entry begins with one user, which is the thread that has made it.
+            // A new entry has one user, the thread that created it.
             AtomicReference<@Nullable Entry> made = new AtomicReference<>();
             Entry entry = flight(new Key(name, form), () -> find(name, form, variable, now), () -> {
                 Entry packed = entry(variable, now, form, packing);
@@ -111,11 +111,12 @@ public final class PackedWeights {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RunFailure("plan",
-                    "Interrupted while another thread packed the weights '" + key.name() + "'; nothing was changed", e);
+                    "Interrupted while another thread packed the weights '" + key.name() + "'; no variable was changed",
+                    e);
         }
     }
 
-    /** An entry that is of use; it may lose its last user before it is used. */
+    /** Returns an up-to-date entry with users, or null. It may lose its last user before the caller uses it. */
     private @Nullable Entry find(String name, Form form, Tensor variable, long now) {
         Map<Form, Entry> forms = entries.get(name);
         Entry there = forms == null ? null : forms.get(form);
@@ -130,7 +131,7 @@ public final class PackedWeights {
         return new Entry(variable.buffer(), variable.offset(), now, packed);
     }
 
-    /** Counts a user off. The last one frees the memory. */
+    /** Removes a user. The last one frees the memory. */
     public void release(String name, Form form, Entry entry) {
         if (entry.users.decrementAndGet() == 0) {
             Map<Form, Entry> forms = entries.get(name);
@@ -141,7 +142,7 @@ public final class PackedWeights {
         }
     }
 
-    /** Whether anything is packed of a variable. */
+    /** Returns whether any packed form of a variable is cached. */
     public boolean holds(String name) {
         Map<Form, Entry> forms = entries.get(name);
         return forms != null && !forms.isEmpty();

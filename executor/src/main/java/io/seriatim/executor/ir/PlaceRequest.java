@@ -6,18 +6,18 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Roles;
 
 /**
- * Where the attributes of an operation ask that it runs.
+ * The device and stream that the attributes of an operation request.
  *
  * @param device
- *            the attribute {@code op_device}; empty if the operation runs where the program does
+ *            the attribute {@code op_device}; empty if the operation runs at the program's place
  * @param stream
- *            the attribute {@code execution_stream}, the name of a stream of the device; empty for the usual one
+ *            the attribute {@code execution_stream}, the name of a stream of the device; empty for the default stream
  */
 public record PlaceRequest(String device, String stream) {
     private static final String STREAM = "execution_stream";
     private static final String GPU = "gpu";
 
-    /** What an operation asks for. */
+    /** Returns the request of an operation. */
     public static PlaceRequest of(OpDesc op) {
         return new PlaceRequest(text(op, Roles.DEVICE), text(op, STREAM));
     }
@@ -26,22 +26,22 @@ public record PlaceRequest(String device, String stream) {
         return op.attribute(attribute) instanceof Attribute.Text(String text) ? text : "";
     }
 
-    /** Whether the operation names a device. */
+    /** Returns whether the operation names a device. */
     public boolean namesDevice() {
         return !device.isBlank();
     }
 
-    /** Whether the operation names another device than the host. */
+    /** Returns whether the operation names a device other than the host. */
     public boolean namesAccelerator() {
         return namesDevice() && !device.equals(Place.CPU.toString());
     }
 
     /**
-     * The place that is asked for.
+     * Returns the requested place.
      *
      * @param program
-     *            where the program runs. The number of a GPU counts among the accelerators of the kind that the program
-     *            runs on
+     *            the place at which the program runs. The index of a GPU refers to accelerators of the kind of this
+     *            place
      */
     public Place resolve(Place program) {
         if (!namesDevice()) {

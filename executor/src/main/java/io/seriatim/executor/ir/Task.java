@@ -20,27 +20,27 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What is scheduled: an operation or several that have become one, or a transfer. */
+/** The unit of scheduling: one operation, several fused operations, or a transfer. */
 public sealed interface Task {
-    /** Of a task, so that passes over its stages stay cheap. */
+    /** The maximum number of stages for passes whose work is quadratic in them. */
     int MOST_STAGES = 64;
 
-    /** The values that it reads. Not to be changed. */
+    /** Returns the values that the task reads. The array must not be modified. */
     int[] reads();
 
-    /** The values that it writes. Not to be changed. */
+    /** Returns the values that the task writes. The array must not be modified. */
     int[] writes();
 
-    /** Where it runs. */
+    /** Returns the place at which the task runs. */
     Place place();
 
-    /** The operations that it carries out; none for a transfer. */
+    /** Returns the operations that the task executes; empty for a transfer. */
     List<Access> operations();
 
-    /** What messages and traces call it. */
+    /** Returns the name for messages and traces. */
     String name();
 
-    /** What kernels are to do, in order. */
+    /** Returns the stages of all tasks, in order. */
     static Stream<Stage> stages(List<Task> tasks) {
         return tasks.stream().<Stage>mapMulti((task, stages) -> {
             if (task instanceof Compute compute) {
@@ -50,14 +50,14 @@ public sealed interface Task {
     }
 
     /**
-     * Kernels.
+     * A task that runs kernels.
      *
      * @param operations
-     *            what it carries out
+     *            the operations that it executes
      * @param stages
-     *            in order
+     *            the stages, in order
      * @param temporaries
-     *            memory for the time of the task
+     *            the temporary memory of the task
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
@@ -65,9 +65,9 @@ public sealed interface Task {
         private static final int MOST_NAMED = 3;
 
         /**
-         * Whether the task is pure: each of its operations is known and declares no effect, neither a change of
-         * anything but its results nor random numbers, so that tasks may be merged, split and moved. It may still be one
-         * that must not be left out, because of what it writes.
+         * Returns whether the task is pure: each of its operations is known and declares no effect, neither side
+         * effects nor random numbers, so that the task may be fused, split and moved. It may nevertheless write results
+         * that must not be eliminated.
          */
         public boolean isPure() {
             for (Access access : operations) {
@@ -79,12 +79,14 @@ public sealed interface Task {
             return true;
         }
 
-        /** Where the first of the operations asks to run; tasks are merged only if they ask for the same. */
+        /**
+         * Returns the request of the first operation for a device and stream. Only tasks with equal requests are fused.
+         */
         public PlaceRequest placeRequest() {
             return PlaceRequest.of(operations.getFirst().op());
         }
 
-        /** Temporaries that no stage uses are left out. */
+        /** Creates a task without temporaries that no stage uses. */
         public static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries,
                 Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
@@ -92,7 +94,8 @@ public sealed interface Task {
         }
 
         /**
-         * Reads and writes what the stages do, whatever its operations' results are: for a pass that makes up tasks.
+         * Creates a task that reads and writes only the operands of its stages, independently of the results of its
+         * operations. It is for passes that create tasks.
          */
         public static Compute ofStages(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries,
                 Place place) {
@@ -122,8 +125,8 @@ public sealed interface Task {
         }
 
         /**
-         * With the results that no stage writes, since they have no elements. What an operation leaves as it is, such
-         * as the state of a normalisation in a test, is no result.
+         * Returns the task with results that no stage writes because they have no elements. A variable that the
+         * operation also reads and does not change, such as the state of a normalisation in test mode, is not added.
          */
         private Compute withUnwritten() {
             Access access = operations.getFirst();
@@ -139,15 +142,15 @@ public sealed interface Task {
             return new Compute(operations, stages, temporaries, place, reads, all);
         }
 
-        /** Without some values among those that it writes. */
+        /** Returns the task without some of the values that it writes. */
         public Compute withoutWrites(java.util.function.IntPredicate which) {
             return new Compute(operations, stages, temporaries, place, reads,
                     Arrays.stream(writes).filter(which.negate()).toArray());
         }
 
         /**
-         * With other stages, which touch what they say; what no stage has written before, since it has no elements,
-         * stays the task's.
+         * Returns the task with other stages. It reads and writes the operands of these stages; results without
+         * elements, which no stage has written before, are kept.
          */
         public Compute with(List<Access> changed, List<Stage> others) {
             Compute plain = of(changed, others, temporaries, place);
@@ -158,7 +161,10 @@ public sealed interface Task {
             return new Compute(plain.operations, plain.stages, plain.temporaries, place, plain.reads, all);
         }
 
-        /** The values that several stages touch: one may be written as a whole, and then a part of it once more. */
+        /**
+         * Returns the values that several stages access; for example, one stage may write a value and another a part of
+         * it.
+         */
         public Set<Integer> touchedAgain() {
             Set<Integer> again = new HashSet<>();
             Set<Integer> all = new HashSet<>();
@@ -187,11 +193,11 @@ public sealed interface Task {
         }
 
         /**
-         * The parts of it that have nothing to do with one another, such as the gradients of a product's two operands:
-         * they may run side by side.
+         * Splits the task into independent parts that may run in parallel, such as the gradients of a product's two
+         * operands.
          *
          * @param memory
-         *            for each value the one whose memory it is
+         *            maps each value to the value that owns its memory
          */
         public List<Compute> parts(IntUnaryOperator memory) {
             if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
@@ -235,7 +241,10 @@ public sealed interface Task {
             return parts;
         }
 
-        /** What stages that touch it must share a part for; null if they need not. */
+        /**
+         * Returns a key that is equal for operands whose stages must be in the same part; null if there is no
+         * constraint.
+         */
         private static @Nullable Object shared(Arg arg, IntUnaryOperator memory, Set<Integer> changed) {
             return switch (arg.source()) {
                 case Arg.Temporary temporary -> temporary;
@@ -245,7 +254,7 @@ public sealed interface Task {
             };
         }
 
-        /** The first stage of a group. */
+        /** Returns the first stage of a group. */
         private static int first(int[] groups, int stage) {
             int at = stage;
             while (groups[at] != at) {
@@ -261,7 +270,7 @@ public sealed interface Task {
             groups[Math.max(one, two)] = Math.min(one, two);
         }
 
-        /** With its temporaries counted from another number than 0. */
+        /** Returns the task with its temporaries numbered from {@code first}. */
         public Compute withTemporariesFrom(int first) {
             return new Compute(operations,
                     stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
@@ -306,7 +315,7 @@ public sealed interface Task {
             for (int i = 1; i <= operations.size(); i++) {
                 String type = operations.get(from).op().type();
                 if (i == operations.size() || !operations.get(i).op().type().equals(type)) {
-                    // Of many steps that have become one, a name for each says nothing.
+                    // Many fused operations of the same type are abbreviated.
                     names.addAll(i - from > MOST_NAMED
                             ? List.of(type + "×" + (i - from))
                             : Collections.nCopies(i - from, type));
@@ -318,16 +327,16 @@ public sealed interface Task {
     }
 
     /**
-     * A copy of a value at another place.
+     * Copies a value to another place.
      *
      * @param from
      *            the value
      * @param to
      *            its copy
      * @param source
-     *            where the value is
+     *            the place of the value
      * @param target
-     *            where the copy is
+     *            the place of the copy
      */
     record Transfer(int from, int to, Place source, Place target) implements Task {
         @Override
@@ -357,16 +366,17 @@ public sealed interface Task {
     }
 
     /**
-     * What depends on values, runs blocks, or has effects: the interpreter does it, on the host.
+     * An operation that the interpreter executes on the host, because it depends on elements, runs blocks or has
+     * effects.
      *
      * @param access
      *            the operation
      * @param because
-     *            why it has no kernels, for people
+     *            the reason why it has no kernels, for messages
      * @param reads
-     *            for each value that the operation reads, where its content is on the host
+     *            for each value that the operation reads, the value or copy that holds its content on the host
      * @param writes
-     *            for each value that the operation writes, where its content goes on the host
+     *            for each value that the operation writes, the value or copy that receives its content on the host
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Interpreted(Access access, String because, int[] reads, int[] writes) implements Task {

@@ -7,34 +7,34 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks of a plan while it is compiled, the values that they work on, and the index of uses: which tasks read and
- * which write each value's memory. Every change of a task goes through the graph, so that the index is always right; no
- * other class keeps a table from values to tasks. Of one thread.
+ * The tasks of a plan during compilation, their values, and the use-def index, which contains the tasks that read and
+ * write each value's memory. All changes of tasks go through the graph, so that the index is always consistent. No
+ * other class keeps a table from values to tasks. Not thread-safe.
  *
  * <p>
- * Tasks have indexes in the order of the program: a task may read only what a task of a lower index has written, or
- * what is there before the run. {@link #put} and {@link #remove} keep all indexes and update the index of uses at once;
- * a removed task leaves a gap. {@link #replaceAll} gives the tasks a new order and {@link #compact} closes the gaps;
- * after both the index of uses is built anew when it is next asked for.
+ * Tasks are numbered in program order: a task may read only values that a task with a lower number has written, or that
+ * exist before the run. {@link #put} and {@link #remove} keep all numbers and update the use-def index immediately; a
+ * removed task leaves a gap. {@link #replaceAll} replaces all tasks, and {@link #compact} closes the gaps; after
+ * either, the use-def index is rebuilt at its next use.
  *
  * <p>
- * Invariants: readers and writers of a memory are exactly the tasks whose {@link Task#reads} and {@link Task#writes}
- * name a value with this memory. So neither these arrays nor the memory of a value may be changed once a graph has been
- * made; {@link #wrongUse} finds it.
+ * Invariant: the readers and writers of a memory are exactly the tasks whose {@link Task#reads} and {@link Task#writes}
+ * contain a value with this memory. Therefore, neither these arrays nor the memory of a value may change after a graph
+ * has been created; {@link #wrongUse} detects violations.
  */
 public final class TaskGraph {
     private final ValueTable values;
     private @Nullable Task[] tasks;
     private int count;
-    /** Null when it must be built before the next use. */
+    /** Null if it must be rebuilt before the next use. */
     private @Nullable Uses uses;
 
-    /** The index of uses. Both arrays are by memory; null where no task uses it. */
+    /** The use-def index. Both arrays are indexed by memory; an element is null if no task uses that memory. */
     private static final class Uses {
         private final ValueTable values;
         private @Nullable TaskSet[] readers;
         private @Nullable TaskSet[] writers;
-        /** By memory, whether the task that is put in touches it: if it holds the number of that change. */
+        /** By memory, the number of the last change whose new task accesses it. */
         private int[] marks;
         private int changes;
 
@@ -129,12 +129,12 @@ public final class TaskGraph {
     }
 
     /**
-     * A graph of tasks.
+     * Creates a graph.
      *
      * @param tasks
-     *            in the order of the program
+     *            the tasks, in program order
      * @param values
-     *            what is known of the values; their memory is no longer changed
+     *            the values, whose memory must not change afterwards
      */
     public TaskGraph(List<Task> tasks, ValueTable values) {
         this.tasks = tasks.toArray(Task[]::new);
@@ -142,27 +142,27 @@ public final class TaskGraph {
         this.values = values;
     }
 
-    /** What is known of each value. Values may be added. */
+    /** Returns the table of values, to which values may be added. */
     public ValueTable values() {
         return values;
     }
 
-    /** How many indexes there are, gaps included. */
+    /** Returns the number of tasks, including gaps. */
     public int size() {
         return tasks.length;
     }
 
-    /** A task; null where it was removed. */
+    /** Returns a task; null if it was removed. */
     public @Nullable Task get(int index) {
         return tasks[index];
     }
 
-    /** A task that was not removed and has stages. */
+    /** Returns a task that was not removed and has stages. */
     public Task.Compute compute(int index) {
         return (Task.Compute) Objects.requireNonNull(tasks[index]);
     }
 
-    /** The tasks in their order, without gaps. */
+    /** Returns the tasks in order, without gaps. */
     public List<Task> tasks() {
         List<Task> all = new ArrayList<>(count);
         for (Task task : tasks) {
@@ -173,7 +173,7 @@ public final class TaskGraph {
         return all;
     }
 
-    /** Puts a task in the place of another one, or into a gap. */
+    /** Replaces a task, or fills a gap. */
     public void put(int index, Task task) {
         set(index, task);
     }
@@ -192,14 +192,14 @@ public final class TaskGraph {
         tasks[index] = task;
     }
 
-    /** Puts other tasks in the place of all, for a pass that inserts or moves tasks. */
+    /** Replaces all tasks, for a pass that inserts or moves tasks. */
     public void replaceAll(List<Task> others) {
         tasks = others.toArray(Task[]::new);
         count = tasks.length;
         uses = null;
     }
 
-    /** Closes the gaps that removed tasks have left. */
+    /** Closes the gaps of removed tasks. */
     public void compact() {
         if (count < tasks.length) {
             replaceAll(tasks());
@@ -215,35 +215,35 @@ public final class TaskGraph {
         return known;
     }
 
-    /** The tasks that read a value's memory. */
+    /** Returns the tasks that read a value's memory. */
     public TaskSet readers(int value) {
         return Uses.get(uses().readers, values.memory(value));
     }
 
-    /** The tasks that write a value's memory. */
+    /** Returns the tasks that write a value's memory. */
     public TaskSet writers(int value) {
         return Uses.get(uses().writers, values.memory(value));
     }
 
-    /** Whether some task other than the given one reads a value's memory. */
+    /** Returns whether any task other than the given one reads a value's memory. */
     public boolean isReadElsewhere(int value, int task) {
         return !readers(value).isAtMost(task);
     }
 
-    /** Whether a value is temporary and only one task writes it. */
+    /** Returns whether a value is temporary and only the given task writes it. */
     public boolean isTemporaryOf(int value, int writer) {
         return values.isTemporary(value) && writers(value).isOnly(writer);
     }
 
-    /** Whether a value is temporary and one task writes it, whichever that is. */
+    /** Returns whether a value is temporary and exactly one task writes it. */
     public boolean isTemporaryOfOne(int value) {
         return values.isTemporary(value) && writers(value).size() == 1;
     }
 
     /**
-     * Compares the index of uses with one that is built from the tasks.
+     * Compares the use-def index with one that is rebuilt from the tasks.
      *
-     * @return the first value whose readers or writers are not those of the index, in words; null if the index is right
+     * @return a description of the first inconsistent value; null if the index is consistent
      */
     public @Nullable String wrongUse() {
         Uses known = uses;
@@ -267,6 +267,6 @@ public final class TaskGraph {
         return Arrays.equals(known.toArray(), right.toArray())
                 ? null
                 : "the " + what + " of value '" + values.name(value) + "' are tasks " + right
-                        + ", but the index of uses has " + known;
+                        + ", but the use-def index has " + known;
     }
 }

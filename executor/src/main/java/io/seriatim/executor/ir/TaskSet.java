@@ -7,20 +7,20 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The indexes of the tasks that read, or write, one piece of memory: ascending, each once. {@link TaskGraph} changes
- * it; to everyone else it is a view of the present state.
+ * The sorted set of tasks that read, or write, one memory. {@link TaskGraph} modifies it; other classes use it as a
+ * view of the current state.
  *
  * <p>
- * The indexes lie in a sorted array. Once a large set is changed it becomes a tree, so that a pass that changes each of
- * the many readers of one value takes no quadratic time.
+ * The set is a sorted array. A large set becomes a tree when it is first modified, so that a pass that modifies each of
+ * the many readers of one value does not take quadratic time.
  */
 public final class TaskSet {
-    /** In place of an index that does not exist. */
+    /** Stands for a task that does not exist. */
     public static final int NONE = -1;
 
     static final TaskSet EMPTY = new TaskSet(0);
 
-    /** The largest set whose elements are moved to make room for another. */
+    /** The maximum size of a set that is modified as an array. */
     static final int MOST_MOVED = 256;
 
     private int[] tasks;
@@ -31,7 +31,7 @@ public final class TaskSet {
         tasks = new int[capacity];
     }
 
-    /** Adds an index that is larger than all others, or the largest one again. */
+    /** Adds a task that is greater than or equal to all others. */
     void append(int task) {
         if (size == 0 || tasks[size - 1] != task) {
             tasks[size++] = task;
@@ -66,7 +66,7 @@ public final class TaskSet {
         }
     }
 
-    /** Whether the set is, or now becomes, a tree. */
+    /** Returns whether the set is a tree, or must become one before it is modified. */
     private boolean isTree() {
         return tree != null || size > MOST_MOVED;
     }
@@ -85,42 +85,42 @@ public final class TaskSet {
         return known;
     }
 
-    /** How many tasks there are. */
+    /** Returns the number of tasks. */
     public int size() {
         return tree == null ? size : tree.size();
     }
 
-    /** Whether there is no task. */
+    /** Returns whether the set is empty. */
     public boolean isEmpty() {
         return size() == 0;
     }
 
-    /** The first task, or {@link #NONE}. */
+    /** Returns the first task, or {@link #NONE}. */
     public int first() {
         return atOrAfter(0);
     }
 
-    /** The last task, or {@link #NONE}. */
+    /** Returns the last task, or {@link #NONE}. */
     public int last() {
         return atOrBefore(Integer.MAX_VALUE);
     }
 
-    /** Whether a task is in the set. */
+    /** Returns whether the set contains a task. */
     public boolean contains(int task) {
         return tree == null ? Arrays.binarySearch(tasks, 0, size, task) >= 0 : tree.contains(task);
     }
 
-    /** Whether the set has one task, which is the given one. */
+    /** Returns whether the set contains only the given task. */
     public boolean isOnly(int task) {
         return size() == 1 && first() == task;
     }
 
-    /** Whether every task of the set is the given one: also true of an empty set. */
+    /** Returns whether the set is empty or contains only the given task. */
     public boolean isAtMost(int task) {
         return isEmpty() || isOnly(task);
     }
 
-    /** The first task from some index on, or {@link #NONE}. */
+    /** Returns the first task that is not before the given one, or {@link #NONE}. */
     public int atOrAfter(int task) {
         if (tree != null) {
             Integer found = tree.ceiling(task);
@@ -131,7 +131,7 @@ public final class TaskSet {
         return first < size ? tasks[first] : NONE;
     }
 
-    /** The last task up to some index, or {@link #NONE}. */
+    /** Returns the last task that is not after the given one, or {@link #NONE}. */
     public int atOrBefore(int task) {
         if (tree != null) {
             Integer found = tree.floor(task);
@@ -142,20 +142,20 @@ public final class TaskSet {
         return last < 0 ? NONE : tasks[last];
     }
 
-    /** Whether a task of the set lies between two indexes, both included. */
+    /** Returns whether the set contains a task between two tasks, both inclusive. */
     public boolean isAnyIn(int from, int to) {
         int found = atOrAfter(from);
         return found != NONE && found <= to;
     }
 
-    /** The tasks as they are now; later changes of the graph do not show. */
+    /** Returns a snapshot of the tasks. */
     public int[] toArray() {
         return tree == null
                 ? Arrays.copyOf(tasks, size)
                 : tree.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** The tasks, ascending; the graph must not be changed meanwhile. */
+    /** Returns the tasks in ascending order. The graph must not change while the stream is used. */
     public IntStream stream() {
         return tree == null ? Arrays.stream(tasks, 0, size) : tree.stream().mapToInt(Integer::intValue);
     }

@@ -20,35 +20,35 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * The first step of a plan: which values a block's operations read and write. A variable that is written again gets a
- * new value, so that only true dependencies are left; persistable variables, and those that operations with blocks
- * overwrite, keep theirs.
+ * Numbers the values that a block's operations read and write. Each write of a variable creates a new value, so that
+ * only true dependencies remain. Persistable variables, and variables that operations with blocks overwrite, keep their
+ * value number.
  *
  * @param block
- *            whose operations
+ *            the block
  * @param values
- *            by number
+ *            the values, by number
  * @param operations
- *            in order, without those that feed and fetch
+ *            the operations in order, without feed and fetch operations
  * @param wanted
- *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known
- *            outside of it
+ *            the results: values that are fetched or kept, and for a nested block, those of variables used outside of
+ *            it
  * @param externals
- *            values that a run is given: what is fed, and what is outside
+ *            the external values of a run: those that are fed or defined outside of the block
  * @param known
- *            the first values of variables that are known outside of the run, and may share memory there
+ *            the first values of variables that also exist outside of the run, and may share memory there
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record ValueNumbering(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals,
         int[] known) {
-    /** Where a value comes from. */
+    /** The origin of a value. */
     public enum Origin {
-        /** From the caller of the run. */
+        /** Fed by the caller of the run. */
         FED,
-        /** From the scope, or from around the block. */
+        /** Defined in the scope or the enclosing block. */
         OUTSIDE,
-        /** From an operation. */
+        /** Computed by an operation. */
         COMPUTED
     }
 
@@ -56,16 +56,16 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
      * A value.
      *
      * @param name
-     *            the variable's
+     *            the name of its variable
      * @param origin
-     *            where it comes from
+     *            its origin
      * @param persistable
-     *            whether it outlives the run
+     *            whether its variable outlives the run
      */
     public record Value(String name, Origin origin, boolean persistable) {
     }
 
-    /** By value, whether exactly one operation writes it. */
+    /** Returns for each value whether exactly one operation writes it. */
     public boolean[] isWrittenOnce() {
         int[] writers = new int[values.size()];
         for (Access access : operations) {
@@ -80,18 +80,18 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return once;
     }
 
-    /** Whether an operation takes a batch from a reader. */
+    /** Returns whether an operation takes a batch from a reader. */
     public static boolean isRead(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
         return schema != null && schema.effects().contains(Effect.READER);
     }
 
-    /** Of a program's first block. */
+    /** Numbers the values of a program's global block. */
     public static ValueNumbering of(Block block, List<String> feeds, List<String> wanted) {
         return new Numbering(block, feeds).of(wanted);
     }
 
-    /** Which variables each block of a program names, in operations or in their attributes. */
+    /** Returns for each variable the blocks of a program that name it in operations or in their attributes. */
     public static Map<String, Set<Integer>> mentions(Program program) {
         Map<String, Set<Integer>> mentions = new HashMap<>();
         for (Block block : program.blocks()) {
@@ -108,8 +108,8 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
     }
 
     /**
-     * Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of
-     * its gradient, read.
+     * Numbers the values of a nested block. Its results are the variables of enclosing blocks that it writes, and
+     * variables that other blocks read, such as the block of its gradient.
      */
     public static ValueNumbering inner(Block block, Map<String, Set<Integer>> mentions) {
         Predicate<String> isKnownElsewhere = name -> {
@@ -199,7 +199,7 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             writtenNames.remove(GradientRule.EMPTY);
             boolean keeps = runsBlocks || !changed.isEmpty();
             if (keeps) {
-                // A loop names what it is about to write among what it reads.
+                // A loop also names variables as inputs that it only writes.
                 readNames.removeIf(name -> !isKnown(name) && writtenNames.contains(name));
             }
             String[] reading = readNames.toArray(String[]::new);
@@ -218,7 +218,7 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             return new Access(index, op, reading, reads, writing, writes, runsBlocks);
         }
 
-        /** What a block reads and writes of the variables outside of it. */
+        /** Adds the outer variables that a nested block reads and writes. */
         static void outside(Block around, Block inner, Set<String> reads, Set<String> writes) {
             for (OpDesc op : inner.ops()) {
                 op.inputNames().stream().filter(name -> isOutside(around, inner, name)).forEach(reads::add);
@@ -261,8 +261,8 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         }
 
         /**
-         * A variable becomes a name of memory that others share. What the run has computed for it before is not what
-         * outlives the run.
+         * Creates a new value for a variable that comes to share memory with others. Its previous value in this run
+         * then no longer outlives the run.
          */
         private int renew(String name) {
             Integer before = current.get(name);

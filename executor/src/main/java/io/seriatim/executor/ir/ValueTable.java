@@ -8,13 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a plan knows of each value. Passes and transfers add values to those of the program. One thread fills it while a
- * plan is compiled; afterwards it is only read.
+ * The properties of a plan's values. Passes and transfers add values to those of the program. One thread fills the
+ * table during compilation; afterwards it is only read.
  */
 public final class ValueTable {
     private final List<Entry> entries = new ArrayList<>();
     private boolean parts;
-    /** Whether each entry knows how many values have its memory. */
+    /** Whether the counts of values for each memory are up to date. */
     private boolean isCounted = true;
 
     private static final class Entry {
@@ -27,11 +27,11 @@ public final class ValueTable {
         private @Nullable Place place;
         private boolean wanted;
         private int result = -1;
-        /** Of a name of a part of memory that others share, where it begins there; else −1. */
+        /** The offset of a value in memory that it shares with others; otherwise −1. */
         private long from = -1;
         private boolean hasParts;
         private boolean declared;
-        /** How many values have this one's memory, itself included. */
+        /** The number of values with the same memory, including this one. */
         private int names = 1;
 
         Entry(String name, ValueNumbering.Origin origin, boolean persistable, int memory) {
@@ -52,7 +52,7 @@ public final class ValueTable {
         return entries.size();
     }
 
-    /** Adds a copy of a value at another place. */
+    /** Adds a copy of a value at another place, and returns its number. */
     public int addCopy(int original, Place from, Place to) {
         Entry entry = new Entry(name(original) + "_device_" + from + "_" + to, ValueNumbering.Origin.COMPUTED, false,
                 entries.size());
@@ -63,7 +63,7 @@ public final class ValueTable {
         return entries.size() - 1;
     }
 
-    /** Adds a value that a pass has made up, computed in each run. */
+    /** Adds a value that a pass introduces, and returns its number. */
     public int add(String name, TensorSpec spec) {
         Entry entry = new Entry(name, ValueNumbering.Origin.COMPUTED, false, entries.size());
         entry.spec = spec;
@@ -71,7 +71,7 @@ public final class ValueTable {
         return entries.size() - 1;
     }
 
-    /** Adds memory that a run is given, of which variables are names. */
+    /** Adds external memory that variables share, and returns its number. */
     public int addGiven(String name, TensorSpec spec) {
         Entry entry = new Entry(name, ValueNumbering.Origin.OUTSIDE, false, entries.size());
         entry.spec = spec;
@@ -91,13 +91,14 @@ public final class ValueTable {
         return entries.get(value).persistable;
     }
 
-    /** Whether it is wanted after the run. */
+    /** Returns whether a value is a result of the run. */
     public boolean isWanted(int value) {
         return entries.get(value).wanted;
     }
 
     /**
-     * The value that holds this one's content when it is wanted after the run: a copy on the host if this is elsewhere.
+     * Returns the value that holds the content of a result after the run: a copy on the host if the value itself is on
+     * a device.
      */
     public int result(int value) {
         int result = entries.get(value).result;
@@ -110,7 +111,7 @@ public final class ValueTable {
         entries.get(copy).wanted = true;
     }
 
-    /** What it is; null if that is known at run time only. */
+    /** Returns the type and shape of a value; null if they are known only at run time. */
     @Nullable
     public TensorSpec spec(int value) {
         return entries.get(value).spec;
@@ -120,7 +121,7 @@ public final class ValueTable {
         entries.get(value).spec = spec;
     }
 
-    /** Its elements, if they follow from the shapes of what is fed. */
+    /** Returns the constant elements of a value, if they depend only on shapes; otherwise null. */
     @Nullable
     public Tensor constant(int value) {
         return entries.get(value).constant;
@@ -130,7 +131,7 @@ public final class ValueTable {
         entries.get(value).constant = tensor;
     }
 
-    /** The value whose memory this is: another one if an operation has changed that in place and called it this. */
+    /** Returns the value that owns a value's memory: another one if this value is an update of it in place. */
     public int memory(int value) {
         int at = value;
         while (entries.get(at).memory != at) {
@@ -139,7 +140,7 @@ public final class ValueTable {
         return at;
     }
 
-    /** A value is another one, changed in place. */
+    /** Records that a value is an update of another one in place. */
     public void sameMemory(int value, int as) {
         if (memory(as) != value) {
             entries.get(value).memory = memory(as);
@@ -147,7 +148,7 @@ public final class ValueTable {
         }
     }
 
-    /** A value is a name of a part of another one's memory, which begins at some byte. */
+    /** Records that a value is a part of another one's memory, from a given byte on. */
     public void part(int value, int storage, long from) {
         Entry entry = entries.get(value);
         entry.memory = storage;
@@ -157,12 +158,15 @@ public final class ValueTable {
         isCounted = false;
     }
 
-    /** Whether it is a name of a part of memory that others share. */
+    /** Returns whether a value is a part of memory that variables share. */
     public boolean isPart(int value) {
         return entries.get(value).from >= 0;
     }
 
-    /** What it is was not inferred: it is as the program declares it, or the run refuses it. */
+    /**
+     * Sets the type that the program declares for a value whose type was not inferred. A run fails if the value
+     * differs.
+     */
     public void declared(int value, TensorSpec spec) {
         entries.get(value).spec = spec;
         entries.get(value).declared = true;
@@ -172,28 +176,28 @@ public final class ValueTable {
         return entries.get(value).declared;
     }
 
-    /** Whether others are names of parts of its memory. */
+    /** Returns whether variables share parts of some memory. */
     public boolean hasParts(int memory) {
         return entries.get(memory).hasParts;
     }
 
-    /** Where its first byte lies in the memory that it shares with others; 0 of all other values. */
+    /** Returns the offset of a value in the memory that it shares with others; 0 for all other values. */
     public long from(int value) {
         return Math.max(0, entries.get(value).from);
     }
 
-    /** Whether any memory is shared. */
+    /** Returns whether any variables share memory. */
     public boolean hasParts() {
         return parts;
     }
 
     /**
-     * Whether a value is temporary: kernels of this run compute it for other tasks of this run, in memory that no other
-     * value has. So it does not come from outside, is neither persistable nor wanted after the run, its type and shape
-     * are known, and it is no constant. Passes may leave out, merge and move such values.
+     * Returns whether a value is temporary: kernels of this run compute it for other tasks of this run, in memory that
+     * no other value has. It is thus not external, persistable, a result or a constant, and its type and shape are
+     * known. Passes may eliminate, merge and move such values.
      *
      * <p>
-     * Three related questions have other answers and other names: whether memory outlives the run
+     * Three related properties have different definitions and names: whether memory outlives the run
      * ({@link #outlivesRun}), whether it belongs to the scope ({@link #isInScope}), and whether it lies in the arena,
      * which several values may share ({@code MemoryPlan}).
      */
@@ -203,7 +207,7 @@ public final class ValueTable {
                 && !entry.wanted && entry.spec != null && entry.constant == null && isAlone(value);
     }
 
-    /** Whether no other value has a value's memory. */
+    /** Returns whether no other value has the same memory. */
     private boolean isAlone(int value) {
         if (!isCounted) {
             entries.forEach(entry -> entry.names = 0);
@@ -215,15 +219,15 @@ public final class ValueTable {
         return entries.get(value).names == 1;
     }
 
-    /** Whether a value lies in memory of the scope, or of the variables around an inner block. */
+    /** Returns whether a value is in memory of the scope, or of variables of an enclosing block. */
     public boolean isInScope(int memory) {
         Entry entry = entries.get(memory);
         return entry.persistable || entry.origin == ValueNumbering.Origin.OUTSIDE;
     }
 
     /**
-     * By memory, whether its content is needed after the run: a value with this memory is wanted or persistable, or was
-     * there before the run.
+     * Returns for each memory whether its content is needed after the run: a value with this memory is a result, is
+     * persistable, or existed before the run.
      */
     public boolean[] outlivesRun() {
         boolean[] outlives = new boolean[entries.size()];
@@ -233,7 +237,7 @@ public final class ValueTable {
         return outlives;
     }
 
-    /** Where it is; null if nothing has touched it yet. */
+    /** Returns the place of a value; null if it is not decided yet. */
     @Nullable
     public Place place(int value) {
         return entries.get(value).place;

@@ -37,9 +37,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second step of a plan: what each operation comes down to for given shapes. An operation whose shapes follow from
- * the elements of a tensor is interpreted, unless these elements follow from shapes: such arithmetic, as it stands
- * before a reshape, is done here and now.
+ * Lowers each operation to kernels for given shapes. An operation whose output shape depends on the elements of a
+ * tensor is interpreted, unless these elements depend only on shapes: such arithmetic, for example before a reshape, is
+ * folded to constants.
  */
 public final class Lowerer {
     private final ValueNumbering accesses;
@@ -48,21 +48,21 @@ public final class Lowerer {
     private final @Nullable ArgType[] types;
     private final boolean[] isWrittenOnce;
     private final ShapeFolding folding;
-    /** Variables that share memory at this point of the program: where. */
+    /** The variables that share memory at the current point of the program, and the parts of memory that they share. */
     private final Map<String, Shared> shared = new HashMap<>();
-    /** Variables that share memory at some point of the program. */
+    /** The variables that share memory at any point of the program. */
     private final Set<String> everShared = new HashSet<>();
     private final List<Integer> storages = new ArrayList<>();
 
     /**
-     * A part of memory that several variables are names of.
+     * A part of memory that several variables share.
      *
      * @param storage
-     *            the value that is all of it
+     *            the value that stands for the whole memory
      * @param from
-     *            where the part begins, in bytes
+     *            the offset of the part, in bytes
      * @param spec
-     *            what it holds
+     *            the type and shape of the part
      */
     private record Shared(int storage, long from, TensorSpec spec) {
     }
@@ -82,7 +82,10 @@ public final class Lowerer {
         }
     }
 
-    /** For each group of variables that share memory before the run, the value that is all of it. */
+    /**
+     * Returns, for each group of variables that share memory before the run, the value that stands for the whole
+     * memory.
+     */
     public List<Integer> storages() {
         return storages;
     }
@@ -100,7 +103,7 @@ public final class Lowerer {
         }
     }
 
-    /** The tasks, in the order of the program. Given is what is fed and what is outside. */
+    /** Returns the tasks in program order. {@code externals} are the fed values and those from outside of the block. */
     public List<Task> lower(@Nullable Object[] externals, Sharing sharing) {
         for (int i = 0; i < externals.length; i++) {
             if (externals[i] instanceof Tensor tensor) {
@@ -141,7 +144,7 @@ public final class Lowerer {
         for (int value : access.writes()) {
             Shared where = shared.get(values.name(value));
             if (where != null) {
-                // The run writes it there, or refuses to.
+                // The run writes the value to that memory, or fails if it does not have the declared type and shape.
                 if (value != where.storage()) {
                     values.part(value, where.storage(), where.from());
                     values.spec(value, where.spec());
@@ -160,7 +163,7 @@ public final class Lowerer {
                 values.spec(value, null);
             }
         }
-        // The interpreter may change an input in place and call it the output.
+        // The interpreter may update an input in place and return it as the output.
         for (String name : access.op().outputNames()) {
             int read = access.read(name);
             int written = access.written(name);
@@ -170,7 +173,7 @@ public final class Lowerer {
         }
     }
 
-    /** What a variable is that shares memory sooner or later, if that can be known before the run. */
+    /** Returns the type and shape of a variable that shares memory at any point, or null if known only at run time. */
     private @Nullable TensorSpec declared(int value) {
         VarDesc desc = accesses.block().find(values.name(value));
         TensorSpec known = values.spec(value);
@@ -181,7 +184,10 @@ public final class Lowerer {
         return type.dims().stream().allMatch(dim -> dim >= 0) ? TensorSpec.of(type.dtype(), type.shape()) : null;
     }
 
-    /** What has no known shape shares no memory: a copy is as good only if nothing is written any more. */
+    /**
+     * Checks that variables of unknown shape are not written after they were made to share memory. Such variables are
+     * copied instead, which is equivalent only without later writes.
+     */
     private void requireUnchanged(Access access, List<String> aliases) {
         Set<String> names = new HashSet<>(aliases);
         names.addAll(access.op().inputNames());
@@ -191,7 +197,7 @@ public final class Lowerer {
                     && Arrays.stream(later.writes()).anyMatch(value -> names.contains(values.name(value)));
             if (writes || outlives) {
                 throw new IllegalArgumentException("it makes " + names.stream().sorted().toList()
-                        + " share memory, but how large that is only the run knows" + (writes
+                        + " share memory, but their size is known only at run time" + (writes
                                 ? ", and operation " + later.index() + " (" + later.op().type() + ") writes one of them"
                                 : "")
                         + ": copy with 'assign' instead, or give the variables fixed shapes");
@@ -203,7 +209,7 @@ public final class Lowerer {
         return new Task.Interpreted(access, because, access.reads(), access.writes());
     }
 
-    /** Null if nothing is left to do. */
+    /** Returns the task of an operation; null if the operation was folded. */
     private @Nullable Task lower(Access access) {
         OpDesc op = access.op();
         Operation schema = Operations.system().get(op.type());
@@ -212,7 +218,7 @@ public final class Lowerer {
         }
         for (int value : access.reads()) {
             if (types[value] == null) {
-                return interpreted(access, "what '" + values.name(value) + "' is, only the run knows");
+                return interpreted(access, "the type of '" + values.name(value) + "' is known only at run time");
             }
         }
         for (String slot : schema.values()) {
@@ -226,7 +232,7 @@ public final class Lowerer {
         Map<String, List<@Nullable ArgType>> results = schema.infer(op, source);
         if (results.values().stream().flatMap(List::stream)
                 .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
-            return interpreted(access, "it computes no tensors");
+            return interpreted(access, "its results are not tensors");
         }
         if (folding.isFoldable(access, schema, results)) {
             folding.fold(access, schema, results);
@@ -235,7 +241,7 @@ public final class Lowerer {
         return new Conversion(access, schema.lower(new Lowering(op, schema, source, results, random)), results).task();
     }
 
-    /** An operation's steps as stages on values. */
+    /** Converts the steps of a lowered operation to stages on values. */
     private final class Conversion {
         private final Access access;
         private final Lowered lowered;
@@ -243,7 +249,7 @@ public final class Lowerer {
         private final List<TensorSpec> temporaries;
         private final Map<Operand.Source.Output, Integer> beside = new HashMap<>();
         private final List<Stage> stages = new ArrayList<>();
-        /** The memory of outputs that others become names of. */
+        /** The memory of outputs that other variables come to share. */
         private final Map<Operand.Source.Output, Integer> made = new HashMap<>();
 
         Conversion(Access access, Lowered lowered, Map<String, List<@Nullable ArgType>> results) {
@@ -271,12 +277,14 @@ public final class Lowerer {
             }
             stages.addAll(after);
             Task.Compute task = Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
-            // Which part of shared memory a task writes is said by its operands. What makes variables share memory has
-            // to wait for all of it.
+            // The operands of a task state which part of shared memory it writes. A task that makes variables share
+            // memory must wait for all of that memory.
             return lowered.aliases().isEmpty() && values.hasParts() ? task.withoutWrites(values::isPart) : task;
         }
 
-        /** Notes what an output is. Returns why that is not possible, else null. */
+        /**
+         * Records the type and memory of an output. Returns null, or the reason why the operation must be interpreted.
+         */
         private @Nullable String output(Operand.Source.Output output, ArgType type, List<Stage> after) {
             String name = access.op().output(output.slot()).get(output.index());
             int written = access.written(name);
@@ -290,7 +298,7 @@ public final class Lowerer {
             }
             TensorSpec before = values.spec(written);
             if (before != null && !before.equals(spec)) {
-                return "'" + name + "' is " + before + " and becomes " + spec;
+                return "'" + name + "' changes from " + before + " to " + spec;
             }
             values.spec(written, spec);
             types[written] = type;
@@ -312,7 +320,7 @@ public final class Lowerer {
                     || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output));
         }
 
-        /** Notes that an output is a name of memory that others share from here on. */
+        /** Records that an output shares memory with other variables from here on. */
         private @Nullable String alias(Operand.Source.Output output, String name, int written, ArgType type) {
             Operand of = lowered.aliases().get(output);
             int storage;
@@ -326,8 +334,8 @@ public final class Lowerer {
                 from = values.from(read) + of.offset();
                 if (values.origin(storage) == ValueNumbering.Origin.FED && values.isPersistable(written)) {
                     throw new IllegalArgumentException(
-                            "it makes '" + name + "', which outlives the run, share memory with '" + source
-                                    + "', which is fed and the caller's: copy it with 'assign' first");
+                            "it makes the persistable variable '" + name + "' share memory with '" + source
+                                    + "', which is fed and belongs to the caller: copy it with 'assign' first");
                 }
                 shared.putIfAbsent(source, new Shared(storage, values.from(read), of.spec()));
             } else {
@@ -349,8 +357,8 @@ public final class Lowerer {
         }
 
         /**
-         * Whether a result goes where its variable is that shares memory with others. One that needs more goes
-         * elsewhere, and the variable shares no longer.
+         * Returns whether a result is written to the memory that its variable shares with others. A larger result gets
+         * separate memory, which ends the sharing.
          */
         private boolean fits(String name, int written, Shared where, TensorSpec spec) {
             boolean stays = values.isPart(written) || written == where.storage();
@@ -359,8 +367,9 @@ public final class Lowerer {
             }
             if (stays || values.isPersistable(written) || values.origin(written) != ValueNumbering.Origin.COMPUTED) {
                 throw new IllegalArgumentException(
-                        "'" + name + "' shares memory with other variables as " + where.spec()
-                                + ", and cannot become " + spec + ": give the new value another name");
+                        "'" + name + "' shares memory with other variables, so its type and shape must stay "
+                                + where.spec() + ", but the new value is " + spec
+                                + ": write the new value to another variable");
             }
             shared.remove(name);
             return false;
@@ -379,7 +388,7 @@ public final class Lowerer {
             boolean inPlace = lowered.shared().containsKey(output);
             boolean reads = Arrays.stream(access.reads()).anyMatch(read -> values.memory(read) == where.storage());
             if (!inPlace && reads) {
-                // A kernel may write before it has read all.
+                // A kernel may write its output before it has read all inputs.
                 beside.put(output, temporaries.size());
                 Arg from = new Arg(new Arg.Temporary(temporaries.size()), 0, spec);
                 temporaries.add(spec);
@@ -397,7 +406,7 @@ public final class Lowerer {
                 return null;
             }
             if (!spec.equals(values.spec(read))) {
-                return "it changes '" + values.name(read) + "' in place into another shape";
+                return "it changes the shape of '" + values.name(read) + "' in place";
             }
             if (written != read && (values.isPersistable(read) || values.isPersistable(written))) {
                 return "it gives '" + values.name(read) + "' another name";
@@ -422,7 +431,7 @@ public final class Lowerer {
                     : new Arg(source(operand.source()), from(operand.source()) + operand.offset(), operand.spec());
         }
 
-        /** Where a value begins in memory that it shares with others. */
+        /** Returns the offset of a value in memory that it shares with others. */
         private long from(Operand.Source source) {
             return switch (source) {
                 case Operand.Source.Input(String slot, int index) ->
@@ -455,7 +464,8 @@ public final class Lowerer {
                 case Operand.Source.RandomKey _ -> new Arg.Key(access);
                 case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
                     throw new IllegalStateException(
-                            "Operation '" + access.op().type() + "' works on rows, which are interpreted");
+                            "Operation '" + access.op().type()
+                                    + "' operates on selected rows, which only the interpreter supports");
             };
         }
 
@@ -465,7 +475,7 @@ public final class Lowerer {
         }
     }
 
-    /** What is known of an operation's inputs. */
+    /** The inferred types and constants of an operation's inputs. */
     private final class Known implements Inference.Source {
         private final Access access;
 

@@ -16,11 +16,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Constant folding of arithmetic on shapes, as it stands before a reshape: it is computed while the program is lowered,
- * and leaves constants in the value table instead of tasks.
+ * Folds arithmetic on shapes, such as programs perform before a reshape. It is computed during lowering and becomes
+ * constants in the value table instead of tasks.
  */
 final class ShapeFolding {
-    /** More elements than any shape has. */
+    /** The maximum number of elements of a folded result, more than any shape has. */
     private static final long MOST_FOLDED = 64;
 
     private final ValueNumbering accesses;
@@ -31,12 +31,12 @@ final class ShapeFolding {
     private final boolean[] isWrittenOnce;
 
     /**
-     * Folds operations of a block.
+     * Creates the folding of a block.
      *
      * @param types
-     *            by value, what is known of it; folding adds to it
+     *            by value, its inferred type, to which folding adds types
      * @param everShared
-     *            variables that share memory at some point of the program
+     *            the variables that share memory at any point of the program
      */
     ShapeFolding(ValueNumbering accesses, ValueTable values, @Nullable ArgType[] types, Set<String> everShared,
             Interpreter interpreter) {
@@ -48,7 +48,7 @@ final class ShapeFolding {
         this.isWrittenOnce = accesses.isWrittenOnce();
     }
 
-    /** Whether the results of an operation follow from shapes, and only tasks know them. */
+    /** Returns whether the results of an operation depend only on shapes and are used only within the run. */
     boolean isFoldable(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
         if (!schema.isShapeArithmetic() || !schema.effects().isEmpty()) {
             return false;
@@ -69,13 +69,14 @@ final class ShapeFolding {
                 .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
     }
 
-    /** Computes the results now, as constants. */
+    /** Computes the results as constants. */
     void fold(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
         OpDesc op = access.op();
         BlockSession session = schema.isOfShape()
                 ? null
                 : interpreter.session(accesses.block(), Map.of(), 0, block -> {
-                    throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
+                    throw new IllegalStateException(
+                            "Arithmetic on shapes must not run blocks, but runs " + block.block());
                 });
         if (session != null) {
             for (String name : op.inputNames()) {

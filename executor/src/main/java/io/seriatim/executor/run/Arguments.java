@@ -16,8 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of every kernel of a plan: views of a {@link Storage}, memory for the time of a task, constants, keys of
- * random numbers, and packed weights.
+ * The arguments of all kernels of a plan: views of a {@link Storage}, temporary memory of tasks, constants, keys of
+ * random number generators, and packed weights.
  */
 final class Arguments {
     private final CompiledPlan plan;
@@ -27,7 +27,10 @@ final class Arguments {
     private final List<RandomKey> keys = new ArrayList<>();
     private final Packing[] packings;
 
-    /** Where the key of an operation's random numbers lies, on the host and where it is read. */
+    /**
+     * The tensors that hold the key of an operation's random number generator: on the host, and at the place that reads
+     * it.
+     */
     record RandomKey(Access access, Tensor host, Tensor there) {
     }
 
@@ -86,7 +89,7 @@ final class Arguments {
         return keys.getLast().there();
     }
 
-    /** The kernels of each task with their arguments. */
+    /** Returns the kernels of each task with their arguments. */
     Work[][] works() {
         return works;
     }
@@ -95,7 +98,7 @@ final class Arguments {
         return keys;
     }
 
-    /** Binds packed weights and draws the keys of a run, once its storage has begun. */
+    /** Binds packed weights and sets the random keys of a run. Called after {@link Storage#begin}. */
     void begin(RunContext run) {
         pack(run.bindings());
         for (RandomKey key : keys) {
@@ -111,7 +114,7 @@ final class Arguments {
         }
     }
 
-    /** Lets packed weights go. */
+    /** Releases packed weights. */
     void close() {
         for (Packing packing : packings) {
             packing.close(values.name(packing.value()));

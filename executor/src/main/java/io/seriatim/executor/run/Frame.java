@@ -13,9 +13,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes the tasks of one run of a plan, on memory ({@link Storage}) and arguments ({@link Arguments}) that later runs
- * use again. Run loops decide which thread executes which task when. Of one run at a time, whose threads work on
- * different tasks.
+ * Executes the tasks of one run of a plan, with memory ({@link Storage}) and arguments ({@link Arguments}) that later
+ * runs reuse. Run loops decide which thread executes which task, and when. One run at a time uses a frame; its threads
+ * work on different tasks.
  */
 public final class Frame implements AutoCloseable {
     private final CompiledPlan plan;
@@ -23,7 +23,7 @@ public final class Frame implements AutoCloseable {
     private final Storage storage;
     private final Arguments arguments;
     private final Work[][] works;
-    /** Tasks of the host for which there is nothing to do but to call their kernels. */
+    /** Whether executing a task only requires calling its kernels. */
     private final boolean[] isPlain;
     private final Interpretation interpretation;
     private final @Nullable DeviceQueues queues;
@@ -48,7 +48,7 @@ public final class Frame implements AutoCloseable {
         }
     }
 
-    /** Binds what a run is given. */
+    /** Begins a run: binds its external values. */
     public void begin(RunContext given, @Nullable RunLog recorded) {
         context = given;
         log = recorded;
@@ -59,7 +59,7 @@ public final class Frame implements AutoCloseable {
         }
     }
 
-    /** Counts a change of what a run writes, whatever becomes of the run: other runs begin after it. */
+    /** Increments the change counts of all memory that a run writes, even if the run fails later. */
     public void change() {
         storage.change();
     }
@@ -68,7 +68,7 @@ public final class Frame implements AutoCloseable {
         return plan;
     }
 
-    /** What several threads keep here from run to run; null if there has been none. */
+    /** Returns the state of {@link ParallelRunLoop} that is reused for each run; null before the first. */
     ParallelRunLoop.@Nullable Run run() {
         return run;
     }
@@ -81,18 +81,18 @@ public final class Frame implements AutoCloseable {
         return options.devices().host();
     }
 
-    /** The kernels of a task with their arguments. */
+    /** Returns the kernels of a task with their arguments. */
     public Work[] works(int task) {
         return works[task];
     }
 
-    /** What a value is now. */
+    /** Returns the current content of a value. */
     @Nullable
     Object value(int value) {
         return storage.get(value);
     }
 
-    /** Where this run is recorded; null if it is not. */
+    /** Returns the log of this run; null if it is not recorded. */
     @Nullable
     RunLog log() {
         return log;
@@ -110,7 +110,7 @@ public final class Frame implements AutoCloseable {
         return Objects.requireNonNull(queues);
     }
 
-    /** Carries out a task of the host. */
+    /** Executes a task of the host. */
     public void execute(int task, KernelContext kernels) throws Exception {
         if (isPlain[task]) {
             for (Work work : works[task]) {
@@ -142,17 +142,17 @@ public final class Frame implements AutoCloseable {
         storage.release(task, null);
     }
 
-    /** Gives a task's results memory, if they have none. */
+    /** Allocates memory for the results of a task that have none. */
     public void allocate(int task) {
         storage.allocate(task);
     }
 
-    /** Sets what outlives the run when a task has completed it. */
+    /** Stores the variables that outlive the run and that a task has completed. */
     void handOver(int task) {
         storage.handOver(task, context());
     }
 
-    /** Whether every operation's results must be finite. */
+    /** Returns whether the results of every operation must be finite. */
     boolean isChecked() {
         return options.nanCheck();
     }
@@ -169,38 +169,38 @@ public final class Frame implements AutoCloseable {
         }
     }
 
-    /** Ends a run, whether it has failed or not: what no one has taken is released. */
+    /** Ends a run, also if it has failed: releases all memory that was not taken as a result. */
     public void end() {
         storage.end(queues != null);
         context = null;
     }
 
-    /** What is wanted of a run; it belongs to the caller. Null if nothing has computed it. */
+    /** Returns a result of the run, which belongs to the caller; null if no task has computed it. */
     @Nullable
     public Object take(int wanted) {
         return storage.take(wanted);
     }
 
-    /** What is wanted of an inner block, for the variables around it: memory of its own, or what it was given. */
+    /** Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given. */
     @Nullable
     public Object share(int wanted) {
         return storage.share(wanted);
     }
 
-    /** Waits for devices, and throws what has failed there. */
+    /** Waits for devices, and throws their failure, if any. */
     public void drain() {
         if (queues != null) {
             queues.drain();
         }
     }
 
-    /** Keeps the plan's kernels as long as the frame is open: its plan may be dropped while it is run. */
+    /** Keeps the plan's kernels until the frame is closed, since the plan may be evicted during a run. */
     public Frame with(PreparedKernels.Hold hold) {
         kernels = hold;
         return this;
     }
 
-    /** Gives memory, kernels and streams back. */
+    /** Releases memory, kernels and streams. */
     @Override
     public void close() {
         arguments.close();

@@ -13,12 +13,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How the memory of a plan's values is treated in every run: which values share a memory, which tasks allocate memory
- * and which variables they complete, and what is bound, reset, released and reported as changed. It follows from the
- * plan.
+ * The rules by which a run binds, resets, allocates, releases and reports the memory of a plan's values. They are
+ * derived from the plan.
  *
  * @param sharing
- *            by memory, the other values that have it
+ *            by memory, the other values that share it
  * @param outliving
  *            memory that the run computes and that outlives it
  * @param changing
@@ -26,15 +25,15 @@ import java.util.stream.IntStream;
  * @param released
  *            memory that is released when its last users have ended
  * @param isClosable
- *            by memory, whether no one outside of the run keeps it
+ *            by memory, whether no reference outside of the run keeps it
  * @param begun
- *            for each task the memory that it allocates
+ *            for each task, the memory that it allocates
  * @param aliased
- *            for each task the variables that outlive the run and become names of memory that others share
+ *            for each task, the persistable variables that it makes share memory with others
  * @param changed
  *            memory of the scope that tasks write
  * @param isFedAndWritten
- *            by memory, whether a task writes what is fed
+ *            by memory, whether a task writes a fed value
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] released, boolean[] isClosable,
@@ -42,10 +41,10 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
     private static final int[] NONE = {};
 
     /**
-     * The rules of a plan.
+     * Derives the rules of a plan.
      *
      * @param hasPlace
-     *            by value, whether it has its tensor before the first run: in an arena, or as a constant
+     *            by value, whether its tensor is fixed for all runs: in an arena, or as a constant
      */
     static MemoryRules of(CompiledPlan plan, boolean[] hasPlace) {
         ValueTable values = plan.values();
@@ -120,7 +119,7 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
         return aliased;
     }
 
-    /** Whether a task neither allocates memory nor makes variables share it. */
+    /** Returns whether a task neither allocates memory nor makes variables share memory. */
     boolean isPlain(int task) {
         return begun[task].length == 0 && aliased[task].length == 0;
     }

@@ -8,8 +8,8 @@ import io.seriatim.executor.schedule.CriticalPaths;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of an executor, and for each plan how its runs use them: on an engine of the caller's, one after the
- * other, side by side, or together inside each kernel.
+ * Owns the threads of an executor, and selects the run loop of each plan: on an engine of the caller, serial, parallel
+ * over tasks, or parallel within kernels.
  */
 public final class RunLoopChoice implements AutoCloseable {
     private final Options options;
@@ -17,7 +17,7 @@ public final class RunLoopChoice implements AutoCloseable {
     private final @Nullable Engine engine;
     private final @Nullable HelperPool helpers;
 
-    /** Starts the threads that help runs, if there are any. */
+    /** Starts the helper threads, if the options require any. */
     public RunLoopChoice(Options options, OpenRuns openRuns) {
         this.options = options;
         this.openRuns = openRuns;
@@ -27,7 +27,7 @@ public final class RunLoopChoice implements AutoCloseable {
         this.helpers = engine == null ? null : new HelperPool(engine, openRuns, options.threads() - 1);
     }
 
-    /** How the runs of a plan are executed. */
+    /** Returns the loop that executes the runs of a plan. */
     public RunLoop of(CompiledPlan plan) {
         Engine pushed = options.engine();
         if (pushed != null) {
@@ -49,7 +49,7 @@ public final class RunLoopChoice implements AutoCloseable {
         };
     }
 
-    /** Ends the threads. No run may be under way. */
+    /** Ends the threads. No run may be in progress. */
     @Override
     public void close() {
         if (engine != null) {

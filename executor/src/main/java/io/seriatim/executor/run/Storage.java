@@ -27,12 +27,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one run of a plan: an arena for each place, the tensors in it, and the tensors of values that lie
- * elsewhere. Later runs use it again. What is fed, what lies in scopes, and what is handed out afterwards is bound in
- * each run, and arguments that view it are replaced only if it is another tensor than in the last run.
+ * The memory of one run of a plan: an arena for each place, the tensors in it, and the tensors of values outside of
+ * arenas. Later runs reuse it. Fed values, variables of scopes and results are bound in each run. Arguments that view
+ * them are replaced only if the tensor differs from that of the previous run.
  *
  * <p>
- * Of one run at a time, whose threads work on different tasks.
+ * One run at a time uses a storage; its threads work on different tasks.
  */
 final class Storage {
     private final CompiledPlan plan;
@@ -40,24 +40,24 @@ final class Storage {
     private final Options options;
     private final MemoryRules rules;
     private final Map<Place, Buffer> arenas = new HashMap<>();
-    /** Memory that comes back when the frame is closed. */
+    /** Memory that is freed when the frame is closed. */
     private final List<Tensor> owned = new ArrayList<>();
-    /** What is fed in the present run and cannot be used as it is. */
+    /** The feeds of the current run that had to be copied. */
     private final List<Integer> copied = new ArrayList<>();
-    /** By value, what it is at the start of every run; null if only the run knows. */
+    /** By value, its tensor at the start of every run; null if it differs between runs. */
     private final @Nullable Object[] initial;
-    /** By value, what it is now. */
+    /** By value, its current tensor or other content. */
     private final @Nullable Object[] present;
     /** By memory, the tensor that arguments view. */
     private final @Nullable Tensor[] bound;
     /** By memory, the arguments that view it. */
     private final List<@Nullable List<View>> views;
-    /** By memory that outlives the run, whether the scope has no tensor for it that fits. */
+    /** By memory that outlives the run, whether the scope has no tensor of the required type and shape for it. */
     private final boolean[] isAbsent;
-    /** By memory, how many of its last users have not ended. */
+    /** By memory, the number of its last users that have not ended. */
     private final AtomicIntegerArray uses;
 
-    /** An argument that is a view of memory which is bound in each run. */
+    /** An argument that is a view of memory that is bound in each run. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record View(@Nullable Tensor[] arguments, int index, Arg arg) {
     }
@@ -84,11 +84,12 @@ final class Storage {
         this.rules = MemoryRules.of(plan, hasPlace);
     }
 
-    /** Memory that comes back when the storage is closed, or when the memory of something else cannot be had. */
+    /** Allocates memory that is freed when the storage is closed, or when a later allocation fails. */
     Tensor own(Supplier<Tensor> allocation) {
         try {
             Tensor tensor = allocation.get();
-            // What the memory was before is over: this thread has seen that, those of the runs have not.
+            // All earlier uses of the memory have ended, as this thread has observed; threads of runs need not observe
+            // it again.
             tensor.buffer().settle();
             owned.add(tensor);
             return tensor;
@@ -126,7 +127,7 @@ final class Storage {
         return rules;
     }
 
-    /** Sets an argument that is a value, now or whenever the value gets a tensor. */
+    /** Sets an argument that is a value: now, or each time the value is bound to a tensor. */
     void view(Arg arg, @Nullable Tensor[] arguments, int index) {
         if (initial[arg.value()] instanceof Tensor tensor) {
             arguments[index] = view(tensor, arg);
@@ -147,7 +148,7 @@ final class Storage {
                 : new Tensor(base.buffer(), base.offset() + arg.offset(), arg.spec());
     }
 
-    /** Binds what a run is given. */
+    /** Binds the external values of a run. */
     void begin(RunContext run) {
         for (int value : rules.changing()) {
             present[value] = initial[value];
@@ -171,7 +172,7 @@ final class Storage {
         change();
     }
 
-    /** Counts a change of all that the run writes, whatever becomes of the run: other runs begin after it. */
+    /** Increments the change counts of all memory that the run writes, even if the run fails later. */
     void change() {
         for (int memory : rules.changed()) {
             if (present[memory] instanceof Tensor tensor) {
@@ -191,7 +192,7 @@ final class Storage {
         Tensor use = tensor;
         if (!tensor.spec().equals(spec)) {
             if (values.origin(value) == ValueNumbering.Origin.COMPUTED) {
-                // The run gives the variable another shape, with its first complete value.
+                // The run gives the variable another shape when its first value is complete.
                 isAbsent[value] = true;
                 present[value] = null;
                 return;
@@ -209,7 +210,7 @@ final class Storage {
         bind(value, use);
     }
 
-    /** Gives a memory its tensor, and all values and arguments that are views of it. */
+    /** Binds a memory to a tensor, and updates all values and arguments that are views of it. */
     void bind(int memory, Tensor tensor) {
         present[memory] = tensor;
         for (int other : rules.sharing()[memory]) {
@@ -219,7 +220,8 @@ final class Storage {
             bound[memory] = tensor;
             List<View> list = views.get(memory);
             if (list != null) {
-                // Others may keep what was made of a variable of the scope: changes of it are counted.
+                // Other plans may have cached packed copies of a variable of the scope, so its changes are declared and
+                // counted.
                 Tensor there = values.isInScope(memory) ? tensor.declared() : tensor;
                 for (View view : list) {
                     view.arguments()[view.index()] = view(there, view.arg());
@@ -233,7 +235,7 @@ final class Storage {
                 Objects.requireNonNull(values.spec(value)));
     }
 
-    /** What a value is now. */
+    /** Returns the current content of a value. */
     @Nullable
     Object get(int value) {
         return present[value];
@@ -243,17 +245,17 @@ final class Storage {
         present[value] = now;
     }
 
-    /** Whether a tensor lies where later tasks or runs will write. */
+    /** Returns whether a tensor is in an arena, where later tasks or runs overwrite it. */
     boolean isInArena(Tensor tensor) {
         return arenas.containsValue(tensor.buffer());
     }
 
-    /** Whether several values are names of its memory. */
+    /** Returns whether a value shares memory with other variables. */
     boolean isShared(int value) {
         return values.isPart(value) || values.hasParts(values.memory(value));
     }
 
-    /** Gives a task's results memory, if they have none. */
+    /** Allocates memory for the results of a task that have none. */
     void allocate(int task) {
         for (int memory : rules.begun()[task]) {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
@@ -263,8 +265,9 @@ final class Storage {
     }
 
     /**
-     * As for a task of the host; but what lies on the stream's device is the stream's, which orders it with what the
-     * memory was before, and has it back as soon as it has been told of the last use.
+     * Allocates memory for the results of a task on a device. Memory of the stream's device is allocated on the stream,
+     * which orders it after earlier uses of the same memory, and may be reused as soon as the last use has been
+     * launched on the stream.
      */
     void allocate(int task, Stream stream) {
         for (int memory : rules.begun()[task]) {
@@ -279,7 +282,7 @@ final class Storage {
         }
     }
 
-    /** Sets what outlives the run when a task has completed it. */
+    /** Stores the variables that outlive the run and that a task has completed. */
     void handOver(int task, RunContext run) {
         for (int value : rules.aliased()[task]) {
             run.bindings().alias(values.name(value), (Tensor) Objects.requireNonNull(present[value]));
@@ -322,10 +325,10 @@ final class Storage {
     }
 
     /**
-     * Ends a run, whether it has failed or not: what no one has taken is released.
+     * Ends a run, also if it has failed: releases all memory that was not taken as a result.
      *
      * @param usedDevices
-     *            whether devices have worked on the memory, whose work is over
+     *            whether devices have used the memory; their work has ended
      */
     void end(boolean usedDevices) {
         for (int memory : rules.released()) {
@@ -344,9 +347,9 @@ final class Storage {
         copied.clear();
     }
 
-    /** Whichever thread uses this memory next, all that was done with it is over. */
+    /** Marks all earlier uses of the memory as ended for all threads. */
     private void settle() {
-        // Arenas, constants, and the keys of random numbers, which the next run overwrites, perhaps on another thread.
+        // Arenas, constants and random keys, which the next run overwrites, possibly on another thread.
         owned.forEach(tensor -> tensor.buffer().settle());
         for (Object value : present) {
             if (value instanceof Tensor tensor) {
@@ -355,7 +358,7 @@ final class Storage {
         }
     }
 
-    /** What is wanted of a run; it belongs to the caller. Null if nothing has computed it. */
+    /** Returns a result of the run, which belongs to the caller; null if no task has computed it. */
     @Nullable
     Object take(int wanted) {
         int value = values.result(wanted);
@@ -372,7 +375,7 @@ final class Storage {
         return there instanceof Tensor tensor ? Copies.to(options.devices().host(), tensor) : there;
     }
 
-    /** What is wanted of an inner block, for the variables around it: memory of its own, or what it was given. */
+    /** Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given. */
     @Nullable
     Object share(int wanted) {
         int memory = values.memory(wanted);
@@ -384,7 +387,7 @@ final class Storage {
         return given ? present[values.result(wanted)] : take(wanted);
     }
 
-    /** Gives the arenas' memory back. */
+    /** Frees the memory of the arenas. */
     void close() {
         owned.forEach(Tensor::close);
     }

@@ -227,9 +227,9 @@ record Dependencies(int[][] before, long found, long examined) {
     }
 
     /**
-     * For each memory, the tasks that accessed it and that later tasks may have to wait for: no task has overwritten all
-     * that they accessed since. This is the state of one sweep in the order of the program, not an index of uses; it grows and shrinks
-     * with the parts of memory that are written.
+     * For each memory, the tasks that accessed it and that later tasks may have to wait for, because no task has
+     * overwritten all that they accessed. This is the state of one sweep in program order, not a use-def index; it
+     * grows and shrinks with the parts of memory that are written.
      */
     private static final class Live {
         private final int[][] tasks;

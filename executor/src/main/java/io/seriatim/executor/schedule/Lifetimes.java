@@ -21,7 +21,7 @@ record Lifetimes(int[] first, int[][] users) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 64;
 
-    /** Of a plan that is compiled. */
+    /** Returns the lifetimes in a compiled plan. */
     public static Lifetimes of(CompiledPlan plan) {
         return of(new TaskGraph(plan.tasks(), plan.values()));
     }

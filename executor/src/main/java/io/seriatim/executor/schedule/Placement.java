@@ -59,7 +59,10 @@ public final class Placement {
         this.kernels = kernels;
     }
 
-    /** Gives each task of a graph its place and kernels, and adds transfers. Inner: of a block inside another one. */
+    /**
+     * Selects the place and kernels of each task of a graph, and inserts transfers. {@code inner} states whether the
+     * block is nested in another one.
+     */
     public static void of(TaskGraph graph, Options options, PreparedKernels kernels, boolean inner) {
         ValueTable values = graph.values();
         Placement placement = new Placement(values, options, kernels);

@@ -43,7 +43,7 @@ public final class Priorities {
         return schema != null && schema.effects().contains(Effect.COMMUNICATION);
     }
 
-    /** Brings tasks into the order in which one thread runs them: by priority, then by program order. */
+    /** Sorts tasks into the order in which one thread runs them: by priority, then by program order. */
     public static void order(TaskGraph graph, Block block, Options options) {
         List<Task> tasks = graph.tasks();
         int[] priorities = tasks.stream().mapToInt(Priorities::of).toArray();

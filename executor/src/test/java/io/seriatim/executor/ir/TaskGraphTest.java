@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The index of uses is right after every change. */
+/** The use-def index is consistent after every change. */
 class TaskGraphTest {
     private static final TensorSpec SPEC = TensorSpec.of(DType.FLOAT32, 2);
 
