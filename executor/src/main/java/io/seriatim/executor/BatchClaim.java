@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run has taken from several readers at once: batches and failures, or the end of one. A run takes its batches
- * before it asks for the lock of its scope, since the source is user code and may take long.
+ * The outcomes that a run has taken from several readers together: batches, failures, or the end of the data of one. A
+ * run takes its batches before it acquires the lock of its scope, since the source is user code and may take long.
  */
 final class BatchClaim {
     private final List<BatchQueue.Slot> slots;
@@ -20,12 +20,13 @@ final class BatchClaim {
     }
 
     /**
-     * Takes the next outcomes of some queues together, and waits for them. After the end of one all of them begin again.
+     * Takes the next outcomes of some queues together, and waits for them. After the end of the data of one, all of
+     * them restart.
      *
      * @param queues
-     *            one for each outcome; the same may occur several times
+     *            one for each outcome; the same queue may occur several times
      * @param order
-     *            gives the claim its turn among those on one scope; null if their order does not matter
+     *            assigns the turn of this claim among those on the same scope; null if their order does not matter
      */
     static BatchClaim take(List<BatchQueue> queues, @Nullable RunOrder order) throws InterruptedException {
         while (true) {
@@ -70,12 +71,14 @@ final class BatchClaim {
         return outcomes;
     }
 
-    /** Whether the data of a reader were at their end. */
+    /** Returns whether any reader was at the end of its data. */
     private boolean isOver() {
         return outcomes.contains(Reader.Outcome.Sign.END) || outcomes.contains(Reader.Outcome.Sign.VOID);
     }
 
-    /** Begins the data again. Gives whether the end was that of another run, so that this one claims again. */
+    /**
+     * Restarts the data. Returns whether another run has received the end of the data, so that this one claims again.
+     */
     private boolean renewed(List<BatchQueue> queues) {
         BatchQueue.locked(queues, () -> slots.forEach(slot -> slot.queue().begin(slot)));
         List<BatchQueue> ended = new ArrayList<>();
@@ -90,21 +93,21 @@ final class BatchClaim {
         return false;
     }
 
-    /** Waits until all runs with earlier turns have the lock of the scope, or have given up. */
+    /** Waits until all runs with earlier turns have acquired the lock of the scope, or have given up. */
     void awaitTurn() throws InterruptedException {
         if (turn != null) {
             turn.await();
         }
     }
 
-    /** The run has the lock of its scope, or has given up. */
+    /** Ends the turn after the run has acquired the lock of its scope, or has given up. */
     void pass() {
         if (turn != null) {
             turn.pass();
         }
     }
 
-    /** The run takes nothing of what it has claimed: the next run gets it. */
+    /** Returns all claimed batches, so that the next run gets them. */
     void giveBack() {
         BatchQueue.locked(slots.stream().map(BatchQueue.Slot::queue).toList(),
                 () -> slots.reversed().forEach(slot -> slot.queue().giveBack(slot)));

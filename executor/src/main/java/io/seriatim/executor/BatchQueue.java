@@ -21,28 +21,29 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The batches of one reader in their order: those that are read ahead, and those that runs have claimed. */
+/** The ordered batches of one reader: those that are read ahead, and those that runs have claimed. */
 final class BatchQueue {
     /*
-     * A place in the order of the batches is a Slot. The source is asked by operations of the engine, which all mutate
-     * the reader's variable, so one at a time; each asks for the first slot that has not been asked for, and keeps the
-     * outcome there. The queue has the slots that no run has claimed.
+     * A Slot is a position in the order of batches. Operations of the engine call the source. All of them mutate the
+     * reader's variable, so one runs at a time. Each calls the source for the first slot that has not been requested
+     * yet, and stores the outcome in that slot. The queue contains the slots that no run has claimed.
      *
-     * A run claims under the lock, pushes without it, and waits for its own slot only. A run holds its scope while it
-     * reads, and a shared engine may be full of operations that wait for that scope: so a push must not wait for room.
-     * Pushes inside of operations do not, which is why each is made inside of one, of an engine that runs it on the
-     * pushing thread. On a shared engine without threads a push runs operations, which may claim in their turn: no lock
-     * is held then. Since an operation belongs to no slot, no run depends on what another has yet to push: before a run
-     * waits, there are as many operations to come as there are slots to be asked for, or more, and one that finds none
-     * does nothing. The wait is one of the engine, so it ends on engines with one worker and without threads too.
+     * A run claims a slot under the lock, pushes operations without the lock, and waits only for its own slot. A push
+     * must not wait for capacity, because the caller may hold a scope for which the operations wait that fill the
+     * engine. Pushes from within an operation never wait, so each push is made from within an operation of a second
+     * engine, which runs it on the pushing thread. On a shared engine without threads, a push runs operations, which
+     * may claim slots themselves; no lock is held then. An operation does not belong to a slot, so no run depends on a
+     * push that another run has yet to make: before a run waits, at least as many operations are pending as slots are
+     * unrequested. An operation that finds no unrequested slot does nothing. The run waits through the engine, so the
+     * wait also ends on engines with one worker or without threads.
      *
-     * The end is an outcome like a batch: the run that has claimed it throws. Slots behind it in the same epoch are
-     * void: their operations leave the source alone, and who has claimed one claims again. Both first begin a new
-     * epoch, unless another has: whoever comes first discards the queue. The source is reset by the first operation of
-     * the new epoch, in the order of the variable, so after all that the old one had begun.
+     * The end of the data is an outcome like a batch: the run that has claimed it throws. Later slots of the same epoch
+     * are void: their operations do not call the source, and a run that has claimed one claims again. Both runs first
+     * begin a new epoch, unless another run has done so; the first of them discards the queue. The first operation of
+     * the new epoch resets the source. The variable orders it after all operations of the old epoch that have begun.
      *
-     * Runs that read from several readers claim from all at once, and begin all anew at once, holding all locks, taken
-     * in the order of the readers' numbers: the k-th claims of an epoch belong together.
+     * A run that reads from several readers claims from all of them, and restarts all of them, while it holds all their
+     * locks, which it acquires in the order of the readers' numbers. So the k-th claims of an epoch belong together.
      *
      * Closing takes another lock, that of the source's gate. The queue's lock comes first, and closing has left the
      * gate's lock when it takes the queue's.
@@ -55,23 +56,26 @@ final class BatchQueue {
     private final int capacity;
     private final Engine engine;
     /**
-     * Runs operations that push others, each on the thread that pushes it; null if the reader's engine is its own,
-     * where there is room. Without threads, it needs no closing.
+     * An engine without threads, whose operations push the operations of the reader on the calling thread; null if the
+     * reader owns its engine, which always has capacity. It need not be closed.
      */
     private final @Nullable Engine pusher;
     private final Var var;
     private final ReentrantLock lock = new ReentrantLock();
     @GuardedBy("lock")
     private final Deque<Slot> ahead = new ArrayDeque<>();
-    /** Those that the source has not been asked for, in order. */
+    /** The slots that have not been requested from the source, in order. */
     @GuardedBy("lock")
     private final Deque<Slot> unasked = new ArrayDeque<>();
-    /** Operations that have been pushed and have not begun; of one that begins before its push returns, less. */
+    /**
+     * The number of operations that have been pushed and have not begun. It is decremented when an operation begins,
+     * which may be before the pushing thread has incremented it.
+     */
     @GuardedBy("lock")
     private int coming;
     @GuardedBy("lock")
     private Epoch epoch = new Epoch(false);
-    /** One passage through the data. Its fields belong to the operations, which the variable orders. */
+    /** One pass through the data. Only operations access the mutable fields; the engine variable orders them. */
     static final class Epoch {
         private final boolean again;
         private boolean begun;
@@ -82,7 +86,7 @@ final class BatchQueue {
         }
     }
 
-    /** A place in the order of the batches. */
+    /** A position in the order of batches. */
     final class Slot {
         private final Epoch of;
         private final CompletableFuture<Reader.Outcome> outcome = new CompletableFuture<>();
@@ -96,12 +100,12 @@ final class BatchQueue {
             return BatchQueue.this;
         }
 
-        /** Asks the source for it. */
+        /** Requests the batch from the source. */
         void ask() {
             try {
                 outcome.complete(gate.ask(this::answer));
             } catch (Throwable e) {
-                // There was no memory to say what has happened.
+                // An OutOfMemoryError while the outcome was created.
                 outcome.completeExceptionally(e);
             }
         }
@@ -122,7 +126,7 @@ final class BatchQueue {
         }
     }
 
-    /** An operation that asks for the first slot that has not been asked for. */
+    /** An operation that requests the first unrequested slot from the source. */
     private final class Question implements Body {
         @GuardedBy("lock")
         private boolean begun;
@@ -150,7 +154,7 @@ final class BatchQueue {
             }
         }
 
-        /** An engine that was shut down asks for nothing any more. */
+        /** Fails all unrequested slots if the engine was shut down before the operation began. */
         void end(@Nullable Throwable cause) {
             if (cause != null) {
                 List<Slot> abandoned;
@@ -168,10 +172,10 @@ final class BatchQueue {
     }
 
     /**
-     * A queue that asks a source.
+     * Creates a queue.
      *
      * @param shared
-     *            runs the operations that ask the source; null for an engine of the queue's own
+     *            the engine that runs the operations that call the source; null if the queue creates its own engine
      */
     BatchQueue(SourceGate gate, int capacity, @Nullable Engine shared) {
         this.gate = gate;
@@ -185,7 +189,7 @@ final class BatchQueue {
         gate.requireOpen();
     }
 
-    /** Begins the data again, if the reader is open. */
+    /** Restarts the data, if the reader is open. */
     void reset() {
         lock.lock();
         try {
@@ -196,7 +200,7 @@ final class BatchQueue {
         }
     }
 
-    /** Pushes operations until there are as many to come as slots to be asked for, under no lock. */
+    /** Pushes operations, without a lock, until as many are pending as slots are unrequested. */
     void push() {
         for (int missing = missing(); missing > 0; missing--) {
             try {
@@ -206,7 +210,7 @@ final class BatchQueue {
                         : submitInside(pusher, question);
                 pushed.whenComplete((_, cause) -> question.end(cause)).isDone();
             } catch (IllegalStateException e) {
-                // If the reader was closed meanwhile, that is why the engine is.
+                // If the reader was closed meanwhile, it has closed the engine; report that instead.
                 gate.requireOpen();
                 throw e;
             }
@@ -223,7 +227,7 @@ final class BatchQueue {
         return engine.op("read ahead").mutates(var).evenIfFailed().on(LANE).submit(question);
     }
 
-    /** Without waiting for room. */
+    /** Submits an operation without waiting for capacity. */
     private CompletableFuture<Void> submitInside(Engine on, Question question) {
         try {
             List<CompletableFuture<Void>> pushed = new ArrayList<>(1);
@@ -243,7 +247,7 @@ final class BatchQueue {
         }
     }
 
-    /** Holds the locks of several queues, so that no run claims from one of them in between. */
+    /** Runs an action while holding the locks of several queues, so that no run claims from only some of them. */
     static void locked(Collection<BatchQueue> queues, Runnable action) {
         List<BatchQueue> inOrder = queues.stream().distinct().sorted(Comparator.comparingLong(queue -> queue.number))
                 .toList();
@@ -255,18 +259,19 @@ final class BatchQueue {
         }
     }
 
-    /** Waits for what the source says for a slot. */
+    /** Waits for the outcome of a slot. */
     Reader.Outcome await(Slot slot) throws InterruptedException {
         try {
             engine.await(slot.outcome);
             return slot.outcome.get();
         } catch (ExecutionException | CancellationException e) {
-            throw new IllegalStateException("A reader's engine was shut down: make a reader on an engine that is open",
+            throw new IllegalStateException(
+                    "The engine of a reader was shut down while a run waited: create the reader on an open engine",
                     e);
         }
     }
 
-    /** Puts a slot back that a run has claimed and does not take: the next run gets it. */
+    /** Returns a claimed slot to the queue, so that the next run gets it. */
     void giveBack(Slot slot) {
         lock.lock();
         try {
@@ -314,7 +319,7 @@ final class BatchQueue {
         }
     }
 
-    /** The reader is closed: lets its engine go, if that is its own. */
+    /** Discards the queue, and closes the engine if the queue owns it. */
     void close() {
         begin();
         if (pusher == null) {

@@ -5,18 +5,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request of one thread to a {@link RequestBatcher}, and its outcome. The outcome is told without allocating memory,
- * so that a lack of memory leaves no thread waiting.
+ * A request of one thread to a {@link RequestBatcher}, and its outcome. Setting the outcome allocates no memory, so
+ * that an OutOfMemoryError leaves no thread waiting.
  */
 final class BatchRequest {
     final Tensor[] values;
     final long rows;
-    /** Whether it has been in a batch that failed: run alone, it shows whether it was the cause. */
+    /** Whether the request was in a batch that failed. It is then run alone, to determine whether it is the cause. */
     final boolean isAlone;
     final Thread thread = Thread.currentThread();
-    /** Whether its thread has a turn: that runs the next batch, and passes the turn on, however the batch ends. */
+    /**
+     * Whether its thread has the turn. The thread then runs the next batch and passes the turn on, also if it fails.
+     */
     volatile boolean leads;
-    /** This field and the next six are guarded by the batcher's lock until the request has ended. */
+    /** The batcher's lock guards this field and the next six until the request has ended. */
     @Nullable
     BatchRequest before;
     @Nullable
@@ -28,7 +30,7 @@ final class BatchRequest {
     Results results;
     @Nullable
     Throwable failure;
-    /** Whether results or failure are set. */
+    /** Whether {@link #results} or {@link #failure} is set. */
     volatile boolean hasEnded;
 
     BatchRequest(boolean isAlone, Tensor... values) {
@@ -37,7 +39,7 @@ final class BatchRequest {
         this.rows = Rows.count(values[0]);
     }
 
-    /** Whether both may be in one batch: only the numbers of rows differ. */
+    /** Returns whether two requests may be in one batch: they may differ only in the number of rows. */
     boolean fits(BatchRequest other) {
         for (int i = 0; i < values.length; i++) {
             if (values[i].dtype() != other.values[i].dtype()
@@ -48,7 +50,7 @@ final class BatchRequest {
         return !isAlone && !other.isAlone;
     }
 
-    /** Tells the thread its results, or why there are none. */
+    /** Sets the results or the failure, and wakes the thread. */
     void end(@Nullable Results answer, @Nullable Throwable cause) {
         results = answer;
         failure = cause;

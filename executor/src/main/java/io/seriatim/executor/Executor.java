@@ -32,8 +32,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles programs into plans and runs them, on one place. A startup program is run once, with {@link #run(Program)};
- * it leaves the parameters in the executor's {@link #scope}, where later runs find them. For many threads.
+ * Compiles programs to plans and runs them at one place. {@link #run(Program)} runs a startup program once, which
+ * stores the parameters in the executor's {@link #scope} for later runs. Thread-safe.
  */
 public final class Executor implements AutoCloseable {
     private final Options options;
@@ -47,7 +47,7 @@ public final class Executor implements AutoCloseable {
     private final AtomicLong runs;
     private final OpenRuns openRuns;
 
-    /** Collects options. */
+    /** Builds an executor. */
     public static final class Builder {
         private Place place = Place.CPU;
         private int threads = 1;
@@ -76,8 +76,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Where operations run that do not say otherwise ({@code op_device}). One that has no kernel there runs on the
-         * host.
+         * Sets the place at which operations run, unless they name another one ({@code op_device}). An operation
+         * without a kernel at that place runs on the host.
          *
          * @param value
          *            the host, which is the default, or a device
@@ -89,10 +89,11 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * From where devices come.
+         * Sets the provider of devices.
          *
          * @param value
-         *            those of the process unless set; devices of the caller's own are closed after the executor
+         *            the devices; by default, those of the process. The caller closes devices of its own after the
+         *            executor
          * @return this
          */
         public Builder devices(Devices value) {
@@ -101,10 +102,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Whether results may take over the memory of inputs that no one needs any more.
+         * Sets whether results may reuse the memory of inputs at their last use.
          *
          * @param value
-         *            true unless set
+         *            true by default
          * @return this
          */
         public Builder inPlace(boolean value) {
@@ -113,10 +114,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Whether operations may be rewritten before they are scheduled: all passes, or none.
+         * Enables or disables all passes, which rewrite operations before they are scheduled.
          *
          * @param value
-         *            true unless set
+         *            true by default
          * @return this
          */
         public Builder fusion(boolean value) {
@@ -128,11 +129,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Leaves out some of what a plan does to a program's operations: to measure what each brings, or to look for
-         * the cause of a difference.
+         * Disables some passes, to measure their effect or to find the cause of a difference.
          *
          * @param left
-         *            what is left out
+         *            the passes to disable
          * @return this
          */
         public Builder without(Pass... left) {
@@ -141,8 +141,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Lets relu and the like become part of matrix products and convolutions although there NaN comes out of them
-         * as 0. Faster; for networks that are known to work.
+         * Allows activations such as relu to be fused into matrix products and convolutions, although the fused kernels
+         * turn NaN into 0. This is faster, and suitable for networks that are known to compute no NaN.
          *
          * @return this
          */
@@ -152,11 +152,11 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Whether temporaries get their places in one piece of memory before anything runs; else they come from the
-         * allocator during runs, and the collector decides when they go back.
+         * Sets whether temporaries are planned into an arena before a run. Otherwise runs allocate them, and the
+         * {@link #collector} specifies when they are freed.
          *
          * @param value
-         *            true unless set
+         *            true by default
          * @return this
          */
         public Builder memoryPlan(boolean value) {
@@ -165,10 +165,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * When memory comes back that is in no plan.
+         * Sets when memory that is not in the memory plan is freed.
          *
          * @param value
-         *            {@link Collector#FAST} unless set
+         *            {@link Collector#FAST} by default
          * @return this
          */
         public Builder collector(Collector value) {
@@ -177,8 +177,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Values that {@link Executor#run(Program, Map, Fetches)} is given for variables that the program does not have
-         * are left out, as Paddle does; else they are errors.
+         * Makes {@link Executor#run(Program, Map, Fetches)} ignore feeds for variables that the program does not have,
+         * as Paddle does. By default they are errors.
          *
          * @return this
          */
@@ -188,8 +188,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Pushes every operation of a plan on an engine, so that its recorder, its checks and its order apply. For
-         * tests and tools: threads of an executor's own are faster.
+         * Pushes every task of a plan on an engine, so that the engine's recorder, checks and order apply. This is
+         * meant for tests and tools; the executor's own threads are faster.
          *
          * @param value
          *            the engine, which the caller closes after the executor
@@ -201,7 +201,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Records when each operation of each run started and ended, and where, for a trace or a report.
+         * Records when and where each operation of each run starts and ends, for a trace or a report.
          *
          * @param value
          *            the recorder
@@ -212,30 +212,31 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
-        /** Counts runs in another way: tests plant bugs there. */
+        /** Replaces the counting of runs; tests inject bugs with it. */
         Builder openRuns(OpenRuns value) {
             openRuns = value;
             return this;
         }
 
-        /** Instead of those that the process shares. */
+        /** Replaces the kernels that the process shares. */
         Builder kernels(PreparedKernels value) {
             kernels = value;
             return this;
         }
 
-        /** Runs in parallel also what is too small to gain by it. */
+        /** Also runs plans in parallel that are too small to benefit from it. */
         Builder eager() {
             eager = true;
             return this;
         }
 
         /**
-         * How many threads work on one run: the caller's, and others that help. What is too small to gain by it is run
-         * by the caller alone. Results do not depend on it.
+         * Sets the number of threads for a run: the calling thread and helpers. Plans that are too small to benefit are
+         * run by the calling thread alone. The descriptions of {@link Pass#PARTITION} and other passes state how
+         * results may depend on the number of threads.
          *
          * @param value
-         *            from 1, which is the default
+         *            at least 1, which is the default
          * @return this
          */
         public Builder threads(int value) {
@@ -244,7 +245,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Runs all operations in the order of the program.
+         * Runs all operations in program order.
          *
          * @return this
          */
@@ -254,10 +255,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * How many plans {@link Executor#run(Program, Map, Fetches)} keeps: those used last.
+         * Sets how many of the most recently used plans {@link Executor#run(Program, Map, Fetches)} caches.
          *
          * @param value
-         *            from 1; 8 unless set
+         *            at least 1; 8 by default
          * @return this
          */
         public Builder cachedPlans(int value) {
@@ -266,10 +267,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * For how many combinations of fed shapes a plan keeps kernels and memory: those used last.
+         * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels and memory.
          *
          * @param value
-         *            from 1; 8 unless set
+         *            at least 1; 8 by default
          * @return this
          */
         public Builder specialisations(int value) {
@@ -278,8 +279,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Fails at the first operation that computes NaN or infinity. Slow: every result is looked at, and operations
-         * are not joined.
+         * Makes a run fail at the first operation that computes NaN or infinity. This is slow, because every result is
+         * examined and operations are not fused.
          *
          * @return this
          */
@@ -289,10 +290,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Draws random numbers as Paddle does on a processor, in the order of the program.
+         * Draws the same random numbers as Paddle on a processor, in program order.
          *
          * @param seed
-         *            of the operations that have none of their own
+         *            the seed for operations without a seed attribute
          * @return this
          */
         public Builder paddleRandom(long seed) {
@@ -308,40 +309,41 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * From which run on random numbers are drawn: those of an operation without a seed of its own follow from the
-         * program's seed and the number of the run. To go on where another executor has ended.
+         * Sets the number of the first run. The random numbers of an operation without a seed attribute depend on the
+         * program's seed and the number of the run. With this option, an executor can continue where another one has
+         * ended.
          *
          * @param number
-         *            of the first run; 0 unless set
+         *            the number of the first run, at least 0; 0 by default
          * @return this
          */
         public Builder firstRun(long number) {
             if (number < 0) {
-                throw new IllegalArgumentException("Runs are counted from 0, but the first was to be " + number);
+                throw new IllegalArgumentException("The number of the first run must be 0 or more, but is " + number);
             }
             firstRun = number;
             return this;
         }
 
         /**
-         * Lets operations of programs, such as save and load, read and write the files of a folder, and of folders in
-         * it. Without, programs with such operations are refused before anything is run.
+         * Allows operations such as save and load to access the files of a folder and its subfolders. By default,
+         * programs with such operations are rejected before any operation runs.
          *
          * @param folder
-         *            is there; nothing outside of it is read or written, whatever a program says
+         *            an existing folder; programs cannot access files outside of it
          * @return this
          * @throws IllegalArgumentException
-         *             if it is no folder
+         *             if it is not a folder
          */
         public Builder files(Path folder) {
             return files(AllowedFiles.in(folder));
         }
 
         /**
-         * Lets operations of programs, such as save and load, read and write files.
+         * Allows operations such as save and load to access files.
          *
          * @param allowed
-         *            none unless set
+         *            the files; none by default
          * @return this
          */
         public Builder files(AllowedFiles allowed) {
@@ -350,9 +352,9 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * The executor.
+         * Builds the executor.
          *
-         * @return with a scope of its own
+         * @return an executor with a new scope
          */
         public Executor build() {
             Kernels.loadAhead();
@@ -383,20 +385,20 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * With one thread a run.
+     * Creates an executor that uses one thread for each run.
      *
      * @param place
-     *            where programs run
-     * @return an executor with a scope of its own
+     *            the place at which programs run
+     * @return an executor with a new scope
      */
     public static Executor on(Place place) {
         return builder().place(place).build();
     }
 
     /**
-     * With options.
+     * Creates a builder, which collects options.
      *
-     * @return collects them
+     * @return the builder
      */
     public static Builder builder() {
         return new Builder();
@@ -411,10 +413,10 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Names of what is fed.
+     * Names the variables that are fed.
      *
      * @param names
-     *            in the order in which values will be given
+     *            the names of the variables, in the order of the values
      * @return the feeds
      */
     public static Feeds feeds(String... names) {
@@ -422,10 +424,10 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Names of what is wanted.
+     * Names the variables that are fetched.
      *
      * @param names
-     *            in the order of the results
+     *            the names of the variables, in the order of the results
      * @return the fetches
      */
     public static Fetches fetches(String... names) {
@@ -455,35 +457,35 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Where variables are that outlive runs.
+     * Returns the scope that holds persistable variables.
      *
-     * @return the root
+     * @return a root scope
      */
     public Scope scope() {
         return scope;
     }
 
     /**
-     * Analyses a program. Nothing of it is run.
+     * Compiles a program. No operation is run.
      *
      * @param program
-     *            copied; it may be changed afterwards
+     *            the program, which is copied and may be changed afterwards
      * @param feeds
-     *            what will be fed: any of its variables
+     *            the variables that will be fed
      * @param fetches
-     *            what is wanted: any of its variables
-     * @return a plan, to be run many times
+     *            the variables that runs return
+     * @return a plan, which can be run many times
      * @throws io.seriatim.graph.interpret.FilesNotAllowedException
      *             if the program reads or writes files that {@link Builder#files(Path)} does not allow
      * @throws IllegalArgumentException
-     *             if the program has no such variable, or operations that are not known or cannot be run; the message
-     *             names all of these
+     *             if the program has no variable of a given name, or contains operations that are unknown or cannot be
+     *             run; the message names all of these operations
      */
     public Plan compile(Program program, Feeds feeds, Fetches fetches) {
         return compile(program, feeds, fetches, false);
     }
 
-    /** Of a plan that is looked at and not run. */
+    /** Compiles a plan for viewing, which is not run. */
     Plan outline(Program program, Feeds feeds, Fetches fetches) {
         Operations.system().requireKnown(program);
         return plan(program, feeds, fetches, false);
@@ -502,13 +504,13 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program once on the executor's scope, as a startup program is: in the order of the program, with no more
-     * analysis than that takes.
+     * Runs a program, such as a startup program, once on the executor's scope. Operations run in program order, without
+     * optimisation.
      *
      * @param program
-     *            without feeds
+     *            a program without feeds
      * @throws IllegalArgumentException
-     *             if the program has operations that are not known or cannot be run; the message names all of them
+     *             if the program contains operations that are unknown or cannot be run; the message names all of them
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -524,25 +526,26 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program on the executor's scope. Its plan is kept, and found again by the program's content, which is
-     * hashed once for each state of the program (see {@link Program#modifications}).
+     * Runs a program on the executor's scope. The plan is cached by the content of the program, which is hashed once
+     * for each state of the program (see {@link Program#modifications}).
      *
      * @param program
-     *            what is run
+     *            the program
      * @param feeds
-     *            values by name; not changed, and not to be changed before the call returns
+     *            the values of variables by name; the run does not change them, and they must not be changed before the
+     *            call returns
      * @param fetches
-     *            what is wanted
-     * @return what was fetched
+     *            the variables to return
+     * @return the fetched values
      * @throws IllegalArgumentException
-     *             if a feed or fetch is unknown, missing or does not fit, or operations are not known or cannot be run;
-     *             the message names all of these
+     *             if a feed or fetch is unknown, missing or of another type or shape than declared, or if the program
+     *             contains operations that are unknown or cannot be run; the message names all of these operations
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws EndOfDataException
-     *             if a reader of the program has no more batches; it begins again with the next run
+     *             if a reader of the program has no more batches; the next run restarts its data
      */
     public Results run(Program program, Map<String, Tensor> feeds, Fetches fetches) {
         List<String> known = new ArrayList<>(feeds.keySet());
@@ -558,12 +561,12 @@ public final class Executor implements AutoCloseable {
         return cached(program, names, fetches).run(values);
     }
 
-    /** The plan that {@link #run(Program, Map, Fetches)} runs. */
+    /** Returns the plan that {@link #run(Program, Map, Fetches)} runs. */
     Plan cached(Program program, Feeds feeds, Fetches fetches) {
         return cached.get(program, feeds, fetches, () -> compile(program, feeds, fetches));
     }
 
-    /** How often a program was hashed. */
+    /** Returns how many times a program was hashed. */
     long hashed() {
         return cached.hashed();
     }
@@ -574,14 +577,14 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Refuses new runs, waits until those that have begun or were pushed have ended, and lets threads, streams and the
-     * memory of plans go. The scope keeps its variables. To end runs early, interrupt their threads. Closing again does
-     * nothing but wait.
+     * Rejects new runs, waits until all runs that have begun or were pushed have ended, and releases threads, streams
+     * and the memory of plans. The scope keeps its variables. To end runs early, interrupt their threads. A further
+     * call only waits.
      *
      * @throws IllegalStateException
-     *             if called inside of one of the executor's runs, or of an operation that a run which was pushed waits
-     *             for; or if the thread is interrupted while it waits: its flag stays set, and all is kept that runs
-     *             may need, until the executor is closed again
+     *             if called within one of the executor's runs, or within an operation for which a pushed run waits; or
+     *             if the thread is interrupted while it waits. In that case its interrupt status stays set, and all
+     *             resources are kept until the executor is closed again
      */
     @Override
     public void close() {

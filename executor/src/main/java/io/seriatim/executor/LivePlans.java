@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * The plans of an executor that are still reachable. For many threads: callers work on copies, so that no lock is held
- * while a plan gives memory back to devices.
+ * The set of an executor's reachable plans. Thread-safe. Callers operate on copies of the set, so that no lock is held
+ * while a plan frees device memory.
  */
 final class LivePlans {
     @GuardedBy("this")

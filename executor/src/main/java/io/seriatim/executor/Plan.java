@@ -37,13 +37,14 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program, analysed once and run many times, by many threads at once. Runs on one scope go in parallel if the program
- * writes nothing that outlives them, else one after the other; runs on different scopes always in parallel. For shapes
- * that it has not met a run first completes the analysis, which the plan keeps.
+ * A compiled program, which can be run many times and by several threads at once. Runs on the same scope are concurrent
+ * if the program writes no persistable variable; otherwise they execute one after the other. Runs on different scopes
+ * are always concurrent. The first run with new shapes compiles the plan for these shapes; the result is cached.
  *
  * <p>
- * If a run fails, each variable in the scope has a whole value, that of before the run or the one that the run has
- * computed, and the next run works. A thread that is interrupted ends its run so, and stays interrupted.
+ * If a run fails, each variable in the scope has a complete value, either that from before the run or the one that the
+ * run has computed, and later runs work. An interrupt of the calling thread makes its run fail in this way; the
+ * interrupt status stays set.
  */
 public final class Plan {
     private final Executor executor;
@@ -55,7 +56,7 @@ public final class Plan {
     private final boolean writesScope;
     private final boolean makesAliases;
     private @Nullable Map<String, Set<Integer>> mentions;
-    /** By the variables that are kept. */
+    /** The plans of the global block, by the set of variables that the scope keeps. */
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
     private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
 
@@ -72,12 +73,15 @@ public final class Plan {
         fetches.names().forEach(name -> require(block, name, "fetch"));
         this.reads = Reads.of(block, feeds.names());
         ValueNumbering accesses = global(Set.of()).accesses();
-        // What is written by another name may outlive the run, too.
+        // A write under another name may also change a persistable variable.
         this.writesScope = makesAliases
                 || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
     }
 
-    /** What normalises in a test names its state among its results, but leaves it as it is. */
+    /**
+     * Returns whether an operation writes a persistable variable. In test mode, a normalisation names its state as an
+     * output but does not change it.
+     */
     private static boolean writesScope(Access access, ValueNumbering accesses) {
         boolean tests = access.op().attribute("is_test") instanceof Attribute.Bool(boolean set) && set;
         for (int value : access.writes()) {
@@ -107,13 +111,16 @@ public final class Plan {
         return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
     }
 
-    /** Numbering values takes no lock; of several threads that number the same block at once, the first counts. */
+    /**
+     * Adds the plan of a block. Value numbering takes no lock; if several threads number the same block, the first
+     * result is used.
+     */
     private static <K> BlockPlan first(Map<K, BlockPlan> plans, K key, BlockPlan made) {
         BlockPlan before = plans.putIfAbsent(key, made);
         return before == null ? made : before;
     }
 
-    /** Whether a run changes variables that outlive it. */
+    /** Returns whether a run changes persistable variables. */
     boolean writesScope() {
         return writesScope;
     }
@@ -138,37 +145,39 @@ public final class Plan {
      * Runs the program on the executor's scope.
      *
      * @param values
-     *            one for each feed, in order; not changed, and not to be changed before the call returns
-     * @return what was fetched
+     *            a value for each feed, in order; the run does not change them, and they must not be changed before the
+     *            call returns
+     * @return the fetched values
      * @throws IllegalArgumentException
-     *             if a value is missing or does not fit its variable
+     *             if a value is missing, or if its type or shape does not match that of its variable
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws EndOfDataException
-     *             if a reader of the program has no more batches; it begins again with the next run
+     *             if a reader of the program has no more batches; the next run restarts its data
      */
     public Results run(Tensor... values) {
         return run(executor.scope(), values);
     }
 
     /**
-     * Runs the program.
+     * Runs the program on a scope.
      *
      * @param root
-     *            where variables are that outlive runs, here or above
+     *            the scope that holds persistable variables, itself or by its ancestors
      * @param values
-     *            one for each feed, in order; not changed, and not to be changed before the call returns
-     * @return what was fetched
+     *            a value for each feed, in order; the run does not change them, and they must not be changed before the
+     *            call returns
+     * @return the fetched values
      * @throws IllegalArgumentException
-     *             if a value is missing or does not fit its variable
+     *             if a value is missing, or if its type or shape does not match that of its variable
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws EndOfDataException
-     *             if a reader of the program has no more batches; it begins again with the next run
+     *             if a reader of the program has no more batches; the next run restarts its data
      */
     public Results run(Scope root, Tensor... values) {
         OpenRuns runs = executor.openRuns();
@@ -184,7 +193,7 @@ public final class Plan {
         }
     }
 
-    /** A run that was pushed when that was allowed, inside of its operation. */
+    /** Runs the program within the operation of a run that was pushed before the executor was closed. */
     Results runPushed(Scope root, Tensor... values) {
         OpenRuns runs = executor.openRuns();
         OpenRuns.Inside inside = runs.beginPushed();
@@ -195,7 +204,7 @@ public final class Plan {
         }
     }
 
-    /** Waits for its turn on the scope and runs; failures are told as callers know them. */
+    /** Waits for the turn on the scope and runs the program; converts internal exceptions to public ones. */
     private Results runInTurn(Scope root, Map<String, Tensor> fed) {
         try {
             return runWithLock(root, fed);
@@ -208,7 +217,7 @@ public final class Plan {
 
     private Results runWithLock(Scope root, Map<String, Tensor> fed) {
         Lock lock = root.lock(writesScope);
-        // Inside of another run on the scope, runs with earlier turns wait for that one.
+        // Within another run on the scope, runs with earlier turns wait for that run.
         boolean isOrdered = writesScope && !root.isLockedByThisThread();
         Reads.Taken batches = reads.take(root, isOrdered ? root.readingOrder() : null);
         BatchClaim claim = batches.claim();
@@ -227,13 +236,13 @@ public final class Plan {
         }
     }
 
-    /** Waits for the lock of the scope. A run that gives up takes no batches. */
+    /** Acquires the lock of the scope. A run that gives up returns its batches. */
     private static void lock(Lock lock, @Nullable BatchClaim claim) {
         try {
             if (claim != null) {
                 claim.awaitTurn();
             }
-            // This way it is fair, too. Whoever holds the lock may need the engine of which this thread is a worker.
+            // A timed tryLock is fair. The holder of the lock may need the engine of which this thread is a worker.
             if (!lock.tryLock(0, TimeUnit.NANOSECONDS)) {
                 Engine.blocking(lock::lockInterruptibly);
             }
@@ -247,14 +256,16 @@ public final class Plan {
     }
 
     static ProgramFailedException interruptedBefore(InterruptedException e) {
-        return new ProgramFailedException("plan", "Interrupted while another run was on the scope; nothing was changed",
+        return new ProgramFailedException("plan",
+                "Interrupted while another run used the scope; no variable was changed",
                 e);
     }
 
     private Map<String, Tensor> fed(Tensor... values) {
         if (values.length != feeds.names().size()) {
             throw new IllegalArgumentException(
-                    "The plan is fed " + feeds.names() + ", but is given " + values.length + " tensors");
+                    "The feeds of the plan are " + feeds.names() + ", but " + values.length
+                            + " tensors are given: pass one for each feed");
         }
         Map<String, Tensor> fed = LinkedHashMap.newLinkedHashMap(values.length);
         for (int i = 0; i < values.length; i++) {
@@ -264,42 +275,43 @@ public final class Plan {
     }
 
     /**
-     * Pushes a run as one operation of an engine, next to operations on arrays: it reads the feeds' variables,
-     * overwrites the outputs' and mutates the scope's. Runs of one scope happen in push order. A run that fails, or
-     * finds a reader at its end, fails the outputs and the scope's variable.
+     * Pushes a run as one operation of an engine, together with operations on arrays. The operation reads the variables
+     * of the feeds and mutates the variables of the outputs and of the scope. Runs on one scope execute in push order.
+     * A run that fails, or reaches the end of the data of a reader, poisons the variables of the outputs and of the
+     * scope.
      *
      * @param engine
-     *            runs the operation on its compute lane
+     *            the engine, which runs the operation on its compute lane
      * @param root
-     *            where variables are that outlive runs; to be touched from now on only in operations that declare
-     *            {@link Scope#var()}, or after waiting for it
+     *            the scope that holds persistable variables; from now on, they may only be accessed in operations that
+     *            declare {@link Scope#var()}, or after waiting for it
      * @param inputs
-     *            an array for each feed; those on accelerators are copied to the host
+     *            an array for each feed; arrays on accelerators are copied to the host
      * @param outputs
-     *            arrays of the fetches' types and shapes that get the results; fetches that are left out are not wanted
+     *            arrays of the fetches' types and shapes that receive the results; other fetches are ignored
      * @throws IllegalArgumentException
-     *             if a feed is missing or unknown, an output is no fetch, or an array or the scope belongs to another
-     *             engine
+     *             if a feed is missing or unknown, if an output is not a fetch, or if an array or the scope belongs to
+     *             another engine
      * @throws IllegalStateException
-     *             if the executor is closed, or is being closed; runs that were pushed before still happen
+     *             if the executor is closed, or is being closed; runs that were pushed before are still executed
      */
     public void push(Engine engine, Scope root, Map<String, NDArray> inputs, Map<String, NDArray> outputs) {
         new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
     }
 
     /**
-     * As {@link #push(Engine, Scope, Map, Map)}, in order.
+     * Pushes a run like {@link #push(Engine, Scope, Map, Map)}, with arrays in the order of feeds and fetches.
      *
      * @param engine
-     *            runs the operation on its compute lane
+     *            the engine, which runs the operation on its compute lane
      * @param root
-     *            where variables are that outlive runs
+     *            the scope that holds persistable variables
      * @param inputs
      *            an array for each feed
      * @param outputs
      *            an array for each fetch
      * @throws IllegalArgumentException
-     *             if there are more or fewer, or an array or the scope belongs to another engine
+     *             if the number of arrays differs, or if an array or the scope belongs to another engine
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      */
@@ -309,7 +321,7 @@ public final class Plan {
 
     private Tensor checked(String name, @Nullable Tensor value) {
         if (value == null) {
-            throw new IllegalArgumentException("The value that is fed for '" + name + "' is null");
+            throw new IllegalArgumentException("The value for feed '" + name + "' must not be null");
         }
         VarDesc desc = program.global().get(name);
         VarType.TensorType type = desc.type().tensorType();
@@ -358,7 +370,8 @@ public final class Plan {
             case null -> throw new IllegalArgumentException("Fetch '" + name + "' has no value: nothing computes it");
             default ->
                 throw new IllegalArgumentException(
-                        "Fetch '" + name + "' holds no tensor; fetch its elements, or join them in the program");
+                        "Fetch '" + name
+                                + "' must hold a tensor, but holds a list: fetch its elements, or concatenate them");
         };
     }
 
@@ -378,7 +391,7 @@ public final class Plan {
         return externals;
     }
 
-    /** What an operation computes with must be there. */
+    /** Throws if a lowered operation reads a value that is neither fed nor in the scope. */
     private void requireUnread(ValueNumbering accesses, int value) {
         for (Access access : accesses.operations()) {
             Operation schema = Operations.system().find(access.op().type());
@@ -391,7 +404,7 @@ public final class Plan {
                                 + op.type()
                                 + ") reads it: " + (missing.persistable()
                                         ? "run the startup program first, or set it in the scope"
-                                        : "feed it; the plan is fed " + feeds.names()));
+                                        : "feed it; the feeds of the plan are " + feeds.names()));
             }
         }
     }
@@ -415,25 +428,25 @@ public final class Plan {
         return known;
     }
 
-    /** The plan for some values, to look at. */
+    /** Returns the plan compiled for some values, for viewing. */
     CompiledPlan specialisation(Scope root, Tensor... values) {
         boolean alone = !executor.options().place().isHost();
         return specialisation(root, Sharing.of(global(root.kept()).accesses(), root.bindings(), alone), values);
     }
 
-    /** The plan for some values as if variables shared memory in some way. */
+    /** Returns the plan compiled for some values and a given sharing of memory. */
     CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
         BlockPlan plan = global(root.kept());
         return plan.specialised(externals(plan.accesses(), root, fed(values)), sharing).plan();
     }
 
-    /** Lets memory go that no run uses, until another one needs it. */
+    /** Closes all idle frames. */
     void closeIdle() {
         global.values().forEach(BlockPlan::closeIdle);
         inner.values().forEach(BlockPlan::closeIdle);
     }
 
-    /** Lets memory and streams go that no run uses. */
+    /** Closes all compiled plans and their idle frames. */
     void close() {
         global.values().forEach(BlockPlan::close);
         inner.values().forEach(BlockPlan::close);

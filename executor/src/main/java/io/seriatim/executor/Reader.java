@@ -7,17 +7,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program's {@code read} operations take their batches from: a source that is read ahead on the copy lane of an
- * engine. A scope makes it known to programs: {@code scope.set("data", reader)}; outside of programs {@link #next}
- * takes a batch.
+ * Supplies batches to the {@code read} operations of programs, prefetched from a source on the copy lane of an engine.
+ * {@code scope.set("data", reader)} makes it available to programs. Outside of programs, {@link #next} takes a batch.
  *
  * <ul>
- * <li>Runs get the batches in the order of the source, each batch once, whichever threads and plans they are of.
- * <li>After the last batch one run throws {@link EndOfDataException}; the one after it begins the data again.
- * <li>A program with several readers goes through them in step: a run takes a batch of each, and when one is at its end
- * all begin again.
- * <li>Reading ahead begins with the first run, and anew with the first after each end or reset, so that the source may
- * be changed in between.
+ * <li>Runs receive the batches in the order of the source, each batch once, regardless of the threads and plans of the
+ * runs.
+ * <li>After the last batch, one run throws {@link EndOfDataException}; the next run restarts the data.
+ * <li>The readers of a program advance together: a run takes a batch of each, and at the end of the data of one, all
+ * restart.
+ * <li>Prefetching begins with the first run, and again with the first run after each end or reset, so that the source
+ * may be changed in between.
  * </ul>
  */
 public final class Reader implements AutoCloseable {
@@ -26,38 +26,38 @@ public final class Reader implements AutoCloseable {
     private final SourceGate gate;
     private final BatchQueue queue;
 
-    /** What the source said. */
+    /** The outcome of a request to the source. */
     sealed interface Outcome {
         /**
          * A batch.
          *
          * @param tensors
-         *            as the source gave them
+         *            the tensors that the source returned
          */
         record Batch(List<Tensor> tensors) implements Outcome {
         }
 
         /**
-         * The source has thrown.
+         * The source has thrown an exception.
          *
          * @param cause
-         *            what
+         *            the exception
          */
         record Failed(Throwable cause) implements Outcome {
         }
 
-        /** What carries nothing. */
+        /** Outcomes without data. */
         enum Sign implements Outcome {
-            /** The data are at their end. */
+            /** The end of the data. */
             END,
-            /** The source was not asked, since the slot's epoch is over. */
+            /** The source was not called, because the epoch of the slot has ended. */
             VOID,
-            /** The source was not asked, or was interrupted, since the reader is closed. */
+            /** The source was not called, or was interrupted, because the reader is closed. */
             CLOSED
         }
     }
 
-    /** Collects options. */
+    /** Builds a reader. */
     public static final class Builder {
         private final BatchSource source;
         private int ahead = AHEAD;
@@ -68,26 +68,27 @@ public final class Reader implements AutoCloseable {
         }
 
         /**
-         * How many batches are read ahead of the runs.
+         * Sets how many batches are prefetched.
          *
          * @param batches
-         *            from 1; 2 unless set
+         *            at least 1; 2 by default
          * @return this
          */
         public Builder ahead(int batches) {
             if (batches < 1) {
-                throw new IllegalArgumentException("A reader reads at least 1 batch ahead, but was to read " + batches);
+                throw new IllegalArgumentException(
+                        "The number of prefetched batches must be 1 or more, but is " + batches);
             }
             ahead = batches;
             return this;
         }
 
         /**
-         * Reads on the copy lane of an engine, instead of one of the reader's own.
+         * Prefetches on the copy lane of a shared engine, instead of an engine that the reader owns.
          *
          * @param shared
-         *            must be open as long as the reader is used; the reader has up to one more operation pending than
-         *            it reads ahead, and pushes them without waiting for room
+         *            an engine that stays open while the reader is used; the reader has at most one more pending
+         *            operation than prefetched batches, and pushes operations without waiting for capacity
          * @return this
          */
         public Builder engine(Engine shared) {
@@ -96,9 +97,9 @@ public final class Reader implements AutoCloseable {
         }
 
         /**
-         * The reader.
+         * Builds the reader.
          *
-         * @return has asked the source for nothing yet
+         * @return a reader that has not called the source yet
          */
         public Reader build() {
             return new Reader(this);
@@ -111,10 +112,10 @@ public final class Reader implements AutoCloseable {
     }
 
     /**
-     * A reader with a thread of its own, which reads two batches ahead.
+     * Creates a reader with its own thread, which prefetches two batches.
      *
      * @param source
-     *            where batches come from; closed with the reader
+     *            the source of batches, which is closed with the reader
      * @return the reader
      */
     public static Reader of(BatchSource source) {
@@ -122,35 +123,35 @@ public final class Reader implements AutoCloseable {
     }
 
     /**
-     * With options.
+     * Creates a builder, which collects options.
      *
      * @param source
-     *            where batches come from; closed with the reader
-     * @return collects them
+     *            the source of batches, which is closed with the reader
+     * @return the builder
      */
     public static Builder builder(BatchSource source) {
         return new Builder(source);
     }
 
     /**
-     * Begins the data again with the next run, and discards what was read ahead. Runs that are waiting for a batch
-     * still get it.
+     * Discards prefetched batches and restarts the data with the next run. Runs that are already waiting for a batch
+     * still receive it.
      */
     public void reset() {
         queue.reset();
     }
 
     /**
-     * Takes a batch outside of a program, as a run of one would, waiting for it if it has not been read yet. After the
-     * end of the data the next call begins them again.
+     * Takes a batch outside of a program, as a run of a program does; waits if it has not been read yet. After the end
+     * of the data, the next call restarts the data.
      *
-     * @return the tensors as the source gave them; null at the end
+     * @return the tensors that the source returned; null at the end of the data
      * @throws InterruptedException
-     *             if the thread is interrupted while it waits; the batch is the next one's
+     *             if the thread is interrupted while it waits; the next call or run receives the batch
      * @throws IllegalStateException
-     *             if the reader is closed, before or meanwhile, or its engine is
+     *             if the reader or its engine is closed before or during the call
      * @throws Exception
-     *             what the source threw in place of this batch; the next call gives the one after it
+     *             the exception that the source threw for this batch; the next call returns the next batch
      */
     public @Nullable List<Tensor> next() throws Exception {
         return switch (take(List.of(this)).getFirst()) {
@@ -160,32 +161,32 @@ public final class Reader implements AutoCloseable {
             case Outcome.Failed(Throwable e) -> throw new IllegalStateException("The source threw " + e, e);
             case Outcome.Sign.END -> null;
             case Outcome.Sign.CLOSED, Outcome.Sign.VOID -> throw new IllegalStateException(
-                    "The reader was closed while a batch was waited for: close it after the last one was taken");
+                    "The reader was closed while a thread waited for a batch: close it after the last batch was taken");
         };
     }
 
     /**
-     * The next outcomes of some readers, taken together: batches and failures, or the end of one, after which all of
-     * them begin again.
+     * Takes the next outcomes of some readers together: batches, failures, or the end of the data of one, after which
+     * all of them restart.
      *
      * @param readers
-     *            one for each outcome; the same may occur several times
+     *            one for each outcome; the same reader may occur several times
      */
     static List<Outcome> take(List<Reader> readers) throws InterruptedException {
         return claim(readers, null).outcomes();
     }
 
-    /** The same, with a turn in an order; null if the order does not matter. */
+    /** Takes outcomes with a turn in an order; {@code order} is null if the order does not matter. */
     static BatchClaim claim(List<Reader> readers, @Nullable RunOrder order) throws InterruptedException {
         return BatchClaim.take(readers.stream().map(reader -> reader.queue).toList(), order);
     }
 
     /**
-     * Interrupts the source if it is asked just now, waits until it has answered, and closes it. Runs that wait for a
-     * batch fail, and later ones too. Does nothing the second time.
+     * Closes the reader: interrupts a call of the source in progress, waits until it has returned, and closes the
+     * source. Runs that wait for a batch fail, and so do later runs. Closing a closed reader has no effect.
      *
      * @throws IllegalStateException
-     *             if the source calls it, or cannot be closed
+     *             if the source calls this method, or if the source cannot be closed
      */
     @Override
     public void close() {

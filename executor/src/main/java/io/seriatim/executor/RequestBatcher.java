@@ -18,22 +18,21 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers requests of many threads with fewer runs of a plan: requests that wait at the same time are run as one batch,
- * which reads the weights once for all of them, and each thread gets its rows of the results. Servers of models call
- * this dynamic batching. A request that finds fewer runs under way than there may be is run at once; one that must wait
- * is joined with those that wait beside it.
+ * Dynamic batching for inference servers: serves requests of many threads with fewer runs of a plan. Requests that wait
+ * at the same time are run as one batch, which reads the weights once for all of them; each thread receives its rows of
+ * the results. A request is run immediately if fewer than the maximum number of runs are in progress. Otherwise it
+ * waits and is batched with other waiting requests.
  *
  * <p>
- * It is for programs in which a row of a result depends on that row of what is fed and on nothing else, as in most
- * inference; that cannot be checked. Results may differ by rounding from those of a request alone, since kernels for
- * more rows may add in another order. A thread whose request is in a batch runs it. If a batch fails, each of its
- * requests is run again alone, so that only that with which something is wrong fails. For any number of threads,
- * virtual ones too.
+ * Each row of a result must depend only on the same row of the feeds, as is the case for most inference programs; this
+ * cannot be checked. Results may differ by rounding from those of a request alone, since kernels for more rows may sum
+ * in another order. One of the requesting threads runs the batch. If a batch fails, each of its requests is run again
+ * alone, so that only the faulty request fails. Thread-safe, also for virtual threads.
  */
 public final class RequestBatcher {
     /**
-     * Those whom the last batch has answered come back at once if they come back. It pays to wait a little for them,
-     * but not to fall asleep for less.
+     * Threads whose requests were in the last batch usually send the next request immediately. Waiting for them for
+     * this fraction of the last batch's time pays off, but only if the wait is long enough to park the thread.
      */
     private static final int SHARE_TO_LINGER = 16;
     private static final long LEAST_NANOS_TO_LINGER = 50_000;
@@ -43,7 +42,7 @@ public final class RequestBatcher {
     private final int mostRuns;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrival = lock.newCondition();
-    /** Those without a turn, in the order in which they came; guarded by the lock, as all that changes. */
+    /** Requests without a turn, in order of arrival. The lock guards this field and all other mutable state. */
     private final RequestLine waiting = new RequestLine();
     private int running;
     private int lastRequests = 1;
@@ -52,7 +51,7 @@ public final class RequestBatcher {
     private final LongAdder runs = new LongAdder();
     private final LongAdder failures = new LongAdder();
 
-    /** The program is none whose requests can be joined. */
+    /** Thrown if a result does not have a row for each fed row, so that requests cannot be batched. */
     private static final class NoRowsException extends IllegalStateException {
         @Serial
         private static final long serialVersionUID = 1;
@@ -63,14 +62,14 @@ public final class RequestBatcher {
     }
 
     /**
-     * What has been done.
+     * The counts of requests and runs.
      *
      * @param requests
-     *            that came
+     *            the number of requests
      * @param runs
-     *            of the plan for them: fewer than requests where these were joined
+     *            the number of runs of the plan for them
      * @param failures
-     *            how many of these runs were of several requests and failed; each of those was run again alone
+     *            the number of runs of several requests that failed; each of these requests was run again alone
      */
     public record Counts(long requests, long runs, long failures) {
     }
@@ -82,51 +81,53 @@ public final class RequestBatcher {
     }
 
     /**
-     * Joins requests to a plan of one thread ({@link Executor.Builder#threads}): as many runs may be under way as there
-     * are processors.
+     * Creates a batcher for a plan whose runs use one thread ({@link Executor.Builder#threads}). The maximum number of
+     * concurrent runs is the number of processors.
      *
      * @param plan
-     *            whose program leaves the scope as it is, and whose feeds and fetches have rows, an unknown first
-     *            dimension
+     *            a plan that does not change the scope, and whose feeds and fetches have an unknown first dimension,
+     *            the rows
      * @param mostRows
-     *            of a batch, from 1. Batches have a power of two of rows wherever requests allow that, so that the plan
-     *            meets few shapes
-     * @return for any number of threads
+     *            the maximum number of rows of a batch, at least 1. If possible, the number of rows is a power of two,
+     *            so that the plan is compiled for few shapes
+     * @return a thread-safe batcher
      * @throws IllegalArgumentException
-     *             if requests to the plan cannot be joined; the message says why
+     *             if requests to the plan cannot be batched; the message states the reason
      */
     public static RequestBatcher of(Plan plan, int mostRows) {
         return of(plan, mostRows, Runtime.getRuntime().availableProcessors());
     }
 
     /**
-     * Joins requests to a plan.
+     * Creates a batcher for a plan.
      *
      * @param plan
-     *            whose program leaves the scope as it is, and whose feeds and fetches have rows, an unknown first
-     *            dimension
+     *            a plan that does not change the scope, and whose feeds and fetches have an unknown first dimension,
+     *            the rows
      * @param mostRows
-     *            of a batch, from 1
+     *            the maximum number of rows of a batch, at least 1
      * @param mostRuns
-     *            that may be under way at the same time, from 1: the processors divided by the threads of a run keep
-     *            all of them busy
-     * @return for any number of threads
+     *            the maximum number of concurrent runs, at least 1; to use all processors, divide their number by the
+     *            threads of a run
+     * @return a thread-safe batcher
      * @throws IllegalArgumentException
-     *             if requests to the plan cannot be joined; the message says why
+     *             if requests to the plan cannot be batched; the message states the reason
      */
     public static RequestBatcher of(Plan plan, int mostRows, int mostRuns) {
         if (mostRows < 1 || mostRuns < 1) {
             throw new IllegalArgumentException(
-                    "Rows of a batch and runs at the same time must be at least 1, but are " + mostRows + " and "
+                    "The maximum rows of a batch and the maximum concurrent runs must be at least 1, but are "
+                            + mostRows + " and "
                             + mostRuns);
         }
         if (plan.writesScope()) {
             throw new IllegalArgumentException(
-                    "Requests cannot be joined, since the plan changes variables of the scope: compile the program "
-                            + "for inference, as Program.copyForTest gives it");
+                    "Requests cannot be batched, because the plan changes variables of the scope: compile the program "
+                            + "for inference, such as the result of Program.copyForTest");
         }
         if (plan.feeds().names().isEmpty()) {
-            throw new IllegalArgumentException("Requests cannot be joined, since the plan is fed nothing");
+            throw new IllegalArgumentException(
+                    "Requests cannot be batched, because the plan has no feeds: compile it with at least one");
         }
         plan.feeds().names().forEach(name -> requireRows(plan, "feed", name));
         plan.fetches().names().forEach(name -> requireRows(plan, "fetch", name));
@@ -138,20 +139,20 @@ public final class RequestBatcher {
         VarType.TensorType tensor = type.tensorType();
         if (tensor == null || tensor.shape().length == 0 || tensor.shape()[0] >= 0) {
             throw new IllegalArgumentException(
-                    "Requests cannot be joined, since " + what + " '" + name
+                    "Requests cannot be batched, because " + what + " '" + name
                             + "' has no rows: its first dimension must be unknown (-1), but it is " + type);
         }
     }
 
     /**
-     * Runs the plan once with each number of requests that a batch may have, so that none waits for the analysis of a
-     * shape.
+     * Runs the plan once with each power of two of requests that a batch may contain, so that no later request waits
+     * for compilation.
      *
      * @param values
      *            a request as for {@link #run}
      * @return this
      * @throws IllegalArgumentException
-     *             if a value is missing or does not fit its variable
+     *             if a value is missing, or if its type or shape does not match that of its variable
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws IllegalStateException
@@ -166,15 +167,15 @@ public final class RequestBatcher {
     }
 
     /**
-     * Answers a request, when it is its turn. A thread that is interrupted while it waits gives up, and stays
-     * interrupted.
+     * Serves a request. If the thread is interrupted while it waits, the request is withdrawn and the interrupt status
+     * stays set.
      *
      * @param values
-     *            one for each feed, in order, all with as many rows; not changed, and not to be changed before the call
-     *            returns
-     * @return what was fetched, with as many rows
+     *            a value for each feed, in order, all with the same number of rows; they are not changed, and must not
+     *            be changed before the call returns
+     * @return the fetched values, with the same number of rows
      * @throws IllegalArgumentException
-     *             if a value is missing or does not fit its variable
+     *             if a value is missing, or if its type or shape does not match that of its variable
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws IllegalStateException
@@ -183,7 +184,7 @@ public final class RequestBatcher {
     public Results run(Tensor... values) {
         Tensor[] checked = checked(values);
         OpenRuns open = plan.executor().openRuns();
-        // From here on the executor waits for the answer, whoever computes it.
+        // From here on, closing the executor waits for the request, whichever thread runs it.
         OpenRuns.Inside inside = open.begin();
         try {
             requests.increment();
@@ -203,8 +204,8 @@ public final class RequestBatcher {
     }
 
     /**
-     * Waits until the request leads a batch or is answered in that of another. However that ends, a turn that it had is
-     * another's.
+     * Waits until the request gets the turn to run a batch, or another thread has run it in a batch. Afterwards, the
+     * turn is passed on, also after a failure.
      */
     private void takeTurn(BatchRequest request) {
         enter(request);
@@ -219,9 +220,9 @@ public final class RequestBatcher {
     }
 
     /**
-     * How many requests there were, and how few runs for them.
+     * Returns the numbers of requests and runs.
      *
-     * @return what has been done since the beginning
+     * @return the counts since the batcher was created
      */
     public Counts counts() {
         return new Counts(requests.sum(), runs.sum(), failures.sum());
@@ -231,12 +232,13 @@ public final class RequestBatcher {
         List<String> names = plan.feeds().names();
         if (values.length != names.size()) {
             throw new IllegalArgumentException(
-                    "The plan is fed " + names + ", but is given " + values.length + " tensors");
+                    "The feeds of the plan are " + names + ", but " + values.length
+                            + " tensors are given: pass one for each feed");
         }
         for (int i = 0; i < values.length; i++) {
             if (values[i].shape().rank() == 0 || Rows.count(values[i]) != Rows.count(values[0])) {
                 throw new IllegalArgumentException(
-                        "All feeds of a request must have as many rows, but '" + names.getFirst() + "' is "
+                        "All feeds of a request must have the same number of rows, but '" + names.getFirst() + "' is "
                                 + values[0].spec() + ", and '" + names.get(i) + "' is " + values[i].spec());
             }
         }
@@ -250,7 +252,7 @@ public final class RequestBatcher {
                 running++;
                 request.leads = true;
             } else if (request.isAlone) {
-                // It has waited before.
+                // The request has already waited once.
                 waiting.addFirst(request);
             } else {
                 waiting.add(request);
@@ -265,7 +267,7 @@ public final class RequestBatcher {
         if (request.leads) {
             return;
         }
-        // The thread that leads may need the engine of which this one is a worker.
+        // The thread that runs the batch may need the engine of which this thread is a worker.
         Engine.blocking(() -> awaitTurn(request));
     }
 
@@ -277,7 +279,8 @@ public final class RequestBatcher {
                 interrupted = true;
                 if (isWithdrawn(request)) {
                     Thread.currentThread().interrupt();
-                    throw new ProgramFailedException("plan", "Interrupted while the request waited for its turn",
+                    throw new ProgramFailedException("plan",
+                            "Interrupted while the request waited for its turn; it was not run",
                             new InterruptedException("while the request waited"));
                 }
             }
@@ -287,7 +290,7 @@ public final class RequestBatcher {
         }
     }
 
-    /** A request with which nobody has begun can be taken back. */
+    /** Withdraws a request that no thread has started to run. Returns whether it was withdrawn. */
     private boolean isWithdrawn(BatchRequest request) {
         lock.lock();
         try {
@@ -297,7 +300,9 @@ public final class RequestBatcher {
         }
     }
 
-    /** Runs a batch with the thread's own request in it. All get an answer, whatever happens. */
+    /**
+     * Runs a batch that contains the thread's own request. All requests of the batch are ended, also after a failure.
+     */
     private void lead(BatchRequest request) {
         List<BatchRequest> batch = List.of();
         long start = System.nanoTime();
@@ -333,8 +338,8 @@ public final class RequestBatcher {
     }
 
     /**
-     * The request, and of those that wait as many as make a power of two of rows. Takes them out of the line when
-     * nothing can fail any more.
+     * Selects the batch: the leader, and as many waiting requests as give a power of two of rows. Removes them from the
+     * queue after the last allocation, so that a failure cannot lose them.
      */
     private List<BatchRequest> batch(BatchRequest leader) {
         if (leader.isAlone) {
@@ -364,7 +369,7 @@ public final class RequestBatcher {
         }
     }
 
-    /** Until as many wait as there were in the last batch. */
+    /** Waits briefly until as many requests have arrived as there were in the last batch. */
     private void linger() {
         long left = lastNanos / SHARE_TO_LINGER;
         if (left < LEAST_NANOS_TO_LINGER) {
@@ -375,12 +380,12 @@ public final class RequestBatcher {
                 left = arrival.awaitNanos(left);
             }
         } catch (InterruptedException e) {
-            // The run that follows ends by it.
+            // The following run fails because of the interrupt.
             Thread.currentThread().interrupt();
         }
     }
 
-    /** The request's thread goes on. Its turn, if it has one, is that of the first that waits. */
+    /** Removes a request. If its thread has the turn, passes it to the first waiting request. */
     private void leave(BatchRequest request) {
         BatchRequest next = null;
         lock.lock();
@@ -413,7 +418,7 @@ public final class RequestBatcher {
         return results;
     }
 
-    /** In a turn of its own: no more runs are under way at a time than there may be. */
+    /** Runs a request again alone, with a new turn, so that the limit of concurrent runs also applies to it. */
     private Results again(Tensor[] values, Throwable cause) {
         BatchRequest request = new BatchRequest(true, values);
         try {
@@ -425,7 +430,7 @@ public final class RequestBatcher {
         }
     }
 
-    /** Runs requests as one, and gives each its rows. */
+    /** Runs requests as one batch, and returns the rows of each. */
     private List<Results> split(List<BatchRequest> batch) {
         Tensor[] joined = new Tensor[batch.getFirst().values.length];
         Map<String, Tensor> whole = Map.of();
@@ -461,7 +466,7 @@ public final class RequestBatcher {
     private static void requireRows(String name, Tensor tensor, long rows) {
         if (tensor.shape().rank() == 0 || Rows.count(tensor) != rows) {
             throw new NoRowsException(
-                    "Requests cannot be joined: fetch '" + name + "' must have a row for each of the " + rows
+                    "Requests cannot be batched: fetch '" + name + "' must have a row for each of the " + rows
                             + " rows that were fed, but is " + tensor.spec());
         }
     }

@@ -3,8 +3,8 @@ package io.seriatim.executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a {@link RequestBatcher} that wait, in order: a list linked in the requests themselves, so that to
- * remove one cannot fail. Guarded by the batcher's lock.
+ * The queue of waiting requests of a {@link RequestBatcher}: an intrusive linked list, so that operations allocate no
+ * memory and cannot fail. The batcher's lock guards it.
  */
 final class RequestLine {
     @Nullable

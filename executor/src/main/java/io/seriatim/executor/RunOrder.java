@@ -6,15 +6,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The order in which runs that take batches and change a scope get the lock of that scope: the order in which they have
- * claimed their batches. So threads that train on one scope give the same parameters as one thread, although batches are
- * waited for under no lock. For many threads.
+ * Makes runs that take batches and change a scope acquire the lock of that scope in the order in which they claimed
+ * their batches. Several threads that train on one scope thus compute the same parameters as one thread, although they
+ * wait for batches without a lock. Thread-safe.
  */
 final class RunOrder {
     @GuardedBy("this")
     private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
 
-    /** The next turn. It must pass, whatever happens. */
+    /** Returns the next turn. The caller must call {@link Turn#pass}, also after a failure. */
     synchronized Turn turn() {
         Turn next = new Turn(last);
         last = next.passed;
@@ -33,7 +33,7 @@ final class RunOrder {
         /** Waits until all earlier turns have passed. */
         void await() throws InterruptedException {
             if (!before.isDone()) {
-                // The run of an earlier turn may need the engine of which this thread is a worker.
+                // The run with an earlier turn may need the engine of which this thread is a worker.
                 Engine.blocking(this::get);
             }
         }
@@ -42,11 +42,11 @@ final class RunOrder {
             try {
                 before.get();
             } catch (ExecutionException e) {
-                throw new IllegalStateException("A turn passes and never fails", e);
+                throw new IllegalStateException("A turn is never completed with an exception", e);
             }
         }
 
-        /** Lets the next turn go on, as soon as all earlier ones have passed too. */
+        /** Ends this turn. The next turn begins when all earlier ones have ended too. */
         void pass() {
             before.thenRun(() -> passed.complete(null)).isDone();
         }

@@ -6,8 +6,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the source of a reader, and closes it when no thread asks it any more. The source is called under no lock: the
- * lock guards only which thread asks it just now, and whether it is closed.
+ * Calls the source of a reader, and closes it when no thread is calling it. The source is called without a lock; the
+ * lock guards only the thread that is currently calling it, and whether the gate is closed.
  */
 final class SourceGate {
     private final BatchSource source;
@@ -19,7 +19,7 @@ final class SourceGate {
     @GuardedBy("use")
     private boolean closed;
 
-    /** A question to the source. */
+    /** A call of the source. */
     interface Question {
         Reader.Outcome ask(BatchSource source) throws Exception;
     }
@@ -28,7 +28,10 @@ final class SourceGate {
         this.source = source;
     }
 
-    /** The answer to a question; it says so if the gate is closed, before or meanwhile. One question at a time. */
+    /**
+     * Calls the source and returns the outcome; {@code CLOSED} if the gate is closed before or during the call. At most
+     * one thread may call this method at a time.
+     */
     Reader.Outcome ask(Question question) {
         if (!enter()) {
             return Reader.Outcome.Sign.CLOSED;
@@ -55,7 +58,8 @@ final class SourceGate {
         synchronized (use) {
             user = null;
             if (interrupted) {
-                // Closing meant the source, not what the thread does next.
+                // Clears the interrupt by which close() ended the call, so that it does not affect later work of the
+                // thread.
                 interrupted = false;
                 Thread.interrupted();
             }
@@ -71,23 +75,23 @@ final class SourceGate {
 
     void requireOpen() {
         if (isClosed()) {
-            throw new IllegalStateException("The reader is closed: set another in the scope");
+            throw new IllegalStateException("The reader is closed: set another reader in the scope");
         }
     }
 
     /**
-     * Answers no more questions, interrupts the source if it is asked just now, and waits until it has answered.
+     * Rejects further calls, interrupts a call in progress, and waits until it has returned.
      *
-     * @return whether this call has closed the gate; false if it was closed already
+     * @return whether this call closed the gate; false if it was already closed
      * @throws IllegalStateException
-     *             if the source calls it
+     *             if the source calls this method
      */
     boolean close() {
         synchronized (use) {
             Thread asking = user;
             if (Thread.currentThread().equals(asking)) {
                 throw new IllegalStateException(
-                        "A source cannot close its reader: let it return null, and close the reader after the run");
+                        "A source cannot close its own reader: return null, and close the reader after the run");
             }
             if (closed) {
                 return false;
@@ -98,7 +102,7 @@ final class SourceGate {
                 asking.interrupt();
             }
         }
-        // The thread that asks the source may need the engine of which this thread is a worker.
+        // The thread that calls the source may need the engine of which this thread is a worker.
         Engine.blocking(this::awaitUser);
         return true;
     }

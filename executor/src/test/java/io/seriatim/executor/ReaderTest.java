@@ -260,7 +260,7 @@ class ReaderTest {
         })) {
             own.add(reader);
             String message = assertInstanceOf(Reader.Outcome.Failed.class, next(reader)).cause().getMessage();
-            assertTrue(String.valueOf(message).contains("cannot close its reader"), message);
+            assertTrue(String.valueOf(message).contains("cannot close its own reader"), message);
         }
     }
 

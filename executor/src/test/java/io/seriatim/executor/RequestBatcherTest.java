@@ -379,7 +379,7 @@ class RequestBatcherTest {
         assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 0));
         assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 1, 0));
         assertMessage(
-                "Requests cannot be joined, since feed 'x' has no rows: its first dimension must be unknown (-1), "
+                "Requests cannot be batched, because feed 'x' has no rows: its first dimension must be unknown (-1), "
                         + "but it is ",
                 plan(1, 2));
         Network training = Network.define(1, g -> {
@@ -388,9 +388,9 @@ class RequestBatcherTest {
             return Outputs.of("loss", loss);
         });
         String loss = training.outputs().get("loss").name();
-        assertMessage("Requests cannot be joined, since the plan changes variables of the scope",
+        assertMessage("Requests cannot be batched, because the plan changes variables of the scope",
                 executor.compile(training.main(), feeds("x"), fetches(loss)));
-        assertMessage("Requests cannot be joined, since fetch '" + loss + "' has no rows",
+        assertMessage("Requests cannot be batched, because fetch '" + loss + "' has no rows",
                 executor.compile(training.main().copyForTest(), feeds("x"), fetches(loss)));
         RequestBatcher batcher = RequestBatcher.of(plan, 4);
         assertThrows(IllegalArgumentException.class, () -> batcher.run());
@@ -413,7 +413,7 @@ class RequestBatcherTest {
         IllegalStateException e = assertThrows(IllegalStateException.class,
                 () -> (joined ? batcher.prepare(request(0, 1)).counts() : batcher.run(request(0, 2))).toString());
         String message = String.valueOf(e.getMessage());
-        assertTrue(message.startsWith("Requests cannot be joined: fetch '" + y + "' must have a row for each"),
+        assertTrue(message.startsWith("Requests cannot be batched: fetch '" + y + "' must have a row for each"),
                 message);
     }
 

@@ -324,7 +324,7 @@ class SharedEngineTest {
                 }
             });
             waits.interrupt();
-            assertEquals("Interrupted while another run was on the scope; nothing was changedtrue",
+            assertEquals("Interrupted while another run used the scope; no variable was changedtrue",
                     second.get(LIMIT_SECONDS, TimeUnit.SECONDS));
             go.countDown();
             assertEquals(1, first.get(LIMIT_SECONDS, TimeUnit.SECONDS).scalar("after"));
