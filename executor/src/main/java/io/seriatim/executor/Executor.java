@@ -571,7 +571,7 @@ public final class Executor implements AutoCloseable {
         return cached.hashed();
     }
 
-    /** Lets the memory of past runs go. */
+    /** Frees the memory of idle frames of all plans. */
     void closeIdle() {
         plans.all().forEach(Plan::closeIdle);
     }

@@ -56,18 +56,18 @@ record Reads(List<ReadInstruction> instructions) {
      * The batches of a run.
      *
      * @param claim
-     *            to be given back if the run does not begin; null if nothing was read
+     *            the claim, which must be given back if the run does not begin; null if no batch was taken
      * @param tensors
-     *            by variable
+     *            the tensors by variable
      */
     record Taken(@Nullable BatchClaim claim, Map<String, Tensor> tensors) {
     }
 
     /**
-     * Takes a batch from each reader, and waits for it. The caller holds no lock, since sources are user code.
+     * Takes a batch from each reader, and waits for it. The caller must not hold a lock, since sources are user code.
      *
      * @param order
-     *            gives the run its turn; null if the order of the runs does not matter
+     *            assigns the turn of the run; null if the order of the runs does not matter
      * @throws EndOfBatches
      *             if a reader is at the end of its data; all readers restart at the next run
      * @throws ProgramFailedException

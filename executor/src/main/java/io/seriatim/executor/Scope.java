@@ -194,14 +194,14 @@ public final class Scope {
         return writes ? order.writeLock() : order.readLock();
     }
 
-    /** Whether this thread is inside of a run on this tree. */
+    /** Returns whether the current thread is within a run on this tree. */
     boolean isLockedByThisThread() {
         return parent == null
                 ? order.isWriteLockedByCurrentThread() || order.getReadHoldCount() > 0
                 : parent.isLockedByThisThread();
     }
 
-    /** The order of runs that take batches and change variables of this tree. */
+    /** Orders the runs that take batches and change variables of this tree. */
     RunOrder readingOrder() {
         return parent == null ? reading : parent.readingOrder();
     }

@@ -435,7 +435,7 @@ class AliasesTest {
                 .add(share("x", "y")));
         assertTrue(
                 refused(fed, Map.of("x", Bits.floats(1, 2)))
-                        .contains("makes 'y', which outlives the run, share memory with 'x'"),
+                        .contains("makes the persistable variable 'y' share memory with 'x'"),
                 () -> refused(fed, Map.of("x", Bits.floats(1, 2))));
         Program unknown = program(block -> block
                 .put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
@@ -444,7 +444,7 @@ class AliasesTest {
                 .add(OpDesc.of("increment").in("X", "y").out("Out", "y").attr("step", 1f).build()));
         String message = refused(unknown, Map.of("x", Bits.floats(1, 0, 2)));
         assertTrue(message.contains(
-                "it makes [a, y] share memory, but how large that is only the run knows, and operation 2 (increment)"
+                "it makes [a, y] share memory, but their size is known only at run time, and operation 2 (increment)"
                         + " writes one of them: copy with 'assign' instead"),
                 message);
     }

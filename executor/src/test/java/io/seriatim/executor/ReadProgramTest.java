@@ -296,7 +296,7 @@ class ReadProgramTest {
             String other = String.valueOf(
                     assertThrows(IllegalArgumentException.class,
                             () -> executor.run(network.main(), Map.of(), fetches(y))).getMessage());
-            assertTrue(other.contains("but a Tensor"), other);
+            assertTrue(other.contains("but the scope has a Tensor"), other);
         }
     }
 

@@ -322,7 +322,7 @@ class ReaderTest {
         Reader.Builder builder = Reader.builder(new NumberSource(1));
         String depth = String
                 .valueOf(assertThrows(IllegalArgumentException.class, () -> builder.ahead(0)).getMessage());
-        assertTrue(depth.contains("at least 1") && depth.contains("0"), depth);
+        assertTrue(depth.contains("must be 1 or more") && depth.contains("is 0"), depth);
         Engine engine = Engine.create();
         try (Reader reader = builder.engine(engine).build()) {
             engine.close();

@@ -327,7 +327,7 @@ class RequestBatcherTest {
         Caller impatient = callers.remove(1);
         impatient.thread.interrupt();
         ProgramFailedException failed = assertInstanceOf(ProgramFailedException.class, impatient.result());
-        assertEquals("Interrupted while the request waited for its turn", failed.getMessage());
+        assertEquals("Interrupted while the request waited for its turn; it was not run", failed.getMessage());
         go.countDown();
         for (Caller caller : callers) {
             caller.assertAnswered();

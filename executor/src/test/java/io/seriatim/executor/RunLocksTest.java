@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 class RunLocksTest {
     private static final VarType ANY = VarType.dense(FLOAT32, -1);
 
-    /** w = w · 10 + x, where x is read, or fed. */
+    /** Returns a program that computes w = w · 10 + x, where x is read from a reader or fed. */
     private static Program appending(boolean reads) {
         Program program = new Program();
         program.global().put(VarDesc.of("x", ANY)).put(VarDesc.of("scaled", ANY))
@@ -48,7 +48,7 @@ class RunLocksTest {
         return program;
     }
 
-    /** Gives 1, 2, 3, …, each after something that a test may say. */
+    /** Supplies 1, 2, 3, …, and runs an action of the test before each. */
     private static class Counting implements BatchSource {
         private int given;
 
@@ -100,7 +100,7 @@ class RunLocksTest {
         }
     }
 
-    /** The last digits of w are the batches in the order of the source, whichever threads have run. */
+    /** The digits of w are the batches in the order of the source, regardless of the threads that ran. */
     @Test
     void threadsApplyBatchesInTheOrderOfTheSource() throws Exception {
         for (int round = 0; round < 50; round++) {
@@ -122,7 +122,10 @@ class RunLocksTest {
         }
     }
 
-    /** A run that has its batch and is interrupted before it has the scope leaves the batch to the next run. */
+    /**
+     * A run that is interrupted after it has taken its batch and before it acquires the scope returns the batch, which
+     * the next run receives.
+     */
     @Test
     void aRunThatGivesUpWhileItWaitsForTheScopeLosesNoBatch() throws Exception {
         CountDownLatch running = new CountDownLatch(1);

@@ -279,7 +279,9 @@ final class BatchTimeSteps {
                 .noneMatch(value -> isAnyBetween(tasks.writers(value), leaf.task(), position));
     }
 
-    /** Whether another task of a set will stand between the position of a task and another position. */
+    /**
+     * Returns whether the new position of another task of a set is between the position of a task and another position.
+     */
     private boolean isAnyBetween(TaskSet others, int task, int position) {
         int from = Math.min(positions[task], position);
         int to = Math.max(positions[task], position);

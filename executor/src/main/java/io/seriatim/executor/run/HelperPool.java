@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * and wakes one, or the helper finds the task.
  */
 public final class HelperPool {
-    /** How long a helper spins while no run requests help. */
+    /** The time for which a helper spins while no run requests help. */
     private static final long LINGER_NANOS = 50_000;
     /** The maximum number of concurrent runs that get helpers; further runs use only the calling thread. */
     private static final int MOST_RUNS = 16;

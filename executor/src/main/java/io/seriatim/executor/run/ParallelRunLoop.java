@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ParallelRunLoop implements RunLoop {
     private static final int CLOSED = Integer.MIN_VALUE;
-    /** How long the caller spins while it waits for the last helper to leave. */
+    /** The time for which the caller spins while it waits for the last helper to leave. */
     private static final long LEAVE_NANOS = 50_000;
     private static final int DONE = -1;
     private static final int NO_CALL = -1;

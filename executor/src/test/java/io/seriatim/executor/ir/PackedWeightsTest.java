@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Weights are packed once for all threads that want them, and under no lock. */
+/** Weights are packed once for all threads that request them, and without a lock. */
 @Timeout(60)
 class PackedWeightsTest {
     private static final TensorSpec SPEC = TensorSpec.of(DType.FLOAT32, 4);
@@ -34,7 +34,7 @@ class PackedWeightsTest {
         return new PackedWeights.Form(offset, SPEC, SPEC);
     }
 
-    /** Packs by copying, after something else. */
+    /** Runs an action of the test, then packs by copying. */
     private Kernel after(Runnable first) {
         return new Kernel() {
             @Override
@@ -63,7 +63,9 @@ class PackedWeightsTest {
         }
     }
 
-    /** Forms that lie in one bin of a hash table, so that a table which computes under its lock would notice. */
+    /**
+     * Returns forms in the same bin of a hash table, to detect a table that packs while it holds the lock of the bin.
+     */
     private static PackedWeights.Form inOneBin(PackedWeights.Form form) {
         for (long offset = 1;; offset++) {
             PackedWeights.Form other = form(offset * Float.BYTES);

@@ -84,7 +84,7 @@ class TaskGraphTest {
         assertNull(graph.wrongUse());
     }
 
-    /** What goes around the graph is found. */
+    /** A change that bypasses the graph is detected. */
     @Test
     void aChangeBehindTheGraphsBackIsFound() {
         Task task = task(new int[]{0}, 1);
@@ -96,7 +96,7 @@ class TaskGraphTest {
         assertTrue(wrong.contains("'v0'"), wrong);
     }
 
-    /** Sets of all sizes, compared with a tree; small ones are arrays, and large ones become trees. */
+    /** Compares sets of all sizes with a tree. Small sets are arrays; large ones become trees. */
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 255, 256, 257, 258, 1000})
     void setsAreSortedSets(int size) {
