@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -22,7 +23,7 @@ class StandardOutputTest {
                 System.getProperty("jdk.module.path", "") + File.pathSeparator + System.getProperty("java.class.path"),
                 "io.seriatim.cli.Main", "--help");
         return java.stream()
-                .collect(() -> new java.util.ArrayList<>(List.of("bash", "-c", shell, "bash")), List::add, List::addAll)
+                .collect(() -> new ArrayList<>(List.of("bash", "-c", shell, "bash")), List::add, List::addAll)
                 .toArray(String[]::new);
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
@@ -168,7 +169,7 @@ public final class Devices implements AutoCloseable {
         if (text == null || text.isBlank()) {
             return otherwise;
         }
-        String digits = text.strip().toLowerCase(java.util.Locale.ROOT);
+        String digits = text.strip().toLowerCase(Locale.ROOT);
         int shift = switch (digits.charAt(digits.length() - 1)) {
             case 'k' -> 10;
             case 'm' -> 20;

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -77,7 +79,7 @@ class AllocatorTest {
     void manyThreadsNeverShareMemory() throws InterruptedException {
         try (Devices devices = Devices.builder().build()) {
             List<Thread> threads = new ArrayList<>();
-            List<Throwable> failures = java.util.Collections.synchronizedList(new ArrayList<>());
+            List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
             for (int t = 0; t < 4; t++) {
                 byte mark = (byte) (t + 1);
                 Thread thread = new Thread(() -> work(devices.host(), mark), "allocator " + t);
@@ -103,7 +105,7 @@ class AllocatorTest {
                 mine.add(buffer);
             } else if (!mine.isEmpty()) {
                 Buffer buffer = mine.remove(random.nextInt(mine.size()));
-                for (byte b : buffer.segment().toArray(java.lang.foreign.ValueLayout.JAVA_BYTE)) {
+                for (byte b : buffer.segment().toArray(ValueLayout.JAVA_BYTE)) {
                     assertEquals(mark, b);
                 }
                 buffer.close();

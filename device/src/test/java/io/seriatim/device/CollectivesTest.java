@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Collectives.Part;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -135,8 +137,8 @@ class CollectivesTest {
 
     @Test
     void reducesAllTypes() {
-        java.lang.foreign.MemorySegment a = java.lang.foreign.Arena.ofAuto().allocate(8, 8);
-        java.lang.foreign.MemorySegment b = java.lang.foreign.Arena.ofAuto().allocate(8, 8);
+        MemorySegment a = Arena.ofAuto().allocate(8, 8);
+        MemorySegment b = Arena.ofAuto().allocate(8, 8);
         a.set(ValueLayout.JAVA_SHORT, 0, Float.floatToFloat16(1.5f));
         b.set(ValueLayout.JAVA_SHORT, 0, Float.floatToFloat16(2.25f));
         Element.FLOAT16.reduce(Reduction.SUM, a, 0, b, 0);

@@ -11,10 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +76,7 @@ class DeviceContractTest {
                 stream.launch("op" + i, List.of(), () -> order.add(number));
             }
             stream.synchronize();
-            assertEquals(java.util.stream.IntStream.range(0, 50).boxed().toList(), order);
+            assertEquals(IntStream.range(0, 50).boxed().toList(), order);
             assertNotNull(devices.host());
         }
     }
@@ -119,7 +121,7 @@ class DeviceContractTest {
                 expected[i] = (byte) i;
             }
             byte[] got = read(devices, stream, second);
-            assertArrayEquals(expected, java.util.Arrays.copyOfRange(got, 7, 107));
+            assertArrayEquals(expected, Arrays.copyOfRange(got, 7, 107));
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                     () -> stream.copy("uneven", new Access(there, 0, 10, false), Access.write(second)));
             assertTrue(

@@ -1,5 +1,6 @@
 package io.seriatim.engine;
 
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -61,6 +62,6 @@ public record Lane(String place, Queue queue) {
      */
     @Override
     public String toString() {
-        return queue == Queue.COMPUTE ? place : place + "/" + queue.name().toLowerCase(java.util.Locale.ROOT);
+        return queue == Queue.COMPUTE ? place : place + "/" + queue.name().toLowerCase(Locale.ROOT);
     }
 }

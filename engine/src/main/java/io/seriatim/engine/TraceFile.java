@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -119,7 +120,7 @@ public final class TraceFile implements Recorder, AutoCloseable {
             Files.writeString(partial, "{\"traceEvents\":[");
         }
         try (Writer last = w == null
-                ? Files.newBufferedWriter(partial, StandardCharsets.UTF_8, java.nio.file.StandardOpenOption.APPEND)
+                ? Files.newBufferedWriter(partial, StandardCharsets.UTF_8, StandardOpenOption.APPEND)
                 : w) {
             last.write("\n]}\n");
         }

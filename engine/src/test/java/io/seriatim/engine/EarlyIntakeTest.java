@@ -16,6 +16,7 @@ import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.front.EngineBuilder;
 import io.seriatim.engine.queue.ReadyQueue;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -159,7 +160,7 @@ class EarlyIntakeTest extends EngineContract {
         }
         engine.waitToRead(idle);
         engine.waitToWrite(idle);
-        engine.waitToRead(idle, java.time.Duration.ofSeconds(30));
+        engine.waitToRead(idle, Duration.ofSeconds(30));
         end.countDown();
         engine.waitForAll();
     }

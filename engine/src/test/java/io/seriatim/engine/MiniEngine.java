@@ -1,6 +1,7 @@
 package io.seriatim.engine;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -39,7 +40,7 @@ final class MiniEngine implements RandomSums.Machine {
 
     @Override
     public void push(int[] reads, int write, Body body) {
-        pending.add(new Op(Set.copyOf(java.util.Arrays.stream(reads).boxed().toList()), write, body));
+        pending.add(new Op(Set.copyOf(Arrays.stream(reads).boxed().toList()), write, body));
     }
 
     @Override

@@ -15,7 +15,8 @@ import java.util.stream.IntStream;
 final class SerialOracle {
     /** Rules that a wrong engine might break; the tests must detect each violation. */
     enum Mistake {
-        NONE, OVERWRITING_IS_SKIPPED, OVERWRITING_DOES_NOT_HEAL, EVEN_IF_FAILED_HEALS, SKIPPED_IS_NOT_PASSED_ON, CLEARING_DOES_NOTHING, FAILURE_KEEPS_THE_OLD_POISON
+        NONE, OVERWRITING_IS_SKIPPED, OVERWRITING_DOES_NOT_HEAL, EVEN_IF_FAILED_HEALS, //
+        SKIPPED_IS_NOT_PASSED_ON, CLEARING_DOES_NOTHING, FAILURE_KEEPS_THE_OLD_POISON
     }
 
     /** The outcome of a step. */

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -122,7 +124,7 @@ class SinkTest {
         Engine engine = engines.open(Engine.builder().recorder(op -> {
             try {
                 trace.ended(op);
-            } catch (java.io.UncheckedIOException e) {
+            } catch (UncheckedIOException e) {
                 throw new Planted("cannot record: " + e.getMessage());
             }
         }));
@@ -132,7 +134,7 @@ class SinkTest {
         engine.close();
         TestSupport.eventually(() -> !engines.unhandled(engine).isEmpty(), () -> "the handler should be told");
         TestSupport.assertMentions(engines.unhandled(engine).element(), "missing folder");
-        assertThrows(java.io.IOException.class, trace::close);
+        assertThrows(IOException.class, trace::close);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.seriatim.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -255,7 +256,7 @@ final class TortureProgram {
         try {
             switch (what) {
                 case 0, 1 -> push();
-                case 2 -> engine.waitToRead(vars[3], java.time.Duration.ZERO);
+                case 2 -> engine.waitToRead(vars[3], Duration.ZERO);
                 case 3 -> engine.stats();
                 case 4 -> {
                     Completion done = null;

@@ -1,5 +1,7 @@
 package io.seriatim.engine;
 
+import java.util.Arrays;
+
 /**
  * Checks that one total order of all pushes explains a run. Each operation records, while it holds its variables, its
  * position in the history of each variable. A total order exists if these histories and the push order of each thread
@@ -25,7 +27,7 @@ final class Witness {
         mutations = new int[vars];
         var = new int[threads * perThread * varsPerOperation];
         point = new int[var.length];
-        java.util.Arrays.fill(var, -1);
+        Arrays.fill(var, -1);
     }
 
     /** Records an access; called in the body of a thread's i-th operation for its j-th variable. */

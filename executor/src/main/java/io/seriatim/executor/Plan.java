@@ -25,6 +25,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.array.NDArray;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -86,7 +87,7 @@ public final class Plan {
         boolean tests = access.op().attribute("is_test") instanceof Attribute.Bool(boolean set) && set;
         for (int value : access.writes()) {
             boolean kept = tests && !access.runsBlocks()
-                    && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value);
+                    && Arrays.stream(access.reads()).anyMatch(read -> read == value);
             if (accesses.values().get(value).persistable() && !kept) {
                 return true;
             }
@@ -396,7 +397,7 @@ public final class Plan {
         for (Access access : accesses.operations()) {
             Operation schema = Operations.system().find(access.op().type());
             if (schema != null && schema.isLowered()
-                    && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
+                    && Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
                 ValueNumbering.Value missing = accesses.values().get(value);
                 OpDesc op = access.op();
                 throw new IllegalArgumentException(

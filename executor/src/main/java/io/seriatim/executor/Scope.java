@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.WeakHashMap;
@@ -96,7 +97,7 @@ public final class Scope {
             put(name, value);
             return;
         }
-        Tensor place = (Tensor) java.util.Objects.requireNonNull(values.get(name));
+        Tensor place = (Tensor) Objects.requireNonNull(values.get(name));
         Copies.onHost(Copies.toHost((Tensor) value), place);
         place.buffer().changed();
         packed.forget(name);

@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Random programs whose variables share memory, and a reference model of that memory: a variable is a range of a Java
@@ -336,7 +337,7 @@ final class AliasPrograms {
                         .block(((Attribute.BlockRef) Objects.requireNonNull(step.op.attribute("sub_block"))).index())
                         .ops()
                         .stream()
-                        .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(),
+                        .flatMap(op -> Stream.concat(op.inputNames().stream(),
                                 op.outputNames().stream()))
                         .toList());
             }

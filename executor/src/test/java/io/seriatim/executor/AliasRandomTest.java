@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.engine.Engine;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -61,7 +64,7 @@ class AliasRandomTest {
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
             Interpreter interpreter = Interpreter.of(Kernels.system());
             check(seed, "interpreter", (program, fetches) -> {
-                Map<String, float[]> found = new java.util.HashMap<>();
+                Map<String, float[]> found = new HashMap<>();
                 interpreter.run(program, AliasPrograms.fed(), fetches)
                         .forEach((name, tensor) -> found.put(name, tensor.toFloatArray()));
                 return found;
@@ -72,8 +75,8 @@ class AliasRandomTest {
     private static void executor(long seed, String how, Executor executor) {
         try (executor) {
             check(seed, how, (program, fetches) -> {
-                Map<String, float[]> found = new java.util.HashMap<>();
-                Map<String, io.seriatim.tensor.Tensor> fed = fetches.isEmpty() ? Map.of() : AliasPrograms.fed();
+                Map<String, float[]> found = new HashMap<>();
+                Map<String, Tensor> fed = fetches.isEmpty() ? Map.of() : AliasPrograms.fed();
                 Results results = executor.run(program, fed, Executor.fetches(fetches.toArray(String[]::new)));
                 fetches.forEach(name -> found.put(name, results.get(name).toFloatArray()));
                 return found;
@@ -87,7 +90,7 @@ class AliasRandomTest {
             "nothing in place"})
     void executorsShareMemory(String how) {
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-            try (io.seriatim.engine.Engine engine = io.seriatim.engine.Engine.builder().shuffled(seed).build()) {
+            try (Engine engine = Engine.builder().shuffled(seed).build()) {
                 Executor.Builder builder = Executor.builder();
                 executor(seed, how, switch (how) {
                     case "1 thread" -> builder.threads(1).build();

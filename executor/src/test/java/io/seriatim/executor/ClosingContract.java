@@ -20,6 +20,7 @@ import io.seriatim.tensor.array.NDArray;
 import io.seriatim.tensor.array.NDArrays;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -245,7 +246,7 @@ enum ClosingContract {
 
         /** Waits until the thread that was started last blocks, and asserts that its work is not done. */
         void assertWaits(CompletableFuture<?> work) {
-            Thread thread = java.util.Objects.requireNonNull(last);
+            Thread thread = Objects.requireNonNull(last);
             long end = System.nanoTime() + limit.toNanos();
             while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
                 assertTrue(thread.isAlive() && !work.isDone() && System.nanoTime() < end,

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
+import io.seriatim.engine.Var;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.HelperPool;
@@ -25,6 +26,7 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,7 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ClosingTest {
     /** A bug in the counting of runs. */
     enum Bug {
-        NONE, DOES_NOT_WAIT, REFUSES_NOTHING, REFUSES_WHAT_A_RUN_BEGINS, DOES_NOT_COUNT_OFF, FORGETS_PUSHED_RUNS, REFUSES_PUSHED_RUNS
+        NONE, DOES_NOT_WAIT, REFUSES_NOTHING, REFUSES_WHAT_A_RUN_BEGINS, //
+        DOES_NOT_COUNT_OFF, FORGETS_PUSHED_RUNS, REFUSES_PUSHED_RUNS
     }
 
     private static final class Mutant extends OpenRuns {
@@ -68,7 +71,7 @@ class ClosingTest {
         }
 
         @Override
-        public synchronized void pushed(Engine engine, io.seriatim.engine.Var scope) {
+        public synchronized void pushed(Engine engine, Var scope) {
             if (bug != Bug.FORGETS_PUSHED_RUNS) {
                 super.pushed(engine, scope);
             }
@@ -82,7 +85,7 @@ class ClosingTest {
         }
 
         @Override
-        public void close(@org.jspecify.annotations.Nullable Engine shared) {
+        public void close(@Nullable Engine shared) {
             closing = true;
             super.close(shared);
         }

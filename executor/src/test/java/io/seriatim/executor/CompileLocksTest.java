@@ -14,6 +14,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -43,7 +44,7 @@ class CompileLocksTest {
         return executor.run(program, Map.of("x", Bits.floats(new double[size])), fetches("y")).get("y").getDouble(0);
     }
 
-    private static FutureTask<Double> start(java.util.concurrent.Callable<Double> body) {
+    private static FutureTask<Double> start(Callable<Double> body) {
         FutureTask<Double> task = new FutureTask<>(body);
         Thread.ofPlatform().start(task);
         return task;

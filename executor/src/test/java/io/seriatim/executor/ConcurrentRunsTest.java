@@ -19,9 +19,11 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -356,13 +358,13 @@ class ConcurrentRunsTest {
             });
             awaitBlocked(second);
             second.interrupt();
-            boolean ended = second.join(java.time.Duration.ofSeconds(10));
+            boolean ended = second.join(Duration.ofSeconds(10));
             go.countDown();
             first.join();
             second.join();
             assertTrue(ended, "it went on waiting");
             RuntimeException failure = assertInstanceOf(RuntimeException.class, thrown.get());
-            assertTrue(String.valueOf(failure.getMessage()).toLowerCase(java.util.Locale.ROOT).contains("interrupt"),
+            assertTrue(String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("interrupt"),
                     failure.getMessage());
             assertEquals(1, kept.get(), "the thread is still interrupted");
             assertEquals(1, executor.scope().get("count").getDouble(0), "it has done nothing");

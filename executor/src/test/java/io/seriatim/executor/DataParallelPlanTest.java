@@ -21,7 +21,9 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -97,7 +99,7 @@ class DataParallelPlanTest {
                     && (role & 1) == 1;
         }
 
-        BitSet all(java.util.function.IntPredicate which) {
+        BitSet all(IntPredicate which) {
             BitSet all = new BitSet();
             for (int i = 0; i < plan.tasks().size(); i++) {
                 all.set(i, which.test(i));
@@ -136,7 +138,7 @@ class DataParallelPlanTest {
         Map<String, Long> bytes = new TreeMap<>();
         planned.all(index -> planned.isReduction(index) && !(planned.task(index) instanceof Task.Transfer)).stream()
                 .forEach(index -> bytes.merge(planned.task(index).place().toString(),
-                        java.util.Objects.requireNonNull(planned.plan().values().spec(planned.task(index).writes()[0]))
+                        Objects.requireNonNull(planned.plan().values().spec(planned.task(index).writes()[0]))
                                 .bytes(),
                         Long::sum));
         // Six buckets of 1,024 bytes, one of 320, six of 64, and one of 20.

@@ -25,6 +25,7 @@ import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -33,6 +34,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,7 +59,7 @@ class DeviceTest {
         Program program = new Program();
         Block block = program.global();
         for (OpDesc op : ops) {
-            for (String name : java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream())
+            for (String name : Stream.concat(op.inputNames().stream(), op.outputNames().stream())
                     .toList()) {
                 if (block.var(name) == null) {
                     VarDesc desc = VarDesc.of(name, new VarType.Dense(VarType.TensorType.of(FLOAT32, 1), null));
@@ -109,10 +111,10 @@ class DeviceTest {
             CompiledPlan sp = plan.specialisation(executor.scope(), number(0));
             for (int i = 0; i < sp.tasks().size(); i++) {
                 Task t = sp.tasks().get(i);
-                System.out.println(i + " " + t.name() + " " + t.place() + " " + java.util.Arrays.toString(t.reads())
-                        + java.util.Arrays.stream(t.reads()).map(sp.values()::memory).boxed().toList() + " -> "
-                        + java.util.Arrays.toString(t.writes())
-                        + java.util.Arrays.stream(t.writes()).map(sp.values()::memory).boxed().toList());
+                System.out.println(i + " " + t.name() + " " + t.place() + " " + Arrays.toString(t.reads())
+                        + Arrays.stream(t.reads()).map(sp.values()::memory).boxed().toList() + " -> "
+                        + Arrays.toString(t.writes())
+                        + Arrays.stream(t.writes()).map(sp.values()::memory).boxed().toList());
                 if (t instanceof Task.Compute c)
                     c.stages().forEach(st -> System.out.println("    " + st.inputs() + " " + st.outputs()));
             }
@@ -222,10 +224,10 @@ class DeviceTest {
             Plan plan = executor.compile(program, feeds("x"), fetches("y", "z"));
             double[] expected = {1};
             for (int run = 0; run < 6; run++) {
-                double[] doubled = java.util.Arrays.stream(expected).map(each -> 2 * each).toArray();
+                double[] doubled = Arrays.stream(expected).map(each -> 2 * each).toArray();
                 Results results = plan.run(number(run));
                 Bits.assertSame(Bits.floats(doubled), results.get("y"), "y in run " + run);
-                expected = java.util.Arrays.copyOf(doubled, doubled.length + 1);
+                expected = Arrays.copyOf(doubled, doubled.length + 1);
                 expected[doubled.length] = run;
                 Bits.assertSame(Bits.floats(expected), results.get("z"), "z in run " + run);
                 Bits.assertSame(Bits.floats(expected), executor.scope().get("w"), "w after run " + run);

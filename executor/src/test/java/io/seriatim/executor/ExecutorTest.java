@@ -19,6 +19,9 @@ import io.seriatim.graph.optimizer.Clip;
 import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -90,14 +93,14 @@ class ExecutorTest {
             for (int i = 0; i < 8; i++) {
                 expected[i] = plan.run(numbers(i, 1 + i % 3, 6)).get(y).toFloatArray();
             }
-            List<Thread> threads = new java.util.ArrayList<>();
-            List<String> wrong = java.util.Collections.synchronizedList(new java.util.ArrayList<>());
+            List<Thread> threads = new ArrayList<>();
+            List<String> wrong = Collections.synchronizedList(new ArrayList<>());
             for (int t = 0; t < 4; t++) {
                 int first = t;
                 threads.add(Thread.ofPlatform().start(() -> {
                     for (int i = 0; i < 200; i++) {
                         int which = (first + i) % 8;
-                        if (!java.util.Arrays.equals(expected[which],
+                        if (!Arrays.equals(expected[which],
                                 plan.run(numbers(which, 1 + which % 3, 6)).get(y).toFloatArray())) {
                             wrong.add("thread " + first + ", run " + i);
                         }

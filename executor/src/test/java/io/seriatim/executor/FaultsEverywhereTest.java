@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,7 +65,7 @@ class FaultsEverywhereTest {
         return Bits.below(3, step, 4, 1);
     }
 
-    private static Map<String, Tensor> values(java.util.function.Function<String, Tensor> source) {
+    private static Map<String, Tensor> values(Function<String, Tensor> source) {
         Map<String, Tensor> values = new HashMap<>();
         PERSISTABLES.forEach(name -> values.put(name, Bits.copy(source.apply(name))));
         return values;

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compares all pairs of allocations in arenas. If two overlap, all uses of one must end before the other begins.
@@ -149,7 +151,7 @@ final class MemoryCheck {
         return written;
     }
 
-    private List<Integer> memories(List<@org.jspecify.annotations.Nullable Arg> args) {
+    private List<Integer> memories(List<@Nullable Arg> args) {
         return args.stream().map(arg -> arg == null || arg.value() < 0 ? -1 : plan.values().memory(arg.value()))
                 .toList();
     }
@@ -190,7 +192,7 @@ final class MemoryCheck {
 
     /** Returns the values that share some memory. */
     private int[] memory(int memory) {
-        return java.util.stream.IntStream.range(0, plan.values().size())
+        return IntStream.range(0, plan.values().size())
                 .filter(value -> plan.values().memory(value) == memory).toArray();
     }
 }

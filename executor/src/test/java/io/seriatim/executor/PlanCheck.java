@@ -337,7 +337,7 @@ public final class PlanCheck {
         }
     }
 
-    private void requireContent(@org.jspecify.annotations.Nullable String content, Set<String> expected, String what) {
+    private void requireContent(@Nullable String content, Set<String> expected, String what) {
         // A value that no task has written, such as an empty list, has no content to check.
         if (content != null && !expected.contains(content)) {
             violated(what + " holds " + content + ", not " + expected);

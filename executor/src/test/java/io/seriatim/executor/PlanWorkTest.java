@@ -13,6 +13,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -190,7 +191,7 @@ class PlanWorkTest {
             for (int other : plan.dependencies().before()[i]) {
                 int kept = other;
                 assertTrue(
-                        java.util.Arrays.stream(plan.dependencies().before()[i])
+                        Arrays.stream(plan.dependencies().before()[i])
                                 .noneMatch(each -> each != kept && reached[each][kept]),
                         "task " + i + " waits for task " + kept + " though that follows from others");
             }

@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PlantedReaderBugTest {
     /** A bug in a reader. */
     enum Bug {
-        NONE, KEEPS_WHAT_IT_READ_AHEAD, DOES_NOT_RESET_AT_THE_END, THROWS_EARLY, READS_TOO_FAR, DOES_NOT_READ_AHEAD, LAST_FIRST, SWALLOWS_FAILURES, CLOSES_TWICE, BEGINS_AT_ONCE
+        NONE, KEEPS_WHAT_IT_READ_AHEAD, DOES_NOT_RESET_AT_THE_END, THROWS_EARLY, READS_TOO_FAR, //
+        DOES_NOT_READ_AHEAD, LAST_FIRST, SWALLOWS_FAILURES, CLOSES_TWICE, BEGINS_AT_ONCE
     }
 
     /** A reader without threads. */

@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,7 +92,7 @@ public final class Probes implements Operations.Provider {
                 .register(registry);
     }
 
-    private static Operation.Builder define(String type, java.util.function.BiConsumer<Lowering, Operand> watch) {
+    private static Operation.Builder define(String type, BiConsumer<Lowering, Operand> watch) {
         return Operation.define(type).in("X").out("Out").attr("key", "").infer(inference -> {
             if (inference.isForRun()) {
                 String key = inference.attrs().getText("key");

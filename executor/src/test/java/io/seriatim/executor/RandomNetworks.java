@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Generates random programs, and changes them so that order and places matter. Their feed is x: float32[4, 6]. */
 public final class RandomNetworks {
@@ -101,11 +103,11 @@ public final class RandomNetworks {
     /** Returns the dense float32 variables that earlier operations access. */
     private static List<String> known(Block block, int before) {
         return block.ops().subList(0, before).stream()
-                .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream()))
+                .flatMap(op -> Stream.concat(op.inputNames().stream(), op.outputNames().stream()))
                 .distinct().filter(name -> isMatrix(block.var(name))).toList();
     }
 
-    private static boolean isMatrix(@org.jspecify.annotations.Nullable VarDesc desc) {
+    private static boolean isMatrix(@Nullable VarDesc desc) {
         return desc != null && desc.type() instanceof VarType.Dense && desc.tensor().dtype() == DType.FLOAT32
                 && desc.tensor().shape().length == 2
                 && Arrays.stream(desc.tensor().shape()).allMatch(dim -> dim > 0);

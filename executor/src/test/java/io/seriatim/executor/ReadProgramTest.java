@@ -24,6 +24,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -83,7 +84,7 @@ class ReadProgramTest {
         for (String name : scope.names()) {
             Tensor tensor = scope.find(name);
             if (tensor != null) {
-                values.put(name, java.util.Arrays.stream(tensor.toDoubleArray()).boxed().toList());
+                values.put(name, Arrays.stream(tensor.toDoubleArray()).boxed().toList());
             }
         }
         return values;

@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.optimizer.Sgd;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -104,7 +106,7 @@ class ReferenceControlFlowTest {
                 Bits.assertSame(Tensor.of(FLOAT32, new double[]{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 3, 4),
                         no.get("out.0"), "no " + i);
                 Bits.assertSame(
-                        Tensor.of(INT64, java.util.stream.LongStream.generate(() -> 2).limit(20).toArray(), 4, 5),
+                        Tensor.of(INT64, LongStream.generate(() -> 2).limit(20).toArray(), 4, 5),
                         no.get("out.1"),
                         "no " + i);
                 Results yes = plan.run(Bits.floats(0.1), Bits.floats(0.3));
@@ -217,7 +219,7 @@ class ReferenceControlFlowTest {
     @ValueSource(ints = {1, 3})
     void aParameterIsReadInsideAndOutsideOfALoop(int threads) {
         trains(threads, (g, x) -> {
-            Value w = g.parameter(io.seriatim.graph.ParameterSpec.DEFAULT, FLOAT32, 4, 4);
+            Value w = g.parameter(ParameterSpec.DEFAULT, FLOAT32, 4, 4);
             return loop(g, x.matmul(w), 3, h -> h.matmul(w).tanh()).matmul(w).mean();
         }, batches());
     }
@@ -226,7 +228,7 @@ class ReferenceControlFlowTest {
     @ValueSource(ints = {1, 3})
     void aListIsWrittenInALoopAndReadByAnother(int threads) {
         trains(threads, (g, x) -> {
-            Value w = g.parameter(io.seriatim.graph.ParameterSpec.DEFAULT, FLOAT32, 4, 4);
+            Value w = g.parameter(ParameterSpec.DEFAULT, FLOAT32, 4, 4);
             Value zero = g.full(INT64, 0, 1);
             Value three = g.full(INT64, 3, 1);
             Value list = g.op("write_to_array").in("X", x.matmul(w)).in("I", zero).one("Out");

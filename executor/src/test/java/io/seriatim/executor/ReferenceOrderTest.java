@@ -15,6 +15,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -100,7 +101,7 @@ class ReferenceOrderTest {
                 .add(OpDesc.of("sum").in("X", sums).out("Out", "total").build());
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             float[] fives = new float[64];
-            java.util.Arrays.fill(fives, 5);
+            Arrays.fill(fives, 5);
             executor.scope().set("x", Tensor.of(fives, 64));
             Plan plan = executor.compile(program, feeds(), fetches("total", "sum0", "sum" + (reductions - 1)));
             for (int step = 0; step < 3; step++) {

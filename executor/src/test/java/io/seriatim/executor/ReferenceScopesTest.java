@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,7 +83,7 @@ class ReferenceScopesTest {
             executor.run(network.startup());
             executor.run(network.main(), Map.of("x", Bits.normal(1, 2, 4)), fetches(loss));
             List<String> persistables = network.main().persistables().stream().map(VarDesc::name).toList();
-            assertEquals(List.copyOf(new java.util.TreeSet<>(persistables)), executor.scope().names());
+            assertEquals(List.copyOf(new TreeSet<>(persistables)), executor.scope().names());
             assertNull(executor.scope().find(loss));
             assertNull(executor.scope().find("x"));
             String none = String.valueOf(

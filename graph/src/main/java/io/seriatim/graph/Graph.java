@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -351,7 +352,7 @@ public final class Graph extends GraphTraining {
      *            the step: its inputs, states and outputs
      * @return the outputs of all steps, each with the steps as its first dimension
      */
-    public List<Value> staticRnn(java.util.function.Consumer<StaticRnn> definition) {
+    public List<Value> staticRnn(Consumer<StaticRnn> definition) {
         return StaticRnn.define(this, definition);
     }
 

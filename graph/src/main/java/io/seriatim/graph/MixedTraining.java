@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -133,7 +134,7 @@ final class MixedTraining {
     private OpDesc withInputs(OpDesc op, DType from, DType to, String suffix, Map<String, String> casts) {
         // Statistics and their scale stay in float32, as the kernels take them.
         Set<String> kept = op.type().equals("batch_norm") ? Set.of("Scale", "Bias", "Mean", "Variance") : Set.of();
-        Map<String, List<String>> inputs = new java.util.LinkedHashMap<>();
+        Map<String, List<String>> inputs = new LinkedHashMap<>();
         List<OpDesc> added = new ArrayList<>();
         op.inputs().forEach((slot, names) -> inputs.put(slot,
                 kept.contains(slot)

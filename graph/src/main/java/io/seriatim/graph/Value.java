@@ -5,9 +5,9 @@ import io.seriatim.graph.util.Ranges;
 import io.seriatim.tensor.DType;
 
 /**
- * A variable of a {@link Graph}. The methods that compute something add an operation to the graph and return its result.
- * Inputs that do not fit are refused by an {@link IllegalArgumentException} that names the operation, its slots and their
- * shapes.
+ * A variable of a {@link Graph}. The methods that compute something add an operation to the graph and return its
+ * result. Inputs that do not fit are refused by an {@link IllegalArgumentException} that names the operation, its slots
+ * and their shapes.
  *
  * <p>
  * Numbers go into the program as float32: 0.1 is not exactly 0.1, not even for a float64 variable. For a variable of

@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -154,8 +155,8 @@ class GoldenProgramsTest {
             }
         }
 
-        private boolean sameNames(@org.jspecify.annotations.Nullable Attribute left,
-                @org.jspecify.annotations.Nullable Attribute right) {
+        private boolean sameNames(@Nullable Attribute left,
+                @Nullable Attribute right) {
             return left instanceof Attribute.Texts(List<String> a) && right instanceof Attribute.Texts(List<String> b)
                     && a.stream().map(name -> names.getOrDefault(name, name)).toList().equals(b);
         }

@@ -23,6 +23,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.ParameterGradient;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.nio.file.NoSuchFileException;
@@ -33,6 +34,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -248,12 +250,12 @@ class GraphUseTest {
         refused("clipping the wrong way", g -> new Clip.ByValue(5, 1), "but to 5.0 and 1.0");
         refused("negative decay", g -> Decay.l2(-1),
                 "The coefficient of a regularisation is a finite number from 0 on");
-        refused("scale of 0", g -> new MixedPrecision(io.seriatim.tensor.DType.FLOAT16, 0, true, 1),
+        refused("scale of 0", g -> new MixedPrecision(DType.FLOAT16, 0, true, 1),
                 "The scale of a loss is a finite number above 0");
         return tests();
     }
 
-    private static Tensor run(java.util.function.Function<Graph, Value> definition, Map<String, Tensor> feeds) {
+    private static Tensor run(Function<Graph, Value> definition, Map<String, Tensor> feeds) {
         Network net = Network.define(1, g -> Outputs.of("out", definition.apply(g)));
         Interpreter interpreter = Interpreter.of(Kernels.portable());
         interpreter.run(net.startup(), Map.of(), List.of());

@@ -5,6 +5,7 @@ import static io.seriatim.tensor.DType.INT64;
 
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -261,10 +262,10 @@ final class RandomPrograms {
 
     private Value repeated(Value x) {
         int[] times = new int[x.rank()];
-        java.util.Arrays.fill(times, 1);
+        Arrays.fill(times, 1);
         times[axis(x)] = 2;
         int[] wide = new int[x.rank() + 1];
-        java.util.Arrays.fill(wide, -1);
+        Arrays.fill(wide, -1);
         wide[0] = 2;
         return switch (random.nextInt(3)) {
             case 0 -> x.tile(times);

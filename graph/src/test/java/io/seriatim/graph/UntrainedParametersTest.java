@@ -10,6 +10,7 @@ import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.UntrainedParameter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
@@ -151,6 +152,6 @@ class UntrainedParametersTest {
         }
         assertEquals(1, records.size());
         assertEquals(List.of("mean_0.tmp_0", "2", "3", "'a' (no operation reads it), 'b' (no operation reads it)"),
-                java.util.Arrays.stream(records.getFirst().getParameters()).map(String::valueOf).toList());
+                Arrays.stream(records.getFirst().getParameters()).map(String::valueOf).toList());
     }
 }

@@ -1,5 +1,7 @@
 package io.seriatim.tensor;
 
+import java.util.Arrays;
+
 /**
  * The loops over a shape, for operands with different strides. Neighbouring dimensions that are contiguous in all
  * operands are merged into one loop. The innermost loop is a row. Immutable, so that any number of threads may use it.
@@ -13,11 +15,11 @@ public final class LoopNest {
 
     private LoopNest(long[] dims, long[][] strides, int rank) {
         int loops = Math.max(0, rank - 1);
-        outer = java.util.Arrays.copyOf(dims, loops);
+        outer = Arrays.copyOf(dims, loops);
         outerStrides = new long[strides.length][];
         rowStrides = new long[strides.length];
         for (int k = 0; k < strides.length; k++) {
-            outerStrides[k] = java.util.Arrays.copyOf(strides[k], loops);
+            outerStrides[k] = Arrays.copyOf(strides[k], loops);
             rowStrides[k] = rank == 0 ? 0 : strides[k][rank - 1];
         }
         rowLength = rank == 0 ? 1 : dims[rank - 1];

@@ -5,6 +5,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -86,7 +88,7 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
             throw new FileFormatException(source, offset,
                     "the header must be a dictionary in braces, but is " + quoted(text));
         }
-        Map<String, String> entries = new java.util.HashMap<>();
+        Map<String, String> entries = new HashMap<>();
         int begin = text.indexOf('{') + 1;
         Matcher matcher = ENTRY.matcher(text);
         int end = begin;
@@ -180,7 +182,7 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         int prefix = MAGIC.length + 4;
         int length = (prefix + dictionary.length() + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - prefix;
         byte[] header = new byte[prefix + length];
-        java.util.Arrays.fill(header, (byte) ' ');
+        Arrays.fill(header, (byte) ' ');
         System.arraycopy(MAGIC, 0, header, 0, MAGIC.length);
         header[MAGIC.length] = 1;
         header[MAGIC.length + 1] = 0;

@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.time.LocalDateTime;
 import java.util.Enumeration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,7 +23,7 @@ public final class Npz {
     private static final int MOST_ENTRIES = 1 << 20;
     private static final String SUFFIX = ".npy";
     /** The earliest date of the zip format, so that files of equal content are equal. */
-    private static final java.time.LocalDateTime TIME = java.time.LocalDateTime.of(1980, 1, 1, 0, 0);
+    private static final LocalDateTime TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
     private Npz() {
     }

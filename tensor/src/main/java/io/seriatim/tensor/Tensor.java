@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 /**
  * Memory of a device with a type, a shape and a layout. It synchronizes nothing: code that shares a tensor between
@@ -302,7 +303,7 @@ public final class Tensor implements AutoCloseable {
     public Tensor transpose(int... axes) {
         int rank = shape().rank();
         int[] order = axes.length == 0
-                ? java.util.stream.IntStream.range(0, rank).map(i -> rank - 1 - i).toArray()
+                ? IntStream.range(0, rank).map(i -> rank - 1 - i).toArray()
                 : axes;
         if (order.length != rank || Arrays.stream(order).map(shape()::axis).distinct().count() != rank) {
             throw new IllegalArgumentException(

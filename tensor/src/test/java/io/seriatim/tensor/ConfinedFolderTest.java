@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -173,7 +174,7 @@ class ConfinedFolderTest {
         refused(confined(byHandle), "plain/x", "not a folder");
         // A pipe that is opened waits for its other end.
         Process made = new ProcessBuilder("mkfifo", root.resolve("pipe").toString()).start();
-        org.junit.jupiter.api.Assumptions.assumeTrue(made.waitFor() == 0, "there is mkfifo");
+        Assumptions.assumeTrue(made.waitFor() == 0, "there is mkfifo");
         refused(confined(byHandle), "pipe", "not a regular file");
     }
 

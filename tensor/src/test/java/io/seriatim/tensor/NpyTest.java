@@ -13,6 +13,7 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -157,8 +158,8 @@ class NpyTest {
         switch (random.nextInt(4)) {
             case 0 -> bad[at] ^= (byte) (1 << random.nextInt(8));
             case 1 -> bad[at] = (byte) random.nextInt();
-            case 2 -> bad = java.util.Arrays.copyOf(bad, at);
-            default -> bad = java.util.Arrays.copyOf(bad, bad.length + random.nextInt(1, 9));
+            case 2 -> bad = Arrays.copyOf(bad, at);
+            default -> bad = Arrays.copyOf(bad, bad.length + random.nextInt(1, 9));
         }
         return bad;
     }

@@ -18,6 +18,8 @@ import io.seriatim.tensor.computation.network.Update;
 import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -171,8 +173,8 @@ final class KernelCases {
             try {
                 MemorySegment.copy(source, 0, target, 0, n * Float.BYTES);
             } finally {
-                java.lang.ref.Reference.reachabilityFence(from);
-                java.lang.ref.Reference.reachabilityFence(to);
+                Reference.reachabilityFence(from);
+                Reference.reachabilityFence(to);
             }
         };
     }
@@ -185,8 +187,8 @@ final class KernelCases {
         Tensor tensor = random(n);
         MemorySegment memory = tensor.memory();
         for (long i = 0; i < n; i++) {
-            float value = memory.get(java.lang.foreign.ValueLayout.JAVA_FLOAT, i * Float.BYTES);
-            memory.set(java.lang.foreign.ValueLayout.JAVA_FLOAT, i * Float.BYTES, value * value);
+            float value = memory.get(ValueLayout.JAVA_FLOAT, i * Float.BYTES);
+            memory.set(ValueLayout.JAVA_FLOAT, i * Float.BYTES, value * value);
         }
         return tensor;
     }
@@ -198,9 +200,9 @@ final class KernelCases {
         for (long i = 0; i < bytes; i += dtype.bytes()) {
             float value = (float) RANDOM.nextDouble(-1, 1);
             if (dtype == DType.FLOAT32) {
-                memory.set(java.lang.foreign.ValueLayout.JAVA_FLOAT, i, value);
+                memory.set(ValueLayout.JAVA_FLOAT, i, value);
             } else {
-                memory.set(java.lang.foreign.ValueLayout.JAVA_SHORT, i,
+                memory.set(ValueLayout.JAVA_SHORT, i,
                         (short) (Float.floatToRawIntBits(value) >>> 16));
             }
         }

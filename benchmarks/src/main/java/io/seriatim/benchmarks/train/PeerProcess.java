@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A program that prints results on stdout and all other output on stderr.
@@ -73,7 +74,7 @@ record PeerProcess(List<String> command, Path folder, Map<String, String> enviro
         return "";
     }
 
-    PeerUnavailableException failed(String what, @org.jspecify.annotations.Nullable Exception cause) {
+    PeerUnavailableException failed(String what, @Nullable Exception cause) {
         String message = "'" + String.join(" ", command) + "' " + what + "; " + help;
         return cause == null ? new PeerUnavailableException(message) : new PeerUnavailableException(message, cause);
     }

@@ -3,6 +3,7 @@ package io.seriatim.benchmarks.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +17,7 @@ class TurnsTest {
         assertEquals("abcbcacab", order.toString().replaceAll("(.)\\1*", "$1"));
         for (double[] rounds : timings.nanos()) {
             assertEquals(3, rounds.length);
-            assertTrue(rounds[0] > 0 && rounds[1] > 0 && rounds[2] > 0, () -> java.util.Arrays.toString(rounds));
+            assertTrue(rounds[0] > 0 && rounds[1] > 0 && rounds[2] > 0, () -> Arrays.toString(rounds));
         }
     }
 

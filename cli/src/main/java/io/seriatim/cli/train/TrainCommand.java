@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -239,7 +240,7 @@ public final class TrainCommand implements Callable<Integer> {
             String name = Job.NETWORKS.contains(what)
                     ? what
                     : String.valueOf(Path.of(what).getFileName()).replaceAll("\\.pdmodel$", "");
-            String time = LocalDateTime.now(java.time.ZoneId.systemDefault())
+            String time = LocalDateTime.now(ZoneId.systemDefault())
                     .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT));
             made = Path.of("runs", name + "-" + time);
             for (int i = 2; Files.exists(made); i++) {

@@ -18,6 +18,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,7 +142,7 @@ class ShowCommandTest {
     void saysWhatIsWrongWithAFile() throws IOException {
         Path file = folder.resolve("cut.pdmodel");
         byte[] bytes = Files.readAllBytes(model());
-        Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length / 2));
+        Files.write(file, Arrays.copyOf(bytes, bytes.length / 2));
         assertEquals(2, show("--program", file));
         assertTrue(err.toString().contains("cut.pdmodel, byte "), err.toString());
         assertEquals(2, show("--program", folder.resolve("none.pdmodel")));

@@ -58,8 +58,8 @@ public final class Operation extends Callback implements OpBuilder {
     /** Was admitted before operations that were pushed earlier; guarded by the tracker lock. */
     public static final int TAKEN_EARLY = 1 << 14;
     /**
-     * Is sent to a lane other than the main one and is not ready yet; set under the push lock, then guarded by the tracker
-     * lock.
+     * Is sent to a lane other than the main one and is not ready yet; set under the push lock, then guarded by the
+     * tracker lock.
      */
     public static final int OFF_MAIN = 1 << 15;
     /**

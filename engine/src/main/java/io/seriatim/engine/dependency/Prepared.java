@@ -2,6 +2,7 @@ package io.seriatim.engine.dependency;
 
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.PreparedOp;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A template that each push copies. The copies share the variables, but each has links of its own. */
@@ -30,7 +31,7 @@ public final class Prepared implements PreparedOp {
     @Override
     public void push(Lane lane, int priority) {
         Operation op = copy();
-        op.lane = java.util.Objects.requireNonNull(lane, "lane");
+        op.lane = Objects.requireNonNull(lane, "lane");
         op.priority = priority;
         op.core.push(op);
     }

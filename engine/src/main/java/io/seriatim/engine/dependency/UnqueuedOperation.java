@@ -1,6 +1,7 @@
 package io.seriatim.engine.dependency;
 
 import io.seriatim.engine.Body;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,7 @@ public abstract class UnqueuedOperation {
     public static UnqueuedOperation of(Operation op) {
         return op.attachment instanceof UnqueuedOperation completion
                 ? completion
-                : (UnqueuedOperation) java.util.Objects.requireNonNull(op.body);
+                : (UnqueuedOperation) Objects.requireNonNull(op.body);
     }
 
     /** The node of an operation of kind ASYNC with a synchronous body. It wraps the body and is stored in its place. */

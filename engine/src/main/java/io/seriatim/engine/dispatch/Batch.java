@@ -33,7 +33,8 @@ public final class Batch extends Padding.Before {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
-        // The first call at each place links it, which takes memory: without it a worker would lose what it has claimed.
+        // The first call at each place links it, which takes memory: without it a worker would lose what it has
+        // claimed.
         Batch first = new Batch(0);
         first.publish(1);
         first.claim();

@@ -11,8 +11,8 @@ import io.seriatim.engine.dependency.Owner;
 import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.queue.OpSource;
 import io.seriatim.engine.queue.ReadyQueue;
-import io.seriatim.engine.sync.Deadline;
 import io.seriatim.engine.sync.ClassInitialization;
+import io.seriatim.engine.sync.Deadline;
 import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerStates;
 import io.seriatim.engine.thread.WorkerThread;
@@ -384,7 +384,8 @@ public final class LaneDispatcher implements Dispatcher {
     }
 
     /**
-     * Called by a waiting thread from time to time: wakes a worker in case an earlier attempt failed for lack of memory.
+     * Called by a waiting thread from time to time: wakes a worker in case an earlier attempt failed for lack of
+     * memory.
      */
     private void lookAround() {
         core.lock.enter();

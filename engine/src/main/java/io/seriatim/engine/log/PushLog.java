@@ -26,8 +26,8 @@ public final class PushLog {
     /** The number of pushes between two reads of the progress of completed operations; a power of two. */
     private static final int STALE = 64;
     /**
-     * The number of pushes in a row for other lanes after which another lane becomes the main one; large, so that copies
-     * between computations do not change it.
+     * The number of pushes in a row for other lanes after which another lane becomes the main one; large, so that
+     * copies between computations do not change it.
      */
     private static final int OTHERS = 1024;
 
@@ -161,8 +161,8 @@ public final class PushLog {
     }
 
     /**
-     * Returns whether an operation is for a lane other than the main one; under the lock. Makes its lane the main one if
-     * no operation was pushed for the main lane for long, and none is in the log or waits for its variables.
+     * Returns whether an operation is for a lane other than the main one; under the lock. Makes its lane the main one
+     * if no operation was pushed for the main lane for long, and none is in the log or waits for its variables.
      */
     @SuppressWarnings("ReferenceEquality") // Lanes are compared by identity.
     private boolean isOffMain(PushState f, Operation op) {

@@ -3,6 +3,7 @@ package io.seriatim.executor.ir;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +92,7 @@ public final class Region {
             }
             strides[rank - 1] = steps[i];
         }
-        return new Region(source, offset, java.util.Arrays.copyOf(dims, rank), java.util.Arrays.copyOf(strides, rank));
+        return new Region(source, offset, Arrays.copyOf(dims, rank), Arrays.copyOf(strides, rank));
     }
 
     /**

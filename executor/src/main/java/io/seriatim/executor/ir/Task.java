@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -143,7 +144,7 @@ public sealed interface Task {
         }
 
         /** Returns the task without some of the values that it writes. */
-        public Compute withoutWrites(java.util.function.IntPredicate which) {
+        public Compute withoutWrites(IntPredicate which) {
             return new Compute(operations, stages, temporaries, place, reads,
                     Arrays.stream(writes).filter(which.negate()).toArray());
         }

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Aliases;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -135,10 +136,10 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return new Numbering(block, List.of()).of(wanted);
     }
 
-    private static List<String> names(io.seriatim.graph.program.Attribute attribute) {
+    private static List<String> names(Attribute attribute) {
         return switch (attribute) {
-            case io.seriatim.graph.program.Attribute.Texts(List<String> texts) -> texts;
-            case io.seriatim.graph.program.Attribute.Text(String text) -> List.of(text);
+            case Attribute.Texts(List<String> texts) -> texts;
+            case Attribute.Text(String text) -> List.of(text);
             default -> List.of();
         };
     }

@@ -33,6 +33,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -341,8 +342,8 @@ public final class Lowerer {
             } else {
                 Operand.Source.Output whole = (Operand.Source.Output) of.source();
                 String wholeName = access.op().output(whole.slot()).get(whole.index());
-                TensorSpec spec = java.util.Objects.requireNonNull(
-                        java.util.Objects.requireNonNull(results.get(whole.slot())).get(whole.index())).spec();
+                TensorSpec spec = Objects.requireNonNull(
+                        Objects.requireNonNull(results.get(whole.slot())).get(whole.index())).spec();
                 storage = made.computeIfAbsent(whole, _ -> values.add("memory of " + wholeName, spec));
                 from = of.offset();
             }

@@ -3,6 +3,7 @@ package io.seriatim.executor.schedule;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -91,7 +92,7 @@ final class Arena {
     }
 
     private Free gap(Gap gap) {
-        return java.util.Objects.requireNonNull(bySize.get(gap));
+        return Objects.requireNonNull(bySize.get(gap));
     }
 
     private boolean isBefore(int[] users, int[] tasks) {

@@ -5,6 +5,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.pass.Layouts;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
     }
 
     private static boolean fits(@Nullable TensorSpec wanted, @Nullable Object given) {
-        TensorSpec there = given instanceof io.seriatim.tensor.Tensor tensor ? tensor.spec() : null;
+        TensorSpec there = given instanceof Tensor tensor ? tensor.spec() : null;
         return wanted == null
                 ? there == null
                 : there != null && (wanted.equals(there) || wanted.equals(there.rowMajor()));

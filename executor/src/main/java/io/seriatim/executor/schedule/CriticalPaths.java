@@ -11,6 +11,7 @@ import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The estimated costs of tasks and of their longest paths to the end of the plan. The unit is the time in which memory
@@ -123,7 +124,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
         };
     }
 
-    private static Shape shape(@org.jspecify.annotations.Nullable Arg arg) {
+    private static Shape shape(@Nullable Arg arg) {
         return arg == null ? Shape.of() : arg.spec().shape();
     }
 

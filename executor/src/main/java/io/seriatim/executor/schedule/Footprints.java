@@ -7,6 +7,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of values' memory that tasks access, given by their operands. A task without operands accesses the whole
@@ -28,7 +29,7 @@ final class Footprints {
         }
     }
 
-    private boolean isPartial(List<@org.jspecify.annotations.Nullable Arg> args) {
+    private boolean isPartial(List<@Nullable Arg> args) {
         for (Arg arg : args) {
             if (arg != null && arg.value() >= 0 && !arg.isWhole(values)) {
                 return true;
@@ -92,7 +93,7 @@ final class Footprints {
         return parts;
     }
 
-    private void collect(List<@org.jspecify.annotations.Nullable Arg> args, int memory, List<Arg> parts) {
+    private void collect(List<@Nullable Arg> args, int memory, List<Arg> parts) {
         for (Arg arg : args) {
             if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
                 parts.add(arg);

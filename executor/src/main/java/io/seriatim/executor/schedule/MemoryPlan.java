@@ -11,11 +11,14 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,7 +121,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             this.footprints = new Footprints(tasks, values);
             this.offsets = new long[values.size()];
             this.temporaries = new long[tasks.size()][];
-            this.ending = new ArrayList<>(java.util.Collections.nCopies(tasks.size() + 1, null));
+            this.ending = new ArrayList<>(Collections.nCopies(tasks.size() + 1, null));
             Arrays.fill(offsets, -1);
         }
 
@@ -191,7 +194,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                     : -1;
             if (given >= 0) {
                 offsets[memory] = offsets[given];
-                java.util.Objects.requireNonNull(ending.get(lifetimes.last(given) + 1))
+                Objects.requireNonNull(ending.get(lifetimes.last(given) + 1))
                         .removeIf(memoryAt -> memoryAt == given);
                 taken++;
             } else {
@@ -212,7 +215,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
          */
         private int[] beginning(int index, int memory) {
             Ancestors order = ancestors;
-            return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index),
+            return IntStream.concat(IntStream.of(index),
                     Arrays.stream(lifetimes.users()[memory])
                             .filter(user -> user > index && order != null && !order.precedes(index, user)
                                     && graph.writers(memory).contains(user)))

@@ -31,6 +31,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -164,7 +165,7 @@ class ElementwiseGroupsTest {
             return Internals.compiled(plan, executor.scope(), x(0, rows, width, false)).tasks().stream()
                     .flatMap(task -> task instanceof Task.Compute compute
                             ? compute.stages().stream()
-                            : java.util.stream.Stream.of())
+                            : Stream.of())
                     .map(Stage::computation).filter(Chain.class::isInstance).map(Chain.class::cast).toList();
         }
     }

@@ -1,3 +1,5 @@
 /** Tests of traces and reports. */
-@org.jspecify.annotations.NullMarked
+@NullMarked
 package io.seriatim.executor.trace;
+
+import org.jspecify.annotations.NullMarked;

@@ -6,6 +6,7 @@ import io.seriatim.graph.program.Attribute;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Attributes of operations in framework.proto: OpDesc.Attr and Scalar. */
 final class AttributeCodec {
@@ -81,7 +82,7 @@ final class AttributeCodec {
         return true;
     }
 
-    private static @org.jspecify.annotations.Nullable Attribute value(Raw raw) {
+    private static @Nullable Attribute value(Raw raw) {
         return switch (raw.type) {
             case 0 -> new Attribute.Int(raw.int32);
             case 1 -> new Attribute.Real(raw.real);

@@ -1,5 +1,7 @@
 package io.seriatim.graph.op;
 
+import java.util.Arrays;
+
 /**
  * Spreads a seed over the state of a generator, as C++'s std::seed_seq does (ISO C++ [rand.util.seedseq]) and
  * std::mersenne_twister_engine uses it.
@@ -33,7 +35,7 @@ final class SeedSequence {
 
     private void generate(int[] out) {
         int n = out.length;
-        java.util.Arrays.fill(out, 0x8b8b8b8b);
+        Arrays.fill(out, 0x8b8b8b8b);
         int s = seeds.length;
         int t = n >= 623 ? 11 : n >= 68 ? 7 : n >= 39 ? 5 : n >= 7 ? 3 : (n - 1) / 2;
         int p = (n - t) / 2;

@@ -4,6 +4,7 @@ import io.seriatim.graph.util.Utf8;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -268,7 +269,7 @@ public final class Block {
     /** Puts the variables in the order in which Paddle writes them. */
     public void sortVars() {
         List<VarDesc> sorted = new ArrayList<>(vars.values());
-        sorted.sort(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER));
+        sorted.sort(Comparator.comparing(VarDesc::name, Utf8.ORDER));
         program.modified();
         vars.clear();
         sorted.forEach(this::put);

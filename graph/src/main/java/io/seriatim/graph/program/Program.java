@@ -3,6 +3,7 @@ package io.seriatim.graph.program;
 import io.seriatim.graph.util.Utf8;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -203,7 +204,7 @@ public final class Program {
     public List<VarDesc> persistables() {
         return blocks.stream().flatMap(block -> block.vars().stream()).filter(VarDesc::isPersistable)
                 .filter(desc -> desc.type().tensorType() != null)
-                .sorted(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER))
+                .sorted(Comparator.comparing(VarDesc::name, Utf8.ORDER))
                 .toList();
     }
 

@@ -1,7 +1,9 @@
 package io.seriatim.graph.program;
 
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Programs for evaluation. */
@@ -43,7 +45,7 @@ final class Prune {
         boolean has = op.attribute("is_test") != null || OperationTypes.system().hasAttribute(op.type(), "is_test");
         OpDesc changed = has ? op.with("is_test", true) : op;
         if (changed.type().equals("batch_norm") && changed.outputs().containsKey("ReserveSpace")) {
-            java.util.Map<String, List<String>> outputs = new java.util.LinkedHashMap<>(changed.outputs());
+            Map<String, List<String>> outputs = new LinkedHashMap<>(changed.outputs());
             outputs.remove("ReserveSpace");
             changed = changed.with(changed.inputs(), outputs);
         }

@@ -15,6 +15,7 @@ import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -204,10 +205,10 @@ class InferenceModelsTest {
 
     @Test
     void saysWhatIsMissing() throws IOException {
-        assertThrows(java.nio.file.NoSuchFileException.class, () -> InferenceModels.load(folder.resolve("nothing")));
+        assertThrows(NoSuchFileException.class, () -> InferenceModels.load(folder.resolve("nothing")));
         ProgramFiles.write(folder.resolve("half.pdmodel"),
                 InferenceModels.export(doubling(), List.of("x"), List.of("y")));
-        java.nio.file.NoSuchFileException e = assertThrows(java.nio.file.NoSuchFileException.class,
+        NoSuchFileException e = assertThrows(NoSuchFileException.class,
                 () -> InferenceModels.load(folder.resolve("half")));
         assertTrue(String.valueOf(e.getMessage())
                 .endsWith("half.pdiparams: the values of 1 persistable variables, such as 'w', should be there"));

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class SoftReluTest {
@@ -50,7 +51,7 @@ class SoftReluTest {
                 network.main().global().ops().stream().map(op -> op.type()).toList());
     }
 
-    private static Value assertNotNullValue(@org.jspecify.annotations.Nullable Value value) {
+    private static Value assertNotNullValue(@Nullable Value value) {
         assertNotNull(value);
         return Objects.requireNonNull(value);
     }

@@ -10,6 +10,7 @@ import io.seriatim.engine.OpKind;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
@@ -174,7 +175,7 @@ final class ArrayOps {
         boolean in = !target.place().isHost();
         Stream stream = in ? target.copyIn() : source.copyOut();
         String name = in ? "copy to " + target.place() : "copy from " + source.place();
-        Touched touched = Touched.of(List.of(from), List.of(to), io.seriatim.tensor.computation.Copy.PLAIN);
+        Touched touched = Touched.of(List.of(from), List.of(to), Copy.PLAIN);
         Tensor read = from.tensor();
         Tensor write = to.tensor();
         OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
@@ -229,7 +230,7 @@ final class ArrayOps {
             Var... more) {
         List<Tensor> inputs = reads.stream().map(NDArray::tensor).toList();
         List<Tensor> outputs = writes.stream().map(NDArray::tensor).toList();
-        Touched touched = Touched.of(reads, writes, io.seriatim.tensor.computation.Copy.PLAIN);
+        Touched touched = Touched.of(reads, writes, Copy.PLAIN);
         touched.declare(op, more).push(() -> {
             touched.observe(name);
             try {

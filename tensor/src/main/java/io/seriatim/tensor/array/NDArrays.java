@@ -9,6 +9,9 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.EngineStats;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Concatenation;
@@ -189,7 +192,7 @@ public final class NDArrays {
     NDArray constant(double value, DType dtype, Placement where) {
         if (where.place().isHost()) {
             Tensor tensor = new Tensor(memory(dtype.bytes(), where), 0, TensorSpec.of(dtype));
-            io.seriatim.tensor.Doubles.set(tensor.memory(), dtype, 0, value);
+            Doubles.set(tensor.memory(), dtype, 0, value);
             return onHost(tensor);
         }
         NDArray array = allocate("constant", TensorSpec.of(dtype), where);
@@ -223,7 +226,7 @@ public final class NDArrays {
      */
     public NDArray of(float[] values, long... shape) {
         Tensor tensor = host(DType.FLOAT32, values.length, shape);
-        io.seriatim.tensor.Floats.store(tensor, 0, values, 0, values.length);
+        Floats.store(tensor, 0, values, 0, values.length);
         return placed(tensor);
     }
 
@@ -238,7 +241,7 @@ public final class NDArrays {
      */
     public NDArray of(double[] values, long... shape) {
         Tensor tensor = host(DType.FLOAT64, values.length, shape);
-        io.seriatim.tensor.Doubles.store(tensor, 0, values, 0, values.length);
+        Doubles.store(tensor, 0, values, 0, values.length);
         return placed(tensor);
     }
 
@@ -253,7 +256,7 @@ public final class NDArrays {
      */
     public NDArray of(long[] values, long... shape) {
         Tensor tensor = host(DType.INT64, values.length, shape);
-        io.seriatim.tensor.Longs.store(tensor, 0, values, 0, values.length);
+        Longs.store(tensor, 0, values, 0, values.length);
         return placed(tensor);
     }
 
@@ -268,9 +271,9 @@ public final class NDArrays {
         Tensor tensor = host(values.dtype(), Math.toIntExact(values.shape().size()),
                 values.shape().rank() == 0 ? new long[0] : values.shape().dims());
         if (values.dtype().arithmetic() == DType.INT64) {
-            io.seriatim.tensor.Longs.store(tensor, 0, values.toLongArray(), 0, (int) values.shape().size());
+            Longs.store(tensor, 0, values.toLongArray(), 0, (int) values.shape().size());
         } else {
-            io.seriatim.tensor.Doubles.store(tensor, 0, values.toDoubleArray(), 0,
+            Doubles.store(tensor, 0, values.toDoubleArray(), 0,
                     (int) values.shape().size());
         }
         return placed(tensor);

@@ -4,6 +4,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,7 @@ public record GatherNd() implements Computation {
                 "the last dimension of the indices must be up to the %d dimensions of x", x.rank());
         int depth = (int) indices.dim(-1);
         Shape places = indices.slice(0, indices.rank() - 1);
-        long[] dims = java.util.Arrays.copyOf(places.dims(), places.rank() + x.rank() - depth);
+        long[] dims = Arrays.copyOf(places.dims(), places.rank() + x.rank() - depth);
         for (int i = depth; i < x.rank(); i++) {
             dims[places.rank() + i - depth] = x.dim(i);
         }

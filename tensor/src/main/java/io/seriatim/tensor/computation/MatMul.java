@@ -5,6 +5,8 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -74,7 +76,7 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
                             + " do not broadcast",
                     e);
         }
-        long[] dims = java.util.Arrays.copyOf(batch.dims(), batch.rank() + (vectorX ? 0 : 1) + (vectorY ? 0 : 1));
+        long[] dims = Arrays.copyOf(batch.dims(), batch.rank() + (vectorX ? 0 : 1) + (vectorY ? 0 : 1));
         int at = batch.rank();
         if (!vectorX) {
             dims[at++] = m;
@@ -100,7 +102,7 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
             return List.of();
         }
         int rank = out.shape().rank();
-        List<Split> splits = new java.util.ArrayList<>();
+        List<Split> splits = new ArrayList<>();
         for (int axis = 0; axis < rank; axis++) {
             int[] axes = new int[arguments.length];
             for (int i = 2; i < axes.length; i++) {
@@ -116,7 +118,7 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
             if (out.shape().dim(axis) > 1) {
                 // A single row is multiplied in another order.
                 boolean rows = axis >= rank - 2 || y.shape().rank() == 2;
-                splits.add(new Split(java.util.Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
+                splits.add(new Split(Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
             }
         }
         // With 16 bits it takes longer to bring operands into pairs of numbers than to multiply: the larger one is

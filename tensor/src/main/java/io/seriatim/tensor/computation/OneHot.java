@@ -4,6 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,7 @@ public record OneHot(long depth, DType dtype) implements Computation {
         TensorSpec indices = in.get(0, "indices");
         in.whole(indices, "indices");
         in.require(depth > 0, "the depth must be 1 or more, but is %d", depth);
-        long[] dims = java.util.Arrays.copyOf(indices.shape().dims(), indices.shape().rank() + 1);
+        long[] dims = Arrays.copyOf(indices.shape().dims(), indices.shape().rank() + 1);
         dims[dims.length - 1] = depth;
         return new TensorSpec[]{TensorSpec.of(dtype, dims)};
     }

@@ -6,6 +6,8 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +70,7 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
             reduced[shape.axis(axis)] = true;
         }
         if (axes.isEmpty()) {
-            java.util.Arrays.fill(reduced, true);
+            Arrays.fill(reduced, true);
         }
         return reduced;
     }
@@ -87,7 +89,7 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
         }
         boolean logic = function == Function.ALL || function == Function.ANY;
         return new TensorSpec[]{
-                TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(java.util.Arrays.copyOf(dims, rank)))};
+                TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(Arrays.copyOf(dims, rank)))};
     }
 
     /** Along the axes before the reduced ones: views that are not dense would be summed in another order. */
@@ -98,7 +100,7 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
             return List.of();
         }
         boolean[] reduced = reduced(x.shape());
-        List<Split> splits = new java.util.ArrayList<>();
+        List<Split> splits = new ArrayList<>();
         for (int axis = 0; axis < reduced.length && !reduced[axis]; axis++) {
             if (x.shape().dim(axis) > 1) {
                 splits.add(Split.of(axis, axis));

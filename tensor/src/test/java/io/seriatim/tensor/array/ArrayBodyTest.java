@@ -12,6 +12,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.OperationFailedException;
 import io.seriatim.engine.Var;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.util.List;
@@ -38,7 +39,7 @@ class ArrayBodyTest {
     }
 
     private static void store(Tensor tensor, float... values) {
-        io.seriatim.tensor.Floats.store(tensor, 0, values, 0, values.length);
+        Floats.store(tensor, 0, values, 0, values.length);
     }
 
     private static float[] reversed(float[] values) {

@@ -10,6 +10,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.device.SimOptions;
 import io.seriatim.engine.Engine;
+import io.seriatim.engine.Lane;
 import io.seriatim.engine.OperationFailedException;
 import io.seriatim.tensor.DType;
 import java.io.File;
@@ -18,12 +19,14 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -166,7 +169,7 @@ class NDArrayTest {
     @Test
     void devicesReadWhatTheHostWritesInTurn() throws InterruptedException {
         try (Devices devices = Devices.builder().build();
-                Engine engine = Engine.builder().workers(io.seriatim.engine.Lane.CPU, 3).build()) {
+                Engine engine = Engine.builder().workers(Lane.CPU, 3).build()) {
             NDArrays nd = NDArrays.on(engine, devices);
             NDArray a = nd.zeros(10);
             NDArray left = a.copyTo(Place.sim(0));
@@ -210,10 +213,10 @@ class NDArrayTest {
         }
     }
 
-    private static void assertMessage(org.junit.jupiter.api.function.Executable call, String... parts) {
+    private static void assertMessage(Executable call, String... parts) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call);
         for (String part : parts) {
-            assertTrue(String.valueOf(e.getMessage()).toLowerCase(java.util.Locale.ROOT).contains(part),
+            assertTrue(String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT).contains(part),
                     () -> "'" + part + "' is not in: " + e.getMessage());
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.AllFinite;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class AllFiniteTest {
             for (int i = 0; i < bytes.length; i++) {
                 // Many exponents are all ones, or nearly.
                 byte bits = random.nextInt(3) == 0 ? (byte) (random.nextBoolean() ? 0x7f : 0xff) : bytes[i];
-                tensor.memory().set(java.lang.foreign.ValueLayout.JAVA_BYTE, tensor.offset() + i, bits);
+                tensor.memory().set(ValueLayout.JAVA_BYTE, tensor.offset() + i, bits);
             }
             double[] values = tensor.toDoubleArray();
             boolean expected = Arrays.stream(values).allMatch(Double::isFinite);

@@ -11,6 +11,7 @@ import io.seriatim.tensor.computation.MatMul;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,7 +113,7 @@ class BatchedViewsTest {
         int rank = dims.length;
         long[] whole = dims.clone();
         whole[random.nextInt(rank)] += random.nextInt(4);
-        int[] order = java.util.stream.IntStream.range(0, rank).toArray();
+        int[] order = IntStream.range(0, rank).toArray();
         for (int i = random.nextBoolean() ? rank - 1 : 0; i > 0; i--) {
             int other = random.nextInt(i + 1);
             int moved = order[i];

@@ -18,6 +18,7 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -147,14 +148,14 @@ class FastFunctionsTest {
         for (DType dtype : FLOATS) {
             for (int n : new int[]{1, 40, 3000}) {
                 double[] values = new double[n];
-                java.util.Arrays.fill(values, infinite);
+                Arrays.fill(values, infinite);
                 Tensor dy = Tensor.of(dtype, values, n);
                 Tensor zeros = Tensor.of(dtype, new double[n], n);
                 for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.SIGMOID,
                         Unary.Function.TANH)) {
                     double[] dx = KernelRun.run(Kernels.system(), new UnaryGrad(function, 0, 0), null, zeros, dy)[0]
                             .toDoubleArray();
-                    assertEquals(0, java.util.Arrays.stream(dx).filter(Double::isFinite).count(),
+                    assertEquals(0, Arrays.stream(dx).filter(Double::isFinite).count(),
                             function + " " + dtype + " " + n);
                 }
             }

@@ -8,9 +8,11 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.onednn.OneDnn;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assertions;
 
 /** Compares the kernels that are used with the portable ones, over awkward shapes and values. */
 final class FastKernels {
@@ -51,7 +53,7 @@ final class FastKernels {
             // A leading -5 asks for positive values, as variances are.
             boolean positive = dims.length > 0 && dims[0] == -5;
             inputs[i] = positive
-                    ? positive(one.dtype(), java.util.Arrays.copyOfRange(dims, 1, dims.length))
+                    ? positive(one.dtype(), Arrays.copyOfRange(dims, 1, dims.length))
                     : random(one.dtype(), i, dims);
         }
         return inputs;
@@ -59,7 +61,7 @@ final class FastKernels {
 
     static Tensor positive(DType dtype, long[] dims) {
         double[] values = random(dtype, 9, dims).toDoubleArray();
-        return Tensor.of(dtype, java.util.Arrays.stream(values).map(v -> 0.5 + v * v).toArray(), dims);
+        return Tensor.of(dtype, Arrays.stream(values).map(v -> 0.5 + v * v).toArray(), dims);
     }
 
     static Tensor random(DType dtype, int salt, long[] dims) {
@@ -91,7 +93,7 @@ final class FastKernels {
             portable = KernelRun.run(Kernels.portable(), one.computation(), inputs);
         } catch (IllegalArgumentException e) {
             // What one refuses the other must refuse too.
-            IllegalArgumentException other = org.junit.jupiter.api.Assertions.assertThrows(
+            IllegalArgumentException other = Assertions.assertThrows(
                     IllegalArgumentException.class,
                     () -> KernelRun.run(Kernels.system(), one.computation(), inputs));
             assertEquals(e.getClass(), other.getClass());

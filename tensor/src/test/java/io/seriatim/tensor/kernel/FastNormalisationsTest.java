@@ -26,6 +26,7 @@ import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -176,7 +177,7 @@ class FastNormalisationsTest {
     void longSumsOfColumnsKeepTheirDigits() {
         int rows = 200_000;
         float[] values = new float[rows * 3];
-        java.util.Arrays.fill(values, 0.1f);
+        Arrays.fill(values, 0.1f);
         Tensor x = Tensor.of(values, rows, 3);
         double[] sums = KernelRun.run(Kernels.system(), new Reduction(Reduction.Function.SUM, List.of(0), false), x)[0]
                 .toDoubleArray();

@@ -33,6 +33,7 @@ import io.seriatim.tensor.computation.network.CrossEntropy;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.onednn.OneDnn;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -251,7 +252,7 @@ class KernelsTest {
                         Tensor.of(dtype, new double[3000], 3000), Tensor.of(dtype, new double[6], 2, 3))) {
                     KernelRun.into(Kernels.system(), new Fill(value), new Tensor[]{whole});
                     double[] expected = new double[(int) whole.shape().size()];
-                    java.util.Arrays.fill(expected, value);
+                    Arrays.fill(expected, value);
                     String what = value + " in " + whole.spec();
                     assertArrayEquals(Tensor.of(dtype, expected, whole.shape().dims()).toDoubleArray(),
                             whole.toDoubleArray(), what);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.BinaryGrad;
 import io.seriatim.tensor.computation.Gather;
@@ -258,7 +259,7 @@ class NumericGradientTest {
         }
 
         @Override
-        public io.seriatim.tensor.TensorSpec[] infer(io.seriatim.tensor.@Nullable TensorSpec... inputs) {
+        public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
             return of.infer(inputs);
         }
     }

@@ -25,6 +25,7 @@ import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.Window;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,7 +68,7 @@ class OperandChecksTest {
     void imagesHaveOneToThreeSpatialDimensions(int spatial) {
         Window window = Window.of(spatial, 1, 0);
         TensorSpec images = floats(dims(spatial + 2, 2));
-        List<Long> each = java.util.Collections.nCopies(spatial, 2L);
+        List<Long> each = Collections.nCopies(spatial, 2L);
         String rule = "one to three spatial dimensions, but there are " + spatial;
         refuses(new Convolution(window, 1, false, List.of()), List.of(images, images), rule);
         refuses(new ConvolutionGradInput(window, 1, each), List.of(images, images), rule);

@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -240,7 +241,7 @@ class BatchesTest {
                 () -> new Split(new Numbers(3), new TextWindows(Tokens.of(IntStream.range(0, 9).toArray()), 2)));
     }
 
-    private static String message(org.junit.jupiter.api.function.Executable action) {
+    private static String message(Executable action) {
         return String.valueOf(assertThrows(IllegalArgumentException.class, action).getMessage());
     }
 }

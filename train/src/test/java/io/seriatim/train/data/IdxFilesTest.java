@@ -11,6 +11,7 @@ import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -146,7 +147,7 @@ class IdxFilesTest {
         requireMessage(IMAGES
                 + ", byte 3: an IDX file of unsigned bytes with 3 dimensions begins with 00 00 08 03, but this one "
                 + "does not");
-        Files.write(images, "<html>".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        Files.write(images, "<html>".getBytes(StandardCharsets.US_ASCII));
         requireMessage(IMAGES + ", byte 0: an IDX file");
         Files.write(images, new byte[0]);
         requireMessage(IMAGES + ", byte 0: the file is empty");

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class VocabularyTest {
     @Test
@@ -72,7 +73,7 @@ class VocabularyTest {
         assertTrue(message(() -> Tokens.of(-1)).contains("at 0 is -1"));
     }
 
-    private static String message(org.junit.jupiter.api.function.Executable action) {
+    private static String message(Executable action) {
         return String.valueOf(assertThrows(IllegalArgumentException.class, action).getMessage());
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
 
 class SmoothingTest {
@@ -50,11 +51,11 @@ class SmoothingTest {
     @Test
     void numbersHaveFewDigits() {
         assertEquals(List.of("1.234", "12.35", "0.123", "0.000", "12,346", "1.23e-04", "NaN", "−∞"),
-                java.util.stream.DoubleStream
+                DoubleStream
                         .of(1.2344, 12.3456, 0.12346, 0, 12345.6, 1.234e-4, Double.NaN, Double.NEGATIVE_INFINITY)
                         .mapToObj(value -> Numbers.value(Chart.Unit.NUMBER, value)).toList());
         assertEquals("98.76 %", Numbers.value(Chart.Unit.SHARE, 0.98764));
         assertEquals(List.of("250 ms", "59.9 s", "2 min 3 s", "1 h 1 min"),
-                java.util.stream.DoubleStream.of(0.25, 59.9, 123, 3699).mapToObj(Numbers::duration).toList());
+                DoubleStream.of(0.25, 59.9, 123, 3699).mapToObj(Numbers::duration).toList());
     }
 }

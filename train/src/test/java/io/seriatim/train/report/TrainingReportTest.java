@@ -20,11 +20,13 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
+import org.xml.sax.SAXException;
 
 class TrainingReportTest {
     private static final String NASTY = "]]></script><b onload='x' a=\"y\">&\u0000\uD800";
@@ -73,7 +75,7 @@ class TrainingReportTest {
         try {
             return DocumentBuilderFactory.newInstance().newDocumentBuilder()
                     .parse(new ByteArrayInputStream(page.getBytes(StandardCharsets.UTF_8)));
-        } catch (javax.xml.parsers.ParserConfigurationException | org.xml.sax.SAXException e) {
+        } catch (ParserConfigurationException | SAXException e) {
             throw new IOException("the page is not well-formed: " + e.getMessage(), e);
         }
     }

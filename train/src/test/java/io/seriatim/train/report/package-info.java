@@ -1,3 +1,5 @@
 /** Tests of reports. */
-@org.jspecify.annotations.NullMarked
+@NullMarked
 package io.seriatim.train.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,6 @@
 package io.seriatim.device.internal.ffi;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +27,7 @@ public final class NativeMemory {
     static {
         Linker linker = Linker.nativeLinker();
         SymbolLookup library = WINDOWS
-                ? SymbolLookup.libraryLookup("ucrtbase", java.lang.foreign.Arena.global())
+                ? SymbolLookup.libraryLookup("ucrtbase", Arena.global())
                 : linker.defaultLookup();
         FunctionDescriptor two = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
                 ValueLayout.JAVA_LONG);

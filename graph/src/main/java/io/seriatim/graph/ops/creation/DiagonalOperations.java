@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
@@ -94,7 +95,7 @@ public final class DiagonalOperations {
                 Operand each = dout.rank() == dims.length - 2 ? dout.unsqueeze(dout.rank()) : dout;
                 long[] values = each.shape().dims();
                 values[values.length - 1] = diagonal.length();
-                dout = l.copy(each.expand(io.seriatim.tensor.Shape.of(values)));
+                dout = l.copy(each.expand(Shape.of(values)));
             }
             l.out("Input@GRAD", diagonal.put(l, dout).transpose(inverse(order)));
         }).register(registry);

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Indexes;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.GatherNd;
@@ -14,6 +15,7 @@ import io.seriatim.tensor.computation.ScatterNdAdd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /** Operations that take elements by index. Their gradients put them back, added up where an index is repeated. */
 public final class GatherOperations {
@@ -133,7 +135,7 @@ public final class GatherOperations {
     private static void takeAlongAxis(Operations registry) {
         alongAxis(registry,
                 Operation.define("take_along_axis").in("Input", "Index").out("Result")
-                        .required("Axis", io.seriatim.graph.program.Attribute.Int.class).infer(inference -> {
+                        .required("Axis", Attribute.Int.class).infer(inference -> {
                             requireAlongAxis(inference, "Input", "Index");
                             inference.set("Result", inference.dtype("Input"), inference.dims("Index"));
                         }),
@@ -160,7 +162,7 @@ public final class GatherOperations {
     }
 
     private static void alongAxis(Operations registry, Operation.Builder take, String signature, String in, String out,
-            java.util.function.ToIntFunction<Attrs> axis) {
+            ToIntFunction<Attrs> axis) {
         take.lower(l -> l.out(out, l.run(new TakeAlongAxis(axis.applyAsInt(l.attrs())), l.in(in), l.in("Index"))))
                 .grad(signature);
         take.gradOperation(signature, null).shapesOnly(in).lower(l -> {

@@ -9,6 +9,7 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -52,7 +53,7 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
         long m = left.dim(transposeX ? -1 : -2);
         long n = right.dim(transposeY ? -2 : -1);
         Shape batch = left.slice(0, left.rank() - 2).broadcast(right.slice(0, right.rank() - 2));
-        long[] dims = java.util.Arrays.copyOf(batch.dims(), batch.rank() + 2);
+        long[] dims = Arrays.copyOf(batch.dims(), batch.rank() + 2);
         dims[batch.rank()] = m;
         dims[batch.rank() + 1] = n;
         return l.reshape(dout, dims);

@@ -6,6 +6,7 @@ import io.seriatim.graph.ops.convolution.ConvolutionOperations;
 import io.seriatim.tensor.computation.Binary.Function;
 import io.seriatim.tensor.computation.Reduction;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,7 +100,7 @@ final class NormSecondGradient {
     /** The gradient of the scale, [1, c, 1...] if the scale is that. */
     Operand scale(@Nullable Operand ddx) {
         Operand products = ddx == null ? l.fill(0, x.spec()) : times(times(ddx, centred(dy)), inverse);
-        List<Integer> others = java.util.stream.IntStream.range(0, x.rank()).filter(axis -> axis != 1).boxed().toList();
+        List<Integer> others = IntStream.range(0, x.rank()).filter(axis -> axis != 1).boxed().toList();
         return l.run(new Reduction(Reduction.Function.SUM, others, true), products);
     }
 

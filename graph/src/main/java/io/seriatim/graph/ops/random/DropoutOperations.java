@@ -16,6 +16,7 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Dropout;
 import io.seriatim.tensor.computation.DropoutGrad;
 import io.seriatim.tensor.computation.Where;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ public final class DropoutOperations {
             PaddleDraws draws = RandomOperations.draws(shared, seed == null ? fixed : seed.toLongArray()[0]);
             Tensor to = Objects.requireNonNull(out.getFirst());
             Elements.write(draws.kept(Math.toIntExact(to.shape().size()), probability), to);
-        }, java.util.Collections.<@Nullable Operand>singletonList(given), List.of(mask));
+        }, Collections.<@Nullable Operand>singletonList(given), List.of(mask));
         return mask;
     }
 

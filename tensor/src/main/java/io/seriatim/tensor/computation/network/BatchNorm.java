@@ -4,6 +4,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +59,7 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         int[] axes = new int[arguments.length];
-        java.util.Arrays.fill(axes, 1, 5, Split.WHOLE);
+        Arrays.fill(axes, 1, 5, Split.WHOLE);
         return training ? List.of() : List.of(Split.of(axes));
     }
 }

@@ -4,7 +4,9 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,7 +68,7 @@ public record LayerNormGrad(LayerNorm forward) implements Computation {
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];
         int inputs = 4 + (forward.scale() ? 1 : 0);
-        boolean summed = java.util.Arrays.stream(arguments).skip(inputs + 1).anyMatch(java.util.Objects::nonNull);
+        boolean summed = Arrays.stream(arguments).skip(inputs + 1).anyMatch(Objects::nonNull);
         if (x == null || summed || x.shape().axis(forward.axis()) == 0) {
             return List.of();
         }

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.PostOp;
@@ -45,7 +46,7 @@ final class PortableConvolution {
             for (int i = convolution.bias() ? 3 : 2; i < last; i++) {
                 TensorSpec spec = Objects.requireNonNull(arguments[i]);
                 extra[i] = Image.of(new TensorSpec(spec.dtype(), out.shape(),
-                        io.seriatim.tensor.Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
+                        Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
             }
         }
 

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -156,12 +157,12 @@ final class PortableIndex {
                 case FLOAT32 -> {
                     float[] a = context.floats(0);
                     float[] b = context.floats(1);
-                    io.seriatim.tensor.Floats.load(from.memory(), from.dtype(), in, 1, a, 0, length);
-                    io.seriatim.tensor.Floats.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    Floats.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                    Floats.load(to.memory(), to.dtype(), out, 1, b, 0, length);
                     for (int j = 0; j < length; j++) {
                         b[j] += a[j];
                     }
-                    io.seriatim.tensor.Floats.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    Floats.store(to.memory(), to.dtype(), out, 1, b, 0, length);
                 }
                 case FLOAT64 -> {
                     double[] a = context.doubles(0);

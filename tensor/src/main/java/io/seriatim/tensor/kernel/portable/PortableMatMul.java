@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Shape;
@@ -88,7 +89,7 @@ final class PortableMatMul extends PortableKernel {
     private static long[] leading(TensorSpec spec, int matrixRank, Shape batch) {
         int rank = Math.max(0, spec.shape().rank() - matrixRank);
         TensorSpec part = new TensorSpec(spec.dtype(), spec.shape().slice(0, rank),
-                io.seriatim.tensor.Layout.strided(Arrays.copyOf(spec.strides(), rank)));
+                Layout.strided(Arrays.copyOf(spec.strides(), rank)));
         // A part of a row-major tensor is not row-major itself: its strides are taken as they are.
         long[] own = Arrays.copyOf(spec.strides(), rank);
         long[] strides = new long[batch.rank()];

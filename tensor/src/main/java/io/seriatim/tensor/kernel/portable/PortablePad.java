@@ -9,6 +9,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.PadGrad;
 import io.seriatim.tensor.kernel.Kernel;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -102,7 +103,7 @@ final class PortablePad {
         int size = Math.toIntExact(dx.shape().size());
         return PortableKernel.of((all, context) -> {
             double[] sums = context.doubleArray(size);
-            java.util.Arrays.fill(sums, 0, size, 0);
+            Arrays.fill(sums, 0, size, 0);
             Tensor in = all.get(0);
             walk(sources, dy.strides(), dx.strides(), (from, to) -> {
                 if (to != CONSTANT) {

@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Shape;
@@ -335,7 +336,7 @@ final class PortableReduction {
                 strides[i] = own[at++];
             }
         }
-        return new TensorSpec(spec.dtype(), wide, io.seriatim.tensor.Layout.strided(strides));
+        return new TensorSpec(spec.dtype(), wide, Layout.strided(strides));
     }
 
     private static boolean needsResult(Reduction.Function function) {

@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.network.CrossEntropy;
 import io.seriatim.tensor.computation.network.CrossEntropyGrad;
+import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,8 +21,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CrossEntropyGradTest {
     private static final Kernels KERNELS = Kernels.portable();
 
-    private static void run(io.seriatim.tensor.kernel.Computation computation, Tensor... operands) {
-        var specs = java.util.Arrays.stream(operands).map(Tensor::spec).toArray(io.seriatim.tensor.TensorSpec[]::new);
+    private static void run(Computation computation, Tensor... operands) {
+        var specs = Arrays.stream(operands).map(Tensor::spec).toArray(TensorSpec[]::new);
         KERNELS.prepare(computation, Place.CPU, specs).run(operands, KernelContext.current());
     }
 
