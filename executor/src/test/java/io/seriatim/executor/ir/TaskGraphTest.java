@@ -14,6 +14,7 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -126,7 +127,7 @@ class TaskGraphTest {
         assertSame(new TreeSet<>(), set, 3 * size);
     }
 
-    private static void assertSame(TreeSet<Integer> expected, TaskSet set, int end) {
+    private static void assertSame(NavigableSet<Integer> expected, TaskSet set, int end) {
         assertArrayEquals(expected.stream().mapToInt(Integer::intValue).toArray(), set.toArray());
         assertArrayEquals(set.toArray(), set.stream().toArray());
         assertEquals(expected.size(), set.size());
