@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -24,6 +25,10 @@ class SourceLayoutTest {
             .compile("/\\*.*?\\*/|//[^\n]*|" + LITERAL.pattern(), Pattern.DOTALL);
     private static final Pattern QUALIFIED = Pattern
             .compile("(?<![\\w.])(?:[a-z][a-z0-9_]*\\.){2,}([A-Z]\\w*)(?![\\w]*\\s*;\\s*$)");
+
+    private static final Comparator<String> STATIC_FIRST = Comparator
+            .comparing((String line) -> !line.startsWith("import static "))
+            .thenComparing(line -> line.replace(";", ""));
 
     @Test
     void linesFitTheirColumns() throws IOException {
@@ -76,6 +81,18 @@ class SourceLayoutTest {
         boolean own = !code.contains("import " + qualified + ";")
                 && Pattern.compile("(?<![\\w.])" + name + "\\b").matcher(code).find();
         return imported || declared || own || Files.exists(file.resolveSibling(name + ".java"));
+    }
+
+    @Test
+    void importsAreSorted() throws IOException {
+        List<String> unsorted = new ArrayList<>();
+        for (Path file : sources()) {
+            List<String> imports = Files.readString(file).lines().filter(line -> line.startsWith("import ")).toList();
+            if (!imports.equals(imports.stream().sorted(STATIC_FIRST).toList())) {
+                unsorted.add(file.toString());
+            }
+        }
+        assertEquals(List.of(), unsorted, "static imports come first, and names are in the order of their characters");
     }
 
     private static List<Path> sources() throws IOException {
