@@ -374,7 +374,7 @@ class PlanPushTest {
             Map<String, NDArray> feeds = Map.of("table", table, "which", which);
             Scope scope = new Scope();
             assertThrows(IllegalStateException.class, scope::var);
-            refused(() -> plan.push(engine, scope, Map.of("table", table), Map.of()), "no array is given for 'which'");
+            refused(() -> plan.push(engine, scope, Map.of("table", table), Map.of()), "none is given for 'which'");
             refused(() -> plan.push(engine, scope, Map.of("table", table, "which", which, "z", out), Map.of()), "fed",
                     "[z]");
             refused(() -> plan.push(engine, scope, feeds, Map.of("table", out)), "fetched", "[table]");
