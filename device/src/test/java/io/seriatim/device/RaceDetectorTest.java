@@ -9,11 +9,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Deliberate races are detected, and correct schedules cause no false positives. */
 @Timeout(120)
+@Tag("slow")
 class RaceDetectorTest {
     private static final long SEED = 20261121;
     private static final int SCHEDULES = 100_000;

@@ -13,10 +13,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** shutdownNow fails pending operations, interrupts running ones, lets deletes run, and does not wait. */
 @EveryEngineWithWorkers
+@Tag("slow")
 class ShutdownTest extends EngineContract {
     private final AtomicInteger ran = new AtomicInteger();
     private final Body counts = ran::incrementAndGet;

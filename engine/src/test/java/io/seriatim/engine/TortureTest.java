@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Exhausted memory or stack neither loses an operation nor breaks an engine. Each program runs in a separate JVM. */
 @Timeout(value = 120, unit = TimeUnit.MINUTES)
+@Tag("slow")
 class TortureTest {
     private static final long PROCESSES = TestSupport.scaled(150, 1);
 

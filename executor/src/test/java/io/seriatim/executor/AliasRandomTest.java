@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Compares random programs whose variables share memory with a reference model of the memory, for all kinds of
  * execution.
  */
+@Tag("slow")
 class AliasRandomTest {
     private static final int RUNS = 4;
     private static final boolean FULL = Boolean.getBoolean("seriatim.full");

@@ -19,12 +19,14 @@ import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests how much memory runs use, when they free it, and that they free all of it. */
+@Tag("slow")
 class CollectorTest {
     private static final int WARM = 5;
     private static final int RUNS = 100;

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Training on several places computes the same as training on one place with the whole batch, except for rounding, and
  * all places keep the same parameters. The simulated devices detect races.
  */
+@Tag("slow")
 class DataParallelTest {
     private static final double TOLERANCE = 1e-5;
     private static final int ROWS = 12;

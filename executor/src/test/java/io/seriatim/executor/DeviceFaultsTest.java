@@ -29,6 +29,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests devices that run out of memory, and kernels that fail on a device: the message is correct, no variable is
  * partly updated, the next run works, and no resource leaks.
  */
+@Tag("slow")
 class DeviceFaultsTest {
     private static final Network NETWORK = Network.define(5, g -> {
         Value x = g.data("x", FLOAT32, -1, 8);

@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Networks that train on a device, or partly on a device, compute the same bits as on the host, under the race
  * detector.
  */
+@Tag("slow")
 class DeviceTrainingTest {
     private static final GoldenModels TRAINING = GoldenModels.read("training.npz");
     private static final GoldenModels DYNAMIC = GoldenModels.read("dynamic.npz");

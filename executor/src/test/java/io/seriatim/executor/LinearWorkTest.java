@@ -21,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The work of compiling a plan, which is counted, grows linearly with the program. If a step were quadratic, the
  * largest programs would take hours.
  */
+@Tag("slow")
 class LinearWorkTest {
     /** The work for an edge: the words of the window of ancestors, and the edge itself. */
     private static final int LOOKS = Ancestors.WINDOW / Long.SIZE + 1;

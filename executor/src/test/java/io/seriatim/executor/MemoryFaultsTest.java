@@ -22,11 +22,13 @@ import io.seriatim.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests runs on a device with too little memory. */
+@Tag("slow")
 class MemoryFaultsTest {
     private static final long LIMIT = 1 << 20;
 

@@ -8,12 +8,14 @@ import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@link PlanCheck} finds no violation in the plans of random programs and of PaddlePaddle programs. */
+@Tag("slow")
 class PlanCheckTest {
     private static final GoldenModels TRAINING = GoldenModels.read("training.npz");
     private static final GoldenModels INFERENCE = GoldenModels.read("inference.npz");

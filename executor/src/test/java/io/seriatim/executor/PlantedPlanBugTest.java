@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Injects bugs into plans. {@link PlanCheck} must detect all of them. The results of random programs or the race
  * detector must detect most of them, which shows that the other tests would notice such bugs.
  */
+@Tag("slow")
 class PlantedPlanBugTest {
     private static final String[] HOST = {"cpu"};
 

@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Random programs with branches, loops, lists and data-dependent shapes compute the same bits as the interpreter. */
+@Tag("slow")
 class RandomControlFlowTest {
     /** The number of rows of x, and n, for each run; some repeat. */
     private static final int[][] FEEDS = {{3, 2}, {3, 0}, {5, 3}, {3, 2}, {1, 1}};

@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** With any combination of disabled options, an executor computes the same bits as the interpreter. */
+@Tag("slow")
 class RandomOptionsTest {
     @ParameterizedTest
     @EnumSource(Collector.class)

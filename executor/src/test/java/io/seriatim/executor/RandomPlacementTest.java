@@ -8,6 +8,7 @@ import io.seriatim.engine.Lane;
 import java.time.Duration;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Random programs whose operations are distributed over the host and two simulated devices compute the same bits as the
  * interpreter, under the race detector.
  */
+@Tag("slow")
 class RandomPlacementTest {
     static final String[] PLACES = {"cpu", "sim:0", "sim:1"};
     private static final SimOptions SLOW = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000));

@@ -25,6 +25,7 @@ import io.seriatim.tensor.computation.MatMul;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Products of the steps of recurrent networks that have become one give what the steps would give, but for rounding.
  */
+@Tag("slow")
 class BatchTimeStepsTest {
     private static final int STEPS = 9;
     private static final int WIDTH = 8;

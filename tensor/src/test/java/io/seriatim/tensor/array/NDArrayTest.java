@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Arrays on all engines, on the host and on a simulated accelerator under its race detector. */
 @Timeout(60)
+@Tag("slow")
 class NDArrayTest {
     private static final float EXACT = 0;
 

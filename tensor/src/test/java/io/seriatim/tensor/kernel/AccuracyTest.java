@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * errors are listed in docs/operations.md, whose table this test writes with
  * {@code -Dseriatim.write-accuracy-table=true}.
  */
+@Tag("slow")
 class AccuracyTest {
     private static final long SEED = 20261122;
     private static final int IN_BINADE = 40;

@@ -22,12 +22,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Elementwise functions and their gradients by the kernels that are used, against the portable ones. */
+@Tag("slow")
 class FastFunctionsTest {
     @BeforeAll
     static void needsTheLibrary() {
