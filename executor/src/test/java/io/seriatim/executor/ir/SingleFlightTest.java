@@ -149,7 +149,8 @@ class SingleFlightTest {
     void aComputationThatNeedsItselfIsRefused() throws Exception {
         IllegalStateException refused = assertThrows(IllegalStateException.class,
                 () -> get("a", () -> again("a")));
-        assertTrue(String.valueOf(refused.getMessage()).contains("computation of a requires its own result"), refused::toString);
+        assertTrue(String.valueOf(refused.getMessage()).contains("computation of a requires its own result"),
+                refused::toString);
         assertEquals("later", get("a", () -> "later"));
     }
 
