@@ -375,9 +375,10 @@ class PlanPushTest {
             Scope scope = new Scope();
             assertThrows(IllegalStateException.class, scope::var);
             refused(() -> plan.push(engine, scope, Map.of("table", table), Map.of()), "none is given for 'which'");
-            refused(() -> plan.push(engine, scope, Map.of("table", table, "which", which, "z", out), Map.of()), "fed",
-                    "[z]");
-            refused(() -> plan.push(engine, scope, feeds, Map.of("table", out)), "fetched", "[table]");
+            refused(() -> plan.push(engine, scope, Map.of("table", table, "which", which, "z", out), Map.of()),
+                    "compile the plan with these feeds", "[z]");
+            refused(() -> plan.push(engine, scope, feeds, Map.of("table", out)),
+                    "compile the plan with these fetches", "[table]");
             refused(() -> plan.push(second, scope, feeds, Map.of(rows, out)), "another engine", "'table'");
             refused(() -> plan.push(engine, scope, List.of(table), List.of(out)), "[table, which]", "1 and 1");
             refused(() -> plan.push(engine, scope, List.of(table, which), List.of()), "[" + rows + "]", "2 and 0");
