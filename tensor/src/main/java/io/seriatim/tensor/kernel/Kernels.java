@@ -38,9 +38,19 @@ public final class Kernels {
     }
 
     private static final class OfProcess {
-        static final Kernels KERNELS = isPortableOnly() ? portable() : of(providers());
+        static final Kernels KERNELS = isPortableOnly() ? portable() : of(Providers.ALL.stream());
 
         private OfProcess() {
+        }
+    }
+
+    /** The providers, in the order of their ranks; looked up once, since each executor asks for them. */
+    private static final class Providers {
+        static final List<KernelProvider> ALL = ServiceLoader
+                .load(KernelProvider.class, KernelProvider.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get).sorted(Comparator.comparingInt(KernelProvider::rank)).toList();
+
+        private Providers() {
         }
     }
 
@@ -61,7 +71,7 @@ public final class Kernels {
     /** Loads libraries that {@link #system} needs in the background. */
     public static void loadAhead() {
         if (System.getProperty(PROPERTY, FAST).equals(FAST)) {
-            providers().forEach(KernelProvider::loadAhead);
+            Providers.ALL.forEach(KernelProvider::loadAhead);
         }
     }
 
@@ -71,18 +81,13 @@ public final class Kernels {
      * @return a new registry
      */
     public static Kernels portable() {
-        return of(providers().filter(provider -> provider.rank() == KernelProvider.REFERENCE));
+        return of(Providers.ALL.stream().filter(provider -> provider.rank() == KernelProvider.REFERENCE));
     }
 
     private static Kernels of(Stream<KernelProvider> providers) {
         Kernels kernels = new Kernels();
-        providers.sorted(Comparator.comparingInt(KernelProvider::rank)).forEach(provider -> provider.register(kernels));
+        providers.forEach(provider -> provider.register(kernels));
         return kernels;
-    }
-
-    private static Stream<KernelProvider> providers() {
-        return ServiceLoader.load(KernelProvider.class, KernelProvider.class.getClassLoader()).stream()
-                .map(ServiceLoader.Provider::get);
     }
 
     private static boolean isPortableOnly() {
