@@ -68,7 +68,7 @@ final class GuardedUnaryKernel implements Kernel {
     private GuardedUnaryKernel(Unary unary, TensorSpec x, List<BlockKernels> blocks) {
         this.unary = unary;
         this.size = x.shape().size();
-        this.isFloatExp = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32;
+        this.isFloatExp = isFloatExp(unary, x);
         this.blocks = blocks;
     }
 
@@ -84,14 +84,17 @@ final class GuardedUnaryKernel implements Kernel {
                 if (applied == null || added == null) {
                     return null;
                 }
-                boolean byReductions = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32
-                        && length > MOST_SCANNED;
+                boolean byReductions = isFloatExp(unary, x) && length > MOST_SCANNED;
                 DnnlKernel most = byReductions ? reductions.of(length, 0, Reduction.Function.MAX) : null;
                 DnnlKernel sumOfResults = byReductions ? reductions.of(length, 1, Reduction.Function.SUM) : null;
                 blocks.add(new BlockKernels((int) length, applied, added, most, sumOfResults));
             }
         }
         return new GuardedUnaryKernel(unary, x, List.copyOf(blocks));
+    }
+
+    private static boolean isFloatExp(Unary unary, TensorSpec x) {
+        return unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32;
     }
 
     @Override
