@@ -75,6 +75,7 @@ final class BatchQueue {
     private int coming;
     @GuardedBy("lock")
     private Epoch epoch = new Epoch(false);
+
     /** One pass through the data. Only operations access the mutable fields; the engine variable orders them. */
     static final class Epoch {
         private final boolean again;
