@@ -29,7 +29,12 @@ final class ExitProgram {
             case COMPLETION_MISSING -> engine.op("never").mutates(v).pushAsync(done -> running.countDown());
             default -> engine.op("never").mutates(v).push(() -> {
                 running.countDown();
-                never.await();
+                try {
+                    never.await();
+                } catch (InterruptedException e) {
+                    // By shutdownNow. A failure would be logged if the JVM still runs by then, and only then.
+                    Thread.currentThread().interrupt();
+                }
             });
         }
         running.await();
