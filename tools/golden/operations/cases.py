@@ -5,9 +5,11 @@ what `paddle.static.gradients` appends for seeded output gradients. An input is 
 the generator is seeded by the name of the case, so a case does not change when others are added.
 """
 import json
+import os
 import traceback
 import zlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Callable
 
 import numpy as np
@@ -21,6 +23,10 @@ WITHOUT_VALUE = {"XShape", "ReserveSpace", "Reserve", "DropoutState"}
 # What the global generator starts every run with: bernoulli and randperm draw from it, whatever their attributes.
 GENERATOR_SEED = 7
 CASES: dict[str, "Case"] = {}
+# How many drawn cases of an operation are committed.
+COMMITTED = 3
+# A folder for files with all drawn cases, or nothing for the committed files.
+EVERYTHING = os.environ.get("GOLDEN_OUT", "")
 paddle.enable_static()
 
 
@@ -56,6 +62,17 @@ def case(name, inputs, attributes=None, **options):
     if name in CASES:
         raise ValueError(f"case {name} is declared twice")
     CASES[name] = Case(name, inputs, attributes or {}, **options)
+
+
+def drawn(op, draw, count=20):
+    """`count` cases of an operation whose inputs and attributes are drawn: `draw(rng)` gives `(inputs, attributes)` or `(inputs, attributes, options)`.
+
+    The name of a case seeds its generator. The first COMMITTED cases belong to the committed file, all of them to the files for `mvn -Pgolden`.
+    """
+    for i in range(count if EVERYTHING else min(count, COMMITTED)):
+        name = f"{op}.drawn{i:02}"
+        inputs, attributes, *options = draw(np.random.default_rng(zlib.crc32(f"draw {name}".encode())))
+        case(name, inputs, attributes, **(options[0] if options else {}))
 
 
 def unknown(name, inputs, attributes, axes, **options):
@@ -272,6 +289,9 @@ def write(output, parts=(), more=None):
             if "/out/" in key and value.dtype.kind == "f" and not np.isfinite(value).all():
                 print("not finite:", key)
     if not parts:
+        if EVERYTHING:
+            output = Path(EVERYTHING) / output.name
+            output.parent.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(output, **entries)
         print(f"{len(chosen) - failures} cases, {output.stat().st_size} bytes")
     return failures > 0

@@ -8,21 +8,21 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The results of the real Paddle, operation by operation: made by tools/golden/operations. */
 public record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in,
         Map<String, Tensor> out) {
-    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
-            "operations-counts",
-            "operations-elementwise", "operations-indexes",
-            "operations-networks",
-            "operations-families", "operations-models", "operations-products", "operations-shapes");
+    /** A folder with more files, which {@code mvn -Pgolden} reads instead of the committed ones of the same name. */
+    private static final String FOLDER = System.getProperty("seriatim.golden", "");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */
@@ -35,12 +35,45 @@ public record GoldenOperations(String name, Program program, String meta, Map<St
     }
 
     static Map<String, Tensor> entries(String resource) {
+        return read(path(resource));
+    }
+
+    private static Path path(String resource) {
         try {
-            return Npz.read(Path.of(Objects.requireNonNull(GoldenOperations.class.getResource(resource)).toURI()));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return Path.of(Objects.requireNonNull(GoldenOperations.class.getResource(resource)).toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    private static Map<String, Tensor> read(Path file) {
+        try {
+            return Npz.read(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The files operations*.npz, by name. */
+    private static Collection<Path> files() {
+        Map<String, Path> files = new TreeMap<>(list(path("/golden/operations.npz").resolveSibling(".").normalize()));
+        if (!FOLDER.isEmpty()) {
+            Map<String, Path> more = list(Path.of(FOLDER));
+            if (more.isEmpty()) {
+                throw new IllegalStateException("no operations*.npz in " + FOLDER
+                        + ": make them with tools/golden/operations/all.sh " + FOLDER);
+            }
+            files.putAll(more);
+        }
+        return files.values();
+    }
+
+    private static Map<String, Path> list(Path folder) {
+        try (Stream<Path> paths = Files.list(folder)) {
+            return paths.filter(path -> path.getFileName().toString().matches("operations.*\\.npz"))
+                    .collect(Collectors.toMap(path -> path.getFileName().toString(), path -> path));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -63,7 +96,7 @@ public record GoldenOperations(String name, Program program, String meta, Map<St
 
     private static Map<String, GoldenOperations> load() {
         Map<String, Tensor> entries = new LinkedHashMap<>();
-        FILES.forEach(file -> entries.putAll(entries("/golden/" + file + ".npz")));
+        files().forEach(file -> entries.putAll(read(file)));
         Map<String, GoldenOperations> cases = new TreeMap<>();
         for (String key : entries.keySet()) {
             if (key.endsWith("/program")) {
