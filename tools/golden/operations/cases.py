@@ -18,7 +18,7 @@ from paddle.base import core, unique_name
 from paddle.base.framework import OpProtoHolder
 from paddle.base.proto import framework_pb2
 
-FLOATS = ("float16", "float32", "float64")
+FLOATS = ("float16", "float32", "float64", "complex64", "complex128")
 WITHOUT_VALUE = {"XShape", "ReserveSpace", "Reserve", "DropoutState"}
 # What the global generator starts every run with: bernoulli and randperm draw from it, whatever their attributes.
 GENERATOR_SEED = 7
@@ -113,6 +113,12 @@ def rand(*shape, low=-2.0, high=2.0, dtype="float32"):
     return draw
 
 
+def complexes(*shape, dtype="complex64"):
+    """Complex numbers with parts as `rand` gives them."""
+    part = "float32" if dtype == "complex64" else "float64"
+    return lambda rng: np.asarray(rand(*shape, dtype=part)(rng) + 1j * rand(*shape, dtype=part)(rng), dtype)
+
+
 def ints(*shape, low=0, high=10, dtype="int64"):
     return lambda rng: np.asarray(rng.integers(low, high, shape).astype(dtype))
 
@@ -134,12 +140,17 @@ def int32s(*numbers):
 
 
 def dtype_number(name):
-    return int(getattr(core.VarDesc.VarType, {"float32": "FP32", "float64": "FP64", "float16": "FP16", "bool": "BOOL"}.get(name, name.upper())))
+    return int(getattr(core.VarDesc.VarType, {"float32": "FP32", "float64": "FP64", "float16": "FP16", "bool": "BOOL", "complex64": "COMPLEX64", "complex128": "COMPLEX128"}.get(name, name.upper())))
 
 
 def _named(slot, drawn):
     base = slot.lower()
     return [(f"{base}{i}", a) for i, a in enumerate(drawn)] if isinstance(drawn, list) else [(base, drawn)]
+
+
+def _seed(rng, shape, dtype):
+    drawn = rng.uniform(-1.5, 1.5, shape)
+    return np.asarray((drawn + 1j * rng.uniform(-1.5, 1.5, shape) if dtype.startswith("complex") else drawn).astype(dtype))
 
 
 def _draw(rng, given):
@@ -229,7 +240,7 @@ class Build:
             if any(a not in (-1, b) for a, b in zip(target.shape, shape)) or len(target.shape) != len(shape):
                 d.desc.set_need_check_feed(False)
             given.append(d)
-            self.feeds[name] = np.asarray(rng.uniform(-1.5, 1.5, shape).astype(dtype))
+            self.feeds[name] = _seed(rng, shape, dtype)
         found = paddle.static.gradients(targets, [self.block.var(n) for n in wrt], given)
         found = [(n, g.name) for n, g in zip(wrt, found) if g is not None]
         if not found:

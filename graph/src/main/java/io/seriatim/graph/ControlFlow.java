@@ -175,7 +175,7 @@ final class ControlFlow {
         if (desc == null || desc.isTrained() || graph.flow().isStopped(value.name())) {
             return true;
         }
-        boolean flows = value.dtype().isFloating();
+        boolean flows = value.dtype().isDifferentiable();
         return block.ops().stream().anyMatch(op -> (flows && op.inputNames().contains(value.name()))
                 ? GradientPruning.carries(op)
                 : GradientReads.mayRead(block.program(), op, value.name()));

@@ -64,7 +64,7 @@ final class GradientFlow {
 
     private static boolean isReal(VarDesc desc) {
         VarType.TensorType tensor = desc.type().tensorType();
-        return tensor == null || DataTypes.find(tensor.dataType()) == null || tensor.dtype().isFloating();
+        return tensor == null || DataTypes.find(tensor.dataType()) == null || tensor.dtype().isDifferentiable();
     }
 
     /**

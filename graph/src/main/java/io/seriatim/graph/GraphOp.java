@@ -308,7 +308,7 @@ public final class GraphOp {
             VarDesc written = block.get(name);
             VarType.TensorType tensor = written.type().tensorType();
             boolean discrete = tensor != null && DataTypes.find(tensor.dataType()) != null
-                    && !tensor.dtype().isFloating();
+                    && !tensor.dtype().isDifferentiable();
             block.put(written.stopping(stops || discrete || stopped.contains(name) || written.stopsGradient()));
         }
         if (names.size() < op.outputNames().size()) {

@@ -23,7 +23,11 @@ public enum DType {
     /** Unsigned, 8 bits. */
     UINT8(1),
     /** One byte, 0 or 1. */
-    BOOL(1);
+    BOOL(1),
+    /** A complex number: real and imaginary part, each float32. */
+    COMPLEX64(8),
+    /** A complex number: real and imaginary part, each float64. */
+    COMPLEX128(16);
 
     private final int bytes;
     private final String label = name().toLowerCase(Locale.ROOT);
@@ -53,7 +57,7 @@ public enum DType {
     /**
      * Whether it is one of the four floating-point types.
      *
-     * @return false for whole numbers and bool
+     * @return false for whole numbers, bool and complex numbers
      */
     public boolean isFloating() {
         return switch (this) {
@@ -63,14 +67,47 @@ public enum DType {
     }
 
     /**
+     * Whether it is one of the two types of complex numbers.
+     *
+     * @return false for all others
+     */
+    public boolean isComplex() {
+        return this == COMPLEX64 || this == COMPLEX128;
+    }
+
+    /**
+     * Whether functions of such numbers have gradients.
+     *
+     * @return true for floating-point and complex types
+     */
+    public boolean isDifferentiable() {
+        return isFloating() || isComplex();
+    }
+
+    /**
+     * The type of the real and of the imaginary part of a complex type.
+     *
+     * @return float32 for complex64, float64 for complex128, all others themselves
+     */
+    public DType real() {
+        return switch (this) {
+            case COMPLEX64 -> FLOAT32;
+            case COMPLEX128 -> FLOAT64;
+            default -> this;
+        };
+    }
+
+    /**
      * The type in which kernels compute with it.
      *
-     * @return float32 for itself, float16 and bfloat16; float64 for itself; int64 for whole numbers and bool
+     * @return float32 for itself, float16 and bfloat16; float64 for itself; complex types for themselves; int64 for
+     * whole numbers and bool
      */
     public DType arithmetic() {
         return switch (this) {
             case FLOAT32, FLOAT16, BFLOAT16 -> FLOAT32;
             case FLOAT64 -> FLOAT64;
+            case COMPLEX64, COMPLEX128 -> this;
             default -> INT64;
         };
     }

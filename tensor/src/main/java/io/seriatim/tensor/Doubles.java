@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and double[], for float64 arithmetic. Conversions are those of a cast: to a
- * whole number towards zero, wrapping around; to bool 1 for everything but 0; to a smaller floating-point type to the
- * nearest, ties to even.
+ * Moves elements of any type between memory and double[], for float64 arithmetic. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything
+ * but 0; to a smaller floating-point type to the nearest, ties to even; of a complex number to its real part. What is
+ * written as a complex number gets the imaginary part 0.
  */
 public final class Doubles {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -113,6 +113,16 @@ public final class Doubles {
                     into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
                 }
             }
+            case COMPLEX64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(FLOAT, at + i * step);
+                }
+            }
+            case COMPLEX128 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(DOUBLE, at + i * step);
+                }
+            }
         }
     }
 
@@ -198,6 +208,18 @@ public final class Doubles {
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
                     memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (values[from + i] != 0 ? 1 : 0));
+                }
+            }
+            case COMPLEX64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(FLOAT, at + i * step, (float) values[from + i]);
+                    memory.set(FLOAT, at + i * step + Float.BYTES, 0f);
+                }
+            }
+            case COMPLEX128 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(DOUBLE, at + i * step, values[from + i]);
+                    memory.set(DOUBLE, at + i * step + Double.BYTES, 0d);
                 }
             }
         }
@@ -314,6 +336,8 @@ public final class Doubles {
             case INT64 -> memory.get(LONG, at);
             case UINT8 -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
             case BOOL -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
+            case COMPLEX64 -> memory.get(FLOAT, at);
+            case COMPLEX128 -> memory.get(DOUBLE, at);
         };
     }
 
@@ -341,6 +365,14 @@ public final class Doubles {
             case INT64 -> memory.set(LONG, at, (long) value);
             case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (long) value);
             case BOOL -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (value != 0 ? 1 : 0));
+            case COMPLEX64 -> {
+                memory.set(FLOAT, at, (float) value);
+                memory.set(FLOAT, at + Float.BYTES, 0f);
+            }
+            case COMPLEX128 -> {
+                memory.set(DOUBLE, at, value);
+                memory.set(DOUBLE, at + Double.BYTES, 0d);
+            }
         }
     }
 }

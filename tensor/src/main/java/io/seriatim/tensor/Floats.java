@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and float[], for float32 arithmetic: float32, float16 and bfloat16 are
- * computed in float[]. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for
- * everything but 0; to a smaller floating-point type to the nearest, ties to even.
+ * Moves elements of any type between memory and float[], for float32 arithmetic: float32, float16 and bfloat16 are computed in float[]. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything
+ * but 0; to a smaller floating-point type to the nearest, ties to even; of a complex number to its real part. What is
+ * written as a complex number gets the imaginary part 0.
  */
 public final class Floats {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -115,6 +115,16 @@ public final class Floats {
                     into[from + i] = (float) (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
                 }
             }
+            case COMPLEX64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(FLOAT, at + i * step);
+                }
+            }
+            case COMPLEX128 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (float) memory.get(DOUBLE, at + i * step);
+                }
+            }
         }
     }
 
@@ -202,6 +212,18 @@ public final class Floats {
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
                     memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (values[from + i] != 0 ? 1 : 0));
+                }
+            }
+            case COMPLEX64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(FLOAT, at + i * step, values[from + i]);
+                    memory.set(FLOAT, at + i * step + Float.BYTES, 0f);
+                }
+            }
+            case COMPLEX128 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(DOUBLE, at + i * step, values[from + i]);
+                    memory.set(DOUBLE, at + i * step + Double.BYTES, 0d);
                 }
             }
         }

@@ -144,7 +144,7 @@ public final class Npy {
     }
 
     private static void swap(Tensor tensor) {
-        int size = tensor.dtype().bytes();
+        int size = tensor.dtype().real().bytes();
         MemorySegment memory = tensor.buffer().declared().segment();
         for (long at = 0; at < memory.byteSize(); at += size) {
             for (int i = 0; i < size / 2; i++) {

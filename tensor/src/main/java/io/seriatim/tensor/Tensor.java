@@ -143,6 +143,44 @@ public final class Tensor implements AutoCloseable {
         return tensor;
     }
 
+    /**
+     * A complex64 tensor of the host's memory.
+     *
+     * @param parts
+     *            real and imaginary part of each element, in row-major order
+     * @param dims
+     *            the dimensions; none for as many as there are pairs, or for a single element
+     * @return the tensor
+     */
+    public static Tensor ofComplex(float[] parts, long... dims) {
+        Tensor tensor = allocate(DType.COMPLEX64, dimsOf(pairs(parts.length), dims));
+        Floats.store(tensor.asReal().declared(), 0, parts, 0, parts.length);
+        return tensor;
+    }
+
+    /**
+     * A complex128 tensor of the host's memory.
+     *
+     * @param parts
+     *            real and imaginary part of each element, in row-major order
+     * @param dims
+     *            the dimensions; none for as many as there are pairs, or for a single element
+     * @return the tensor
+     */
+    public static Tensor ofComplex(double[] parts, long... dims) {
+        Tensor tensor = allocate(DType.COMPLEX128, dimsOf(pairs(parts.length), dims));
+        Doubles.store(tensor.asReal().declared(), 0, parts, 0, parts.length);
+        return tensor;
+    }
+
+    private static int pairs(int parts) {
+        if (parts % 2 != 0) {
+            throw new IllegalArgumentException(
+                    "Complex numbers need an even number of parts, but there are " + parts);
+        }
+        return parts / 2;
+    }
+
     private static long[] dimsOf(int values, long[] dims) {
         long[] result = dims.length == 0 && values != 1 ? new long[]{values} : dims;
         if (Shape.of(result).size() != values) {
@@ -383,6 +421,17 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
+     * Complex numbers as real ones, with a last dimension of length 2 for real and imaginary part.
+     *
+     * @return a view
+     * @throws IllegalStateException
+     *             if the type is not complex
+     */
+    public Tensor asReal() {
+        return new Tensor(buffer, offset, spec.asReal());
+    }
+
+    /**
      * The strides with which an operand is read when it is broadcast.
      *
      * @param operand
@@ -406,7 +455,7 @@ public final class Tensor implements AutoCloseable {
      *
      * @param indexes
      *            one for each dimension, from 0
-     * @return its value, converted
+     * @return its value, converted; of a complex number its real part: see {@link #asReal} for both
      */
     public double getDouble(long... indexes) {
         try {

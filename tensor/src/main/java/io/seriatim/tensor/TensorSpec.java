@@ -1,5 +1,6 @@
 package io.seriatim.tensor;
 
+import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -136,6 +137,29 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
      */
     public TensorSpec with(DType other) {
         return of(other, shape);
+    }
+
+    /**
+     * Complex numbers as real ones, with a last dimension of length 2 for real and imaginary part.
+     *
+     * @return the same memory
+     * @throws IllegalStateException
+     *             if the type is not complex
+     */
+    public TensorSpec asReal() {
+        if (!dtype.isComplex()) {
+            throw new IllegalStateException("Only complex numbers have a real and an imaginary part, but this is "
+                    + this);
+        }
+        int rank = shape.rank();
+        long[] dims = Arrays.copyOf(shape.dims(), rank + 1);
+        long[] strides = Arrays.copyOf(strides(), rank + 1);
+        for (int i = 0; i < rank; i++) {
+            strides[i] *= 2;
+        }
+        dims[rank] = 2;
+        strides[rank] = 1;
+        return new TensorSpec(dtype.real(), Shape.of(dims), Layout.strided(strides));
     }
 
     /**

@@ -387,8 +387,18 @@ public final class RunCommand implements Callable<Integer> {
         return switch (tensor.dtype()) {
             case FLOAT32, FLOAT16, BFLOAT16 -> Float.toString(tensor.toFloatArray()[0]);
             case FLOAT64 -> Double.toString(tensor.toDoubleArray()[0]);
+            case COMPLEX64 -> complex(tensor.asReal().toFloatArray());
+            case COMPLEX128 -> complex(tensor.asReal().toDoubleArray());
             default -> Long.toString(tensor.toLongArray()[0]);
         };
+    }
+
+    private static String complex(float... parts) {
+        return Float.toString(parts[0]) + (Float.toString(parts[1]).startsWith("-") ? "" : "+") + parts[1] + "j";
+    }
+
+    private static String complex(double... parts) {
+        return Double.toString(parts[0]) + (Double.toString(parts[1]).startsWith("-") ? "" : "+") + parts[1] + "j";
     }
 
     /** Creates the folder before the run, so that a long computation cannot fail at its end for lack of it. */

@@ -159,8 +159,9 @@ public final class Frame implements AutoCloseable {
 
     void requireFinite(int task) {
         for (int value : plan.tasks().get(task).writes()) {
-            if (storage.get(value) instanceof Tensor tensor && tensor.dtype().isFloating()) {
-                for (double element : Copies.toHost(tensor).toDoubleArray()) {
+            if (storage.get(value) instanceof Tensor tensor && tensor.dtype().isDifferentiable()) {
+                Tensor host = Copies.toHost(tensor);
+                for (double element : (host.dtype().isComplex() ? host.asReal() : host).toDoubleArray()) {
                     if (Double.isNaN(element) || Double.isInfinite(element)) {
                         throw new IllegalStateException("'" + plan.values().name(value) + "' holds " + element);
                     }

@@ -114,7 +114,7 @@ public final class GradientReads {
      */
     private static boolean isChecked(@Nullable VarDesc desc) {
         return desc != null && desc.type() instanceof VarType.Dense dense && !desc.isPersistable()
-                && DataTypes.find(dense.tensor().dataType()) != null && dense.tensor().dtype().isFloating();
+                && DataTypes.find(dense.tensor().dataType()) != null && dense.tensor().dtype().isDifferentiable();
     }
 
     /** Whether each step of a loop finds the variable as it was before the step. */

@@ -156,6 +156,6 @@ public final class MissingGradients {
 
     private static boolean isDiscrete(VarDesc desc) {
         VarType.TensorType tensor = desc.type().tensorType();
-        return tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isFloating();
+        return tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isDifferentiable();
     }
 }

@@ -257,7 +257,7 @@ final class Replication {
             return all;
         }
         return switch (type.dtype()) {
-            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> {
+            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16, COMPLEX64, COMPLEX128 -> {
                 String total = onHost(desc, OpDesc.of("sum").in("X", parts), "@total");
                 yield onHost(desc,
                         OpDesc.of("scale").in("X", total).in("ScaleTensor").attr("scale", 1f / replicas.count()),

@@ -27,6 +27,8 @@ public final class DataTypes {
             case UINT8 -> 20;
             case INT8 -> 21;
             case BFLOAT16 -> 22;
+            case COMPLEX64 -> 23;
+            case COMPLEX128 -> 24;
         };
     }
 
@@ -43,8 +45,8 @@ public final class DataTypes {
         DType dtype = find(number);
         if (dtype == null) {
             throw new IllegalArgumentException("There are no tensors of Paddle's type " + number + " (" + name(number)
-                    + ") here; there are bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32 and "
-                    + "float64");
+                    + ") here; there are bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32, "
+                    + "float64, complex64 and complex128");
         }
         return dtype;
     }
@@ -68,6 +70,8 @@ public final class DataTypes {
             case 20 -> DType.UINT8;
             case 21 -> DType.INT8;
             case 22 -> DType.BFLOAT16;
+            case 23 -> DType.COMPLEX64;
+            case 24 -> DType.COMPLEX128;
             default -> null;
         };
     }
@@ -75,8 +79,6 @@ public final class DataTypes {
     static String name(int number) {
         DType dtype = find(number);
         return dtype != null ? dtype.toString() : switch (number) {
-            case 23 -> "complex64";
-            case 24 -> "complex128";
             case 19 -> "size_t";
             case 29 -> "pstring";
             default -> "type " + number;

@@ -270,7 +270,10 @@ public final class NDArrays {
     public NDArray of(Tensor values) {
         Tensor tensor = host(values.dtype(), Math.toIntExact(values.shape().size()),
                 values.shape().rank() == 0 ? new long[0] : values.shape().dims());
-        if (values.dtype().arithmetic() == DType.INT64) {
+        if (values.dtype().isComplex()) {
+            double[] parts = values.asReal().toDoubleArray();
+            Doubles.store(tensor.asReal(), 0, parts, 0, parts.length);
+        } else if (values.dtype().arithmetic() == DType.INT64) {
             Longs.store(tensor, 0, values.toLongArray(), 0, (int) values.shape().size());
         } else {
             Doubles.store(tensor, 0, values.toDoubleArray(), 0,

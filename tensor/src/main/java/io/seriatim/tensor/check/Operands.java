@@ -64,6 +64,12 @@ public record Operands(String operation, @Nullable TensorSpec[] all) {
         require(spec.dtype().isFloating(), "%s must be of a floating-point type, but is %s", name, spec.dtype());
     }
 
+    /** An input is of a type that has gradients. */
+    public void differentiable(TensorSpec spec, String name) {
+        require(spec.dtype().isDifferentiable(), "%s must be of a floating-point or complex type, but is %s", name,
+                spec.dtype());
+    }
+
     /** A bias or the operand of a post-op: broadcasts to the result, and is a number of its kind. */
     public void addend(TensorSpec spec, DType dtype, Shape result, String name) {
         require(spec.dtype() == dtype || (spec.dtype().isFloating() && dtype.isFloating()),

@@ -263,7 +263,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     private static boolean isSmall(DType dtype) {
         return switch (dtype) {
             case FLOAT32, FLOAT64, FLOAT16, BFLOAT16, INT8, INT16, UINT8, BOOL -> true;
-            case INT32, INT64 -> false;
+            case INT32, INT64, COMPLEX64, COMPLEX128 -> false;
         };
     }
 

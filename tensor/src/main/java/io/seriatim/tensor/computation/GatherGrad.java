@@ -30,7 +30,7 @@ public record GatherGrad(Gather forward, List<Long> shape) implements Computatio
         Operands in = Operands.of(operation(), inputs, 2, 2);
         TensorSpec dy = in.get(0, "dy");
         TensorSpec dx = TensorSpec.of(dy.dtype(), shape.stream().mapToLong(Long::longValue).toArray());
-        in.floating(dy, "dy");
+        in.differentiable(dy, "dy");
         in.require(forward.infer(dx, in.get(1, "indices"))[0].shape().equals(dy.shape()),
                 "dy must have the shape of the result of the gather from %s", dx.shape());
         return new TensorSpec[]{dx};

@@ -22,7 +22,7 @@ public record PadGrad(Pad forward) implements Computation {
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
         Operands in = Operands.of(operation(), inputs, 1, 1);
         TensorSpec dy = in.get(0, "dy");
-        in.floating(dy, "dy");
+        in.differentiable(dy, "dy");
         long[] dims = dy.shape().dims();
         in.require(forward.before().size() == dims.length, "dy needs %d dimensions", forward.before().size());
         for (int i = 0; i < dims.length; i++) {

@@ -23,7 +23,7 @@ public record ReductionGrad(Reduction reduction) implements Computation {
         Operands in = Operands.of(operation(), inputs, 3, 3);
         TensorSpec x = in.get(0, "x");
         TensorSpec dy = in.get(2, "dy");
-        in.floating(x, "x");
+        in.differentiable(x, "x");
         in.require(reduction.infer(x)[0].shape().equals(dy.shape()), "dy must have the shape of the result");
         return new TensorSpec[]{x.rowMajor()};
     }

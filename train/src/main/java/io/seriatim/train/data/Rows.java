@@ -47,6 +47,10 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
 
     private static Rows of(String source, Tensor tensor, DType dtype) throws FileFormatException {
         Shape all = tensor.shape();
+        if (tensor.dtype().isComplex()) {
+            throw new FileFormatException(source, "examples must be real numbers, but are " + tensor.dtype()
+                    + ": store real and imaginary parts as a further dimension");
+        }
         if (all.rank() == 0 || all.size() == 0 || all.dim(0) > MOST || all.size() / all.dim(0) > MOST) {
             throw new FileFormatException(source,
                     "an array's first dimension counts examples, from 1 to " + MOST + ", each of 1 to " + MOST

@@ -24,11 +24,22 @@ final class TensorSummary {
     static String data(Tensor tensor, long most) {
         long size = tensor.shape().size();
         Tensor first = tensor.reshape(size).slice(0, 0, most < 0 ? size : Math.min(most, size));
+        if (tensor.dtype().isComplex()) {
+            return IntStream.range(0, Math.toIntExact(first.shape().size()))
+                    .mapToObj(i -> complex(first.slice(0, i, i + 1)))
+                    .collect(Collectors.joining(" ", "[", "]"));
+        }
         if (tensor.dtype().isFloating()) {
             return Arrays.stream(first.toDoubleArray()).mapToObj(TensorSummary::number)
                     .collect(Collectors.joining(" ", "[", "]"));
         }
         return Arrays.stream(first.toLongArray()).mapToObj(Long::toString).collect(Collectors.joining(" ", "[", "]"));
+    }
+
+    private static String complex(Tensor element) {
+        double[] parts = element.asReal().toDoubleArray();
+        String imaginary = number(parts[1]);
+        return "(" + number(parts[0]) + (imaginary.startsWith("-") ? "" : "+") + imaginary + "j)";
     }
 
     static String shape(Tensor tensor) {

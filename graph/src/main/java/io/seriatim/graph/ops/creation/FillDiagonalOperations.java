@@ -40,7 +40,7 @@ public final class FillDiagonalOperations {
                     double value = l.attrs().getFloat("value");
                     DType dtype = l.in("X").dtype();
                     fill(l, "X", "Out",
-                            l.number(dtype, dtype.isFloating() || dtype == DType.BOOL ? value : (long) value));
+                            l.number(dtype, dtype.isDifferentiable() || dtype == DType.BOOL ? value : (long) value));
                 })
                 .grad("fill_diagonal_grad(Out@GRAD) -> X@GRAD",
                         l -> fill(l, "Out@GRAD", "X@GRAD", l.number(l.in("Out@GRAD").dtype(), 0)))

@@ -102,7 +102,7 @@ public final class FillOperations {
     }
 
     private static void inRange(Inference inference, DType dtype, double value) {
-        if (!dtype.isFloating() && dtype != DType.BOOL) {
+        if (!dtype.isDifferentiable() && dtype != DType.BOOL) {
             double end = Math.scalb(1.0, 8 * dtype.bytes() - (dtype == DType.UINT8 ? 0 : 1));
             double start = dtype == DType.UINT8 ? 0 : -end;
             // The largest int64 is rounded up when it becomes a double.

@@ -26,24 +26,27 @@ final class ArrayKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
     private static final List<DType> ALL = List.of(DType.values());
 
+    /** All types but the complex ones, whose kernels are {@link ComplexKernels}. */
+    static final List<DType> REAL = ALL.stream().filter(dtype -> !dtype.isComplex()).toList();
+
     private ArrayKernels() {
     }
 
     static void register(Kernels kernels) {
-        register(kernels, "unary", Unary.class, ALL, PortableElementwise::unary);
+        register(kernels, "unary", Unary.class, REAL, PortableElementwise::unary);
         register(kernels, "unary_grad", UnaryGrad.class, FLOATS, PortableElementwise::unaryGrad);
-        register(kernels, "binary", Binary.class, ALL, PortableElementwise::binary);
+        register(kernels, "binary", Binary.class, REAL, PortableElementwise::binary);
         register(kernels, "binary_grad", BinaryGrad.class, FLOATS, PortableBinaryGrad::of);
-        register(kernels, "chain", Chain.class, ALL, PortableChain::of);
-        register(kernels, "where", Where.class, ALL, PortableElementwise::where);
-        register(kernels, "reduction", Reduction.class, ALL, PortableReduction::forwardOfAny);
+        register(kernels, "chain", Chain.class, REAL, PortableChain::of);
+        register(kernels, "where", Where.class, REAL, PortableElementwise::where);
+        register(kernels, "reduction", Reduction.class, REAL, PortableReduction::forwardOfAny);
         register(kernels, "reduction_grad", ReductionGrad.class, FLOATS, PortableReduction::grad);
         register(kernels, "all_finite", AllFinite.class, ALL, FiniteNumbers::kernel);
-        register(kernels, "arg_reduction", ArgReduction.class, ALL, PortableScan::extreme);
-        register(kernels, "scan", Scan.class, ALL, PortableScan::scan);
+        register(kernels, "arg_reduction", ArgReduction.class, REAL, PortableScan::extreme);
+        register(kernels, "scan", Scan.class, REAL, PortableScan::scan);
         register(kernels, "copy", Copy.class, ALL, PortableCopy::copy);
         register(kernels, "fill", Fill.class, ALL, PortableCopy::fill);
-        register(kernels, "pad", Pad.class, ALL, PortablePad::forward);
+        register(kernels, "pad", Pad.class, REAL, PortablePad::forward);
         register(kernels, "pad_grad", PadGrad.class, FLOATS, PortablePad::grad);
     }
 

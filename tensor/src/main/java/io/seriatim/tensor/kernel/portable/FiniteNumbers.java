@@ -64,6 +64,9 @@ final class FiniteNumbers {
     }
 
     private static boolean isFinite(Tensor tensor, KernelContext context) {
+        if (tensor.dtype().isComplex()) {
+            return isFinite(tensor.asReal(), context);
+        }
         return !tensor.dtype().isFloating()
                 || (tensor.spec().isRowMajor() ? isDenseFinite(tensor, context) : isStridedFinite(tensor, context));
     }

@@ -1,6 +1,5 @@
 package io.seriatim.tensor.kernel.portable;
 
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.GatherNd;
@@ -15,11 +14,9 @@ import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
-import java.util.List;
 
 /** Kernels that move elements by index. */
 final class IndexKernels {
-    private static final List<DType> ALL = List.of(DType.values());
 
     private IndexKernels() {
     }
@@ -41,7 +38,7 @@ final class IndexKernels {
 
     private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type,
             KernelFactory<C> factory) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, ALL,
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, ArrayKernels.REAL,
                 PortableKernels.plain(factory));
     }
 }

@@ -40,7 +40,11 @@ final class PortableCopy {
             }
             return PortableKernel.of((in, out, _) -> move(nest, in, out, dense));
         }
-        DType arithmetic = from.dtype().arithmetic() == DType.INT64 ? DType.INT64 : from.dtype().arithmetic();
+        if (from.dtype().isComplex() && to.dtype().isComplex()) {
+            return ComplexParts.of(parts -> copy(copy, parts), from.asReal(), to.asReal());
+        }
+        // Of a complex number, that is its real part.
+        DType arithmetic = from.dtype().real().arithmetic();
         // Going through double loses nothing in a conversion between float32 and int64.
         DType through = arithmetic == DType.FLOAT32 && !to.dtype().isFloating() ? DType.FLOAT64 : arithmetic;
         return Elementwise.of(through, to, from).kernel(new Elementwise.Tile() {
@@ -86,8 +90,9 @@ final class PortableCopy {
                 target.set(ValueLayout.JAVA_SHORT_UNALIGNED, write, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, read));
             case 4 ->
                 target.set(ValueLayout.JAVA_INT_UNALIGNED, write, source.get(ValueLayout.JAVA_INT_UNALIGNED, read));
-            default ->
+            case 8 ->
                 target.set(ValueLayout.JAVA_LONG_UNALIGNED, write, source.get(ValueLayout.JAVA_LONG_UNALIGNED, read));
+            default -> MemorySegment.copy(source, read, target, write, bytes);
         }
     }
 
@@ -135,7 +140,7 @@ final class PortableCopy {
         long whole = out.dtype() == DType.BOOL && fill.value() != 0 ? 1 : (long) fill.value();
         return PortableKernel.of((_, to, context) -> {
             int tile = (int) Math.min(KernelContext.TILE, nest.rowLength());
-            switch (to.dtype().arithmetic()) {
+            switch (to.dtype().real().arithmetic()) {
                 case FLOAT32 -> Arrays.fill(context.floats(0), 0, tile, (float) fill.value());
                 case FLOAT64 -> Arrays.fill(context.doubles(0), 0, tile, fill.value());
                 default -> Arrays.fill(context.longs(0), 0, tile, whole);
@@ -159,7 +164,7 @@ final class PortableCopy {
 
     private static void store(Tensor to, long element, long stride, int count, KernelContext context) {
         long at = to.offset() + element * to.dtype().bytes();
-        switch (to.dtype().arithmetic()) {
+        switch (to.dtype().real().arithmetic()) {
             case FLOAT32 -> Floats.store(to.memory(), to.dtype(), at, stride, context.floats(0), 0, count);
             case FLOAT64 -> Doubles.store(to.memory(), to.dtype(), at, stride, context.doubles(0), 0, count);
             default -> Longs.store(to.memory(), to.dtype(), at, stride, context.longs(0), 0, count);

@@ -26,6 +26,7 @@ public final class PortableKernels implements KernelProvider {
     public void register(Kernels kernels) {
         NetworkKernels.register(kernels);
         ArrayKernels.register(kernels);
+        ComplexKernels.register(kernels);
         IndexKernels.register(kernels);
         RandomKernels.register(kernels);
         OptimizerKernels.register(kernels);

@@ -34,7 +34,7 @@ final class RandomKernels {
 
     static void register(Kernels kernels) {
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "random", RandomNumbers.class,
-                List.of(DType.values()),
+                ArrayKernels.REAL,
                 (random, _) -> random(random));
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "permutation", Permutation.class, WHOLE,
                 (permutation, _) -> permutation(permutation));
