@@ -53,13 +53,18 @@ import io.seriatim.graph.ops.normalisation.SpectralNormOperations;
 import io.seriatim.graph.ops.optimizer.AdamOperations;
 import io.seriatim.graph.ops.optimizer.AverageOperations;
 import io.seriatim.graph.ops.optimizer.LossScalingOperations;
+import io.seriatim.graph.ops.optimizer.MergedOptimizerOperations;
 import io.seriatim.graph.ops.optimizer.OptimizerOperations;
+import io.seriatim.graph.ops.optimizer.RarerOptimizerOperations;
 import io.seriatim.graph.ops.ordering.OrderOperations;
 import io.seriatim.graph.ops.ordering.UniqueOperations;
 import io.seriatim.graph.ops.pooling.PoolPlaceOperations;
 import io.seriatim.graph.ops.pooling.PoolingOperations;
+import io.seriatim.graph.ops.random.DistributionOperations;
 import io.seriatim.graph.ops.random.DropoutOperations;
+import io.seriatim.graph.ops.random.InPlaceRandomOperations;
 import io.seriatim.graph.ops.random.RandomOperations;
+import io.seriatim.graph.ops.random.RandomizedReluOperations;
 import io.seriatim.graph.ops.random.SamplingOperations;
 import io.seriatim.graph.ops.recurrent.RecurrentOperations;
 import io.seriatim.graph.ops.reduction.CountOperations;
@@ -91,6 +96,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             DebuggingOperations::register, //
             DecompositionOperations::register, //
             DiagonalOperations::register, //
+            DistributionOperations::register, //
             DropoutOperations::register, //
             EinsumOperations::register, //
             ElementaryOperations::register, //
@@ -101,6 +107,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             FillOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //
+            InPlaceRandomOperations::register, //
             IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
@@ -108,6 +115,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             JoinOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
+            MergedOptimizerOperations::register, //
             MetricOperations::register, //
             MovementOperations::register, //
             NormOperations::register, //
@@ -125,6 +133,8 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
+            RandomizedReluOperations::register, //
+            RarerOptimizerOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
             CumulativeOperations::register, //

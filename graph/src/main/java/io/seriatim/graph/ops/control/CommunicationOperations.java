@@ -34,6 +34,17 @@ public final class CommunicationOperations {
                 .infer(inference -> inference.set("Out", inference.attrs().getDType("dtype"),
                         inference.attrs().getLongs("out_shape")))
                 .register(registry);
+        pipeline(registry);
+    }
+
+    /** The operations between the stages of a pipeline, under the names of newer programs. */
+    private static void pipeline(Operations registry) {
+        stage("p_send", "sends to").in("x").attr("dynamic_shape", false).register(registry);
+        stage("p_send_array", "sends to").in("x*").register(registry);
+        stage("p_recv", "receives from").out("out").attr("dtype", 5).attr("dynamic_shape", false)
+                .infer(inference -> inference.asDeclared("out")).register(registry);
+        stage("p_recv_array", "receives from").out("out").attr("dtype", 5).attr("out_shape", new int[0])
+                .infer(inference -> inference.asDeclared("out")).register(registry);
     }
 
     private static void collective(Operations registry, String type, Consumer<Operation.Builder> more,
@@ -64,8 +75,11 @@ public final class CommunicationOperations {
     }
 
     private static Operation.Builder peer(String type, String does) {
-        return Operation.define(type).attr("ring_id", 0).attr("peer", 0).attr("use_calc_stream", false)
-                .attr("dynamic_shape", false)
+        return stage(type, does).attr("use_calc_stream", false).attr("dynamic_shape", false);
+    }
+
+    private static Operation.Builder stage(String type, String does) {
+        return Operation.define(type).attr("ring_id", 0).attr("peer", 0)
                 .effect(Effect.COMMUNICATION)
                 .refuse((_, attrs) -> "it " + does + " rank " + attrs.getInt("peer")
                         + ", but a run is a single rank; take the operation out, or run the program's parts one "

@@ -95,6 +95,14 @@ public final class AdamOperations {
         }
     }
 
+    /** A step of a dense gradient, with numbers for its rates. */
+    static void adam(Lowering l, OptimizerStep step) {
+        boolean global = l.attrs().getBool("use_global_beta_pow");
+        step.update(update(l, 0), step.state("Moment1", "Moment1Out"), step.state("Moment2", "Moment2Out"),
+                global ? step.kept("Beta1Pow", "Beta1PowOut") : step.state("Beta1Pow", "Beta1PowOut"),
+                global ? step.kept("Beta2Pow", "Beta2PowOut") : step.state("Beta2Pow", "Beta2PowOut"));
+    }
+
     private static Update update(Lowering l, float decay) {
         return new Update.Adam(l.attrs().getFloat("beta1"), l.attrs().getFloat("beta2"), l.attrs().getFloat("epsilon"),
                 decay);

@@ -15,7 +15,9 @@ import io.seriatim.tensor.computation.Binary.Function;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Dropout;
 import io.seriatim.tensor.computation.DropoutGrad;
+import io.seriatim.tensor.computation.RandomNumbers;
 import io.seriatim.tensor.computation.Where;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -35,6 +37,60 @@ public final class DropoutOperations {
                 .attr("is_test", false).attr("dropout_implementation", DOWN).attr("fix_seed", false).attr("seed", 0)
                 .infer(DropoutOperations::infer).lower(DropoutOperations::lower)
                 .grad("dropout_grad(Mask, Out@GRAD) -> X@GRAD", DropoutOperations::grad).register(registry);
+        Operation.define("dropout_nd").in("X", "Seed?").out("Out", "Mask~").effect(Effect.RANDOM)
+                .attr("dropout_prob", 0.5f)
+                .attr("is_test", false).attr("dropout_implementation", DOWN).attr("fix_seed", false).attr("seed", 0)
+                .attr("axis", new int[0]).infer(DropoutOperations::inferAlongAxes)
+                .lower(DropoutOperations::alongAxes)
+                .grad("dropout_nd_grad(Mask, Out@GRAD) -> X@GRAD",
+                        inference -> inference.same("Out@GRAD", "X@GRAD"), DropoutOperations::gradAlongAxes)
+                .register(registry);
+    }
+
+    /** The mask has one number for all elements along the axes that are not given. */
+    private static void inferAlongAxes(Inference inference) {
+        infer(inference);
+        long[] dims = inference.dims("X");
+        long[] mask = new long[dims.length];
+        Arrays.fill(mask, 1);
+        for (long axis : inference.attrs().getLongs("axis")) {
+            inference.require(axis >= 0 && axis < dims.length,
+                    "axis must name some of the %d dimensions of X, but is %s", dims.length,
+                    Arrays.toString(inference.attrs().getLongs("axis")));
+            mask[(int) axis] = dims[(int) axis];
+        }
+        inference.set("Mask", DType.UINT8, mask);
+    }
+
+    private static void alongAxes(Lowering l) {
+        Operand x = l.in("X");
+        if (l.attrs().getBool("is_test")) {
+            l.out("Out", isUpscaled(l) ? x : l.linear(x, 1 - l.attrs().getFloat("dropout_prob"), 0));
+            l.out("Mask", l.fill(1, l.outType("Mask", 0).spec()));
+            return;
+        }
+        PaddleRandom shared = l.paddleRandom();
+        TensorSpec spec = l.outType("Mask", 0).spec();
+        Operand mask = shared != null ? paddleMask(l, shared, spec) : ownMask(l, spec);
+        l.out("Out", masked(l, x, mask));
+        l.out("Mask", mask);
+    }
+
+    private static Operand ownMask(Lowering l, TensorSpec spec) {
+        Operand uniform = l.temporary(spec.with(DType.FLOAT32));
+        l.into(new RandomNumbers(RandomNumbers.Distribution.UNIFORM, 0, 1, DType.FLOAT32), List.of(key(l)),
+                List.of(uniform));
+        Operand probability = l.number(DType.FLOAT32, l.attrs().getFloat("dropout_prob"));
+        return l.cast(l.binary(Function.GREATER_EQUAL, uniform, probability), DType.UINT8);
+    }
+
+    private static void gradAlongAxes(Lowering l) {
+        Operand dy = l.in("Out@GRAD");
+        if (!l.attrs().getBool("is_test")) {
+            l.out("X@GRAD", masked(l, dy, l.in("Mask")));
+        } else {
+            l.out("X@GRAD", isUpscaled(l) ? dy : l.linear(dy, 1 - l.attrs().getFloat("dropout_prob"), 0));
+        }
     }
 
     private static void infer(Inference inference) {
@@ -63,7 +119,7 @@ public final class DropoutOperations {
             l.out("Out", isUpscaled(l) ? x : l.linear(x, 1 - l.attrs().getFloat("dropout_prob"), 0));
             l.out("Mask", l.fill(1, x.spec().with(DType.UINT8)));
         } else if (shared != null) {
-            Operand mask = paddleMask(l, shared);
+            Operand mask = paddleMask(l, shared, x.spec().with(DType.UINT8));
             l.out("Out", masked(l, x, mask));
             l.out("Mask", mask);
         } else {
@@ -75,16 +131,16 @@ public final class DropoutOperations {
         }
     }
 
-    private static Operand paddleMask(Lowering l, PaddleRandom shared) {
+    private static Operand paddleMask(Lowering l, PaddleRandom shared, TensorSpec spec) {
         float probability = l.attrs().getFloat("dropout_prob");
-        Operand mask = l.temporary(l.in("X").spec().with(DType.UINT8));
+        Operand mask = l.temporary(spec);
         if (probability == 1) {
             // Paddle draws nothing here.
             return l.fill(0, mask.spec());
         }
         int fixed = l.attrs().getBool("fix_seed") ? l.attrs().getInt("seed") : 0;
         Operand given = l.optional("Seed");
-        l.call("dropout", (in, out) -> {
+        l.call(l.type(), (in, out) -> {
             Tensor seed = in.getFirst();
             PaddleDraws draws = RandomOperations.draws(shared, seed == null ? fixed : seed.toLongArray()[0]);
             Tensor to = Objects.requireNonNull(out.getFirst());

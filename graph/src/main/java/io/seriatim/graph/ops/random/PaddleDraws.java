@@ -30,12 +30,12 @@ public final class PaddleDraws {
         return bits >= 0 ? bits : 2 * (double) ((bits >>> 1) | (bits & 1));
     }
 
-    private float unitFloat() {
+    float unitFloat() {
         float value = toFloat(random.nextLong()) * 0x1p-64f;
         return value < 1 ? value : Math.nextDown(1f);
     }
 
-    private double unitDouble() {
+    double unitDouble() {
         double value = toDouble(random.nextLong()) * 0x1p-64;
         return value < 1 ? value : Math.nextDown(1d);
     }
@@ -55,6 +55,17 @@ public final class PaddleDraws {
         Elements.write(values, out);
     }
 
+    /** By inversion of the distribution function. */
+    void exponential(float rate, Tensor out) {
+        double[] values = new double[Math.toIntExact(out.shape().size())];
+        if (out.dtype() == DType.FLOAT64) {
+            Arrays.setAll(values, _ -> -Math.log(1 - unitDouble()) / rate);
+        } else {
+            Arrays.setAll(values, _ -> -(float) Math.log(1 - unitFloat()) / rate);
+        }
+        Elements.write(values, out);
+    }
+
     /** The polar method (Marsaglia, Bray, 1964): of each pair the second comes first. */
     void normal(float mean, float deviation, Tensor out) {
         double[] values = new double[Math.toIntExact(out.shape().size())];
@@ -69,7 +80,7 @@ public final class PaddleDraws {
         Elements.write(values, out);
     }
 
-    private double[] pairOfFloats() {
+    double[] pairOfFloats() {
         float x;
         float y;
         float square;
@@ -82,7 +93,7 @@ public final class PaddleDraws {
         return new double[]{y * scale, x * scale};
     }
 
-    private double[] pairOfDoubles() {
+    double[] pairOfDoubles() {
         double x;
         double y;
         double square;
@@ -155,6 +166,13 @@ public final class PaddleDraws {
             values[i] = unit(out.dtype()) <= values[i] ? 1 : 0;
         }
         Elements.write(values, out);
+    }
+
+    /** Slopes for numbers, in their place: drawn for negative ones, else 1, in single precision whatever the type. */
+    void slopes(double[] values, float lower, float upper) {
+        for (int i = 0; i < values.length; i++) {
+            values[i] = values[i] < 0 ? unitFloat() * (upper - lower) + lower : 1;
+        }
     }
 
     /** The mask of dropout, 1 or 0: always drawn in single precision. */

@@ -142,7 +142,7 @@ public final class RandomOperations {
                     // Paddle 2.6 takes the number of the type for the seed where one is given.
                     int seed = l.attrs().getInt("seed") == 0 ? 0 : l.attrs().getInt("dtype");
                     l.out("Out",
-                            draw(l, Distribution.WHOLE, (double) low, (double) high, seed,
+                            draw(l, "Out", Distribution.WHOLE, (double) low, (double) high, seed,
                                     (draws, out) -> draws.whole(low, high, out)));
                 }).register(registry);
     }
@@ -155,12 +155,18 @@ public final class RandomOperations {
 
     private static Operand draw(Lowering l, Distribution distribution, double a, double b,
             BiConsumer<PaddleDraws, Tensor> asPaddle) {
-        return draw(l, distribution, a, b, l.attrs().getInt("seed"), asPaddle);
+        return draw(l, "Out", distribution, a, b, asPaddle);
     }
 
-    private static Operand draw(Lowering l, Distribution distribution, double a, double b, int seed,
+    /** As many numbers as an output has, with the seed that is an attribute. */
+    static Operand draw(Lowering l, String output, Distribution distribution, double a, double b,
             BiConsumer<PaddleDraws, Tensor> asPaddle) {
-        TensorSpec spec = l.outType("Out", 0).spec();
+        return draw(l, output, distribution, a, b, l.attrs().getInt("seed"), asPaddle);
+    }
+
+    private static Operand draw(Lowering l, String output, Distribution distribution, double a, double b, int seed,
+            BiConsumer<PaddleDraws, Tensor> asPaddle) {
+        TensorSpec spec = l.outType(output, 0).spec();
         Operand numbers = l.temporary(spec);
         PaddleRandom shared = l.paddleRandom();
         if (shared != null) {
