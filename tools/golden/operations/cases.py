@@ -48,6 +48,8 @@ class Case:
     unknown: dict = field(default_factory=dict)
     """Variable to the dimensions that are not known when the program is built."""
     repeat: int = 1
+    lod: dict = field(default_factory=dict)
+    """Variable to its levels of offsets."""
     more: dict = field(default_factory=dict)
     """Feeds that only `then` reads."""
     then: Callable | None = None
@@ -159,6 +161,22 @@ def _draw(rng, given):
     return given(rng) if callable(given) else given
 
 
+def divided(array, levels):
+    """A tensor that is divided into sequences."""
+    tensor = core.LoDTensor()
+    tensor.set(array, paddle.CPUPlace())
+    tensor.set_lod(levels)
+    return tensor
+
+
+def flat(levels):
+    """Offsets as one array: those of one level as they are; for several levels a column of their number, their sizes, and their offsets."""
+    if len(levels) < 2:
+        return np.asarray(levels[0] if levels else [], "int64")
+    numbers = [len(levels), *map(len, levels), *(offset for level in levels for offset in level)]
+    return np.asarray(numbers, "int64")[:, None]
+
+
 class Build:
     """One program of a case; without the gradients when `output_gradients` is None."""
 
@@ -192,7 +210,8 @@ class Build:
         for name, array in _named(slot, drawn):
             shape = self.case.declared.get(name, {}).get("shape", array.shape)
             axes = self.case.unknown.get(name, ())
-            data = paddle.static.data(name, [-1 if i in axes else d for i, d in enumerate(shape)], array.dtype.name)
+            levels = len(self.case.lod.get(name, ()))
+            data = paddle.static.data(name, [-1 if i in axes else d for i, d in enumerate(shape)], array.dtype.name, lod_level=levels)
             data.stop_gradient = array.dtype.name not in FLOATS or name in self.case.constant or slot in self.case.more
             self.feeds[name] = array
             names.append(name)
@@ -258,12 +277,14 @@ class Build:
     def run(self):
         paddle.seed(GENERATOR_SEED)
         executor = paddle.static.Executor(paddle.CPUPlace())
-        fetched = executor.run(self.program, feed=self.feeds, fetch_list=self.fetches, scope=paddle.static.Scope())
-        return dict(zip(self.fetches, (np.asarray(f) for f in fetched)))
+        feeds = {n: divided(a, self.case.lod[n]) if n in self.case.lod else a for n, a in self.feeds.items()}
+        fetched = executor.run(self.program, feed=feeds, fetch_list=self.fetches, scope=paddle.static.Scope(), return_numpy=False)
+        self.lods = {n: f.lod() for n, f in zip(self.fetches, fetched) if f.lod()}
+        return dict(zip(self.fetches, (np.array(f) for f in fetched)))
 
 
 def compute(c):
-    """The entries of one case: program, meta, in/<variable>, out/<variable>."""
+    """The entries of one case: program, meta, in/<variable>, out/<variable>, and lod/<variable> of those that are divided into sequences."""
     plain = Build(c)
     forward = plain.run()
     # A first run tells the types, which not every operation infers when a program is built, and the shapes of the output gradients.
@@ -279,6 +300,7 @@ def compute(c):
     entries = {k: np.frombuffer(v, np.uint8) for k, v in texts.items()}
     entries.update({f"in/{n}": v for n, v in build.feeds.items()})
     entries.update({f"out/{n}": v for n, v in out.items()})
+    entries.update({f"lod/{n}": flat(levels) for n, levels in {**build.lods, **c.lod}.items()})
     return {f"{c.name}/{k}": v for k, v in entries.items()}
 
 

@@ -13,6 +13,7 @@ import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Aliases;
@@ -26,6 +27,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.array.NDArray;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,6 +37,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,9 +53,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Plan {
     private final Executor executor;
+    /** With companion values for level-of-detail offsets. */
     private final Program program;
+    private final LodProgram lods;
     private final Feeds feeds;
     private final Fetches fetches;
+    /** The names of all values that a run is given, batches of readers apart. */
+    private final List<String> given;
     private final Reads reads;
     private final boolean once;
     private final boolean writesScope;
@@ -63,15 +71,17 @@ public final class Plan {
 
     Plan(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
         this.executor = executor;
-        this.program = program.copy();
         Aliases.check(program);
         this.makesAliases = Aliases.areMadeBy(program);
         this.feeds = feeds;
         this.fetches = fetches;
         this.once = once;
+        feeds.names().forEach(name -> require(program.global(), name, "feed"));
+        fetches.names().forEach(name -> require(program.global(), name, "fetch"));
+        this.lods = LodProgram.of(program, feeds.names(), fetches.names());
+        this.program = lods.program() == program ? program.copy() : lods.program();
+        this.given = Stream.concat(feeds.names().stream(), lods.feeds().stream()).toList();
         Block block = this.program.global();
-        feeds.names().forEach(name -> require(block, name, "feed"));
-        fetches.names().forEach(name -> require(block, name, "fetch"));
         this.reads = Reads.of(block, feeds.names());
         ValueNumbering accesses = global(Set.of()).accesses();
         // A write under another name may also change a persistable variable.
@@ -108,8 +118,9 @@ public final class Plan {
 
     private BlockPlan numberedGlobal(Set<String> kept) {
         Set<String> wanted = new LinkedHashSet<>(fetches.names());
+        wanted.addAll(lods.fetches());
         kept.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
-        return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
+        return new BlockPlan(executor, ValueNumbering.of(program.global(), given, List.copyOf(wanted)), once);
     }
 
     /**
@@ -336,10 +347,12 @@ public final class Plan {
     }
 
     private Results run(Scope root, Map<String, Tensor> fed) {
+        fed.putAll(lods.values(source(root, fed)));
         Set<String> kept = root.kept();
         BlockPlan plan = global(kept);
         ValueNumbering accesses = plan.accesses();
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
+        Map<String, Tensor> offsets = new HashMap<>();
         Cancellation cancellation = new Cancellation();
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
@@ -355,13 +368,24 @@ public final class Plan {
                 Object result = frame.take(value);
                 if (fetches.names().contains(name)) {
                     results.put(name, tensor(name, result));
+                } else if (lods.fetches().contains(name) && result instanceof Tensor tensor) {
+                    offsets.put(name, tensor);
                 }
                 if (kept.contains(name) && result != null) {
                     root.put(name, result);
                 }
             }
         });
+        results.replaceAll((name, value) -> lods.result(name, value, source(root, fed), offsets::get));
         return new Results(results);
+    }
+
+    /** The values of variables that are fed or in the scope; null for those without. */
+    private static Function<String, @Nullable Tensor> source(Scope root, Map<String, Tensor> fed) {
+        return name -> {
+            Tensor tensor = fed.get(name);
+            return tensor == null && root.value(name) instanceof Tensor there ? there : tensor;
+        };
     }
 
     private static Tensor tensor(String name, @Nullable Object value) {
@@ -438,7 +462,9 @@ public final class Plan {
     /** Returns the plan compiled for some values and a given sharing of memory. */
     CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
         BlockPlan plan = global(root.kept());
-        return plan.specialised(externals(plan.accesses(), root, fed(values)), sharing).plan();
+        Map<String, Tensor> fed = fed(values);
+        fed.putAll(lods.values(source(root, fed)));
+        return plan.specialised(externals(plan.accesses(), root, fed), sharing).plan();
     }
 
     /** Closes all idle frames. */

@@ -2,6 +2,7 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -20,7 +21,7 @@ import java.util.stream.Stream;
 
 /** The results of the real Paddle, operation by operation: made by tools/golden/operations. */
 public record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in,
-        Map<String, Tensor> out) {
+        Map<String, Tensor> out, Map<String, Lod> lods) {
     /** A folder with more files, which {@code mvn -Pgolden} reads instead of the committed ones of the same name. */
     private static final String FOLDER = System.getProperty("seriatim.golden", "");
     private static final Map<String, GoldenOperations> ALL = load();
@@ -103,8 +104,12 @@ public record GoldenOperations(String name, Program program, String meta, Map<St
                 String name = key.substring(0, key.length() - "/program".length());
                 String meta = new String(bytes(Objects.requireNonNull(entries.get(name + "/meta"))),
                         StandardCharsets.UTF_8);
-                cases.put(name, new GoldenOperations(name, program(entries, key), meta, part(entries, name + "/in/"),
-                        part(entries, name + "/out/")));
+                Map<String, Lod> lods = new LinkedHashMap<>();
+                part(entries, name + "/lod/").forEach((variable, offsets) -> lods.put(variable, Lod.of(offsets)));
+                Map<String, Tensor> in = part(entries, name + "/in/");
+                in.replaceAll((variable, tensor) -> tensor.withLod(lods.getOrDefault(variable, Lod.NONE)));
+                cases.put(name, new GoldenOperations(name, program(entries, key), meta, in,
+                        part(entries, name + "/out/"), lods));
             }
         }
         return cases;

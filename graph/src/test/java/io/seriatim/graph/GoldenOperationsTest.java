@@ -13,6 +13,7 @@ import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
@@ -83,7 +84,11 @@ class GoldenOperationsTest {
         golden.out().forEach((name, expected) -> {
             String result = golden.name() + " " + name;
             if (!WRONG.contains(result)) {
-                same(result, expected, Objects.requireNonNull(results.get(name)));
+                Tensor actual = Objects.requireNonNull(results.get(name));
+                same(result, expected, actual);
+                if (!name.contains(GradientRule.SUFFIX)) {
+                    assertEquals(golden.lods().getOrDefault(name, Lod.NONE), actual.lod(), () -> "LoD of " + result);
+                }
             }
         });
     }

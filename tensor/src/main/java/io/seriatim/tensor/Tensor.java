@@ -19,6 +19,7 @@ public final class Tensor implements AutoCloseable {
     private final Buffer buffer;
     private final long offset;
     private final TensorSpec spec;
+    private final Lod lod;
 
     /**
      * A tensor over existing memory.
@@ -33,9 +34,14 @@ public final class Tensor implements AutoCloseable {
      *             if an element is not within the buffer
      */
     public Tensor(Buffer buffer, long offset, TensorSpec spec) {
+        this(buffer, offset, spec, Lod.NONE);
+    }
+
+    private Tensor(Buffer buffer, long offset, TensorSpec spec, Lod lod) {
         this.buffer = Objects.requireNonNull(buffer, "buffer");
         this.spec = Objects.requireNonNull(spec, "spec");
         this.offset = offset;
+        this.lod = lod;
         long first = first();
         Objects.checkFromIndexSize(first, extent(), buffer.bytes());
     }
@@ -216,6 +222,46 @@ public final class Tensor implements AutoCloseable {
      */
     public TensorSpec spec() {
         return spec;
+    }
+
+    /**
+     * The offsets that divide its rows into sequences.
+     *
+     * @return {@link Lod#NONE} unless given by {@link #withLod(Lod)}; views and copies have none
+     */
+    public Lod lod() {
+        return lod;
+    }
+
+    /**
+     * The same memory, divided into sequences: a value for programs of operations on sequences.
+     *
+     * @param offsets
+     *            of the sequences
+     * @return a view
+     * @throws IllegalArgumentException
+     *             unless the offsets end with the number of rows, the first dimension
+     */
+    public Tensor withLod(Lod offsets) {
+        if (!offsets.isEmpty() && (shape().rank() == 0 || shape().dim(0) != offsets.rows())) {
+            throw new IllegalArgumentException("The last offset of a LoD must be the number of rows of the tensor, "
+                    + (shape().rank() == 0 ? "which has no dimension" : shape().dim(0)) + ", but is "
+                    + offsets.rows());
+        }
+        return new Tensor(buffer, offset, spec, offsets);
+    }
+
+    /**
+     * The same memory, divided into sequences.
+     *
+     * @param levels
+     *            see {@link Lod#of(long[][])}
+     * @return a view
+     * @throws IllegalArgumentException
+     *             if the offsets break the rules of a LoD, or do not end with the number of rows
+     */
+    public Tensor withLod(long[]... levels) {
+        return withLod(Lod.of(levels));
     }
 
     /**

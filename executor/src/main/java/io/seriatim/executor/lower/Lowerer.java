@@ -13,6 +13,7 @@ import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowered;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -226,6 +227,15 @@ public final class Lowerer {
             for (String name : op.input(slot)) {
                 if (values.constant(access.read(name)) == null) {
                     return interpreted(access, "it depends on the elements of '" + name + "'");
+                }
+            }
+        }
+        for (String slot : schema.lodInputs()) {
+            for (String name : op.input(LodSlot.of(slot))) {
+                ArgType type = types[access.read(name)];
+                // The shape of one level of offsets gives the number of sequences; that of several levels does not.
+                if (type != null && type.dims().length != 1 && values.constant(access.read(name)) == null) {
+                    return interpreted(access, "it depends on the levels of '" + name + "'");
                 }
             }
         }

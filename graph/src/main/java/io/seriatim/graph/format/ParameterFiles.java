@@ -49,7 +49,7 @@ public final class ParameterFiles {
         List<TensorStreams.LodTensor> read = TensorStreams.readAll(file, names);
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (int i = 0; i < read.size(); i++) {
-            tensors.put(names.get(i), read.get(i).tensor());
+            tensors.put(names.get(i), read.get(i).divided());
         }
         return tensors;
     }
@@ -98,7 +98,7 @@ public final class ParameterFiles {
             for (String name : names(program)) {
                 Path file = inside(folder, name);
                 requireFile(file, List.of(name));
-                tensors.put(name, TensorStreams.read(file).tensor());
+                tensors.put(name, TensorStreams.read(file).divided());
             }
             whole = true;
         } finally {

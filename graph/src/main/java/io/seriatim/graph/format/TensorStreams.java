@@ -3,6 +3,7 @@ package io.seriatim.graph.format;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -38,13 +39,27 @@ public final class TensorStreams {
         }
 
         /**
-         * A plain tensor.
+         * A tensor with the offsets that it has.
          *
          * @param tensor
-         *            the elements
+         *            the elements; mostly without offsets
          */
         public LodTensor(Tensor tensor) {
-            this(tensor, List.of());
+            this(tensor, tensor.lod().levels());
+        }
+
+        /**
+         * The tensor, divided as the file says.
+         *
+         * @return the tensor without offsets if those of the file do not divide its rows
+         */
+        public Tensor divided() {
+            try {
+                return lod.isEmpty() ? tensor : tensor.withLod(Lod.of(lod));
+            } catch (IllegalArgumentException e) {
+                // Files may have offsets that no operation reads; those that do would refuse them.
+                return tensor;
+            }
         }
     }
 

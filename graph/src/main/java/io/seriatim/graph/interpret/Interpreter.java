@@ -1,6 +1,7 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.Network;
+import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.program.Aliases;
@@ -11,12 +12,14 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,11 +157,11 @@ public final class Interpreter {
      * @param program
      *            what is run
      * @param feeds
-     *            values of the program's variables, by name: row-major tensors of the host; what the program does not
-     *            read is ignored
+     *            values of the program's variables, by name: row-major tensors of the host, with their
+     *            {@linkplain Tensor#lod offsets}; what the program does not read is ignored
      * @param fetches
      *            variables that are wanted
-     * @return their values, in order; one that holds some rows comes as the whole tensor
+     * @return their values, in order, with their offsets; one that holds some rows comes as the whole tensor
      * @throws FilesNotAllowedException
      *             if the program reads or writes files that are not allowed; then nothing of it has run
      * @throws IllegalArgumentException
@@ -167,6 +170,26 @@ public final class Interpreter {
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Operations.system().requireRunnable(program);
         files.check(program);
+        if (feeds.values().stream().allMatch(tensor -> tensor == null || tensor.lod().isEmpty())
+                && !LodProgram.reads(program)) {
+            return runOnce(program, feeds, fetches);
+        }
+        LodProgram lods = LodProgram.of(program, feeds.keySet(), fetches);
+        Function<String, @Nullable Tensor> given = name -> feeds.get(name) instanceof Tensor tensor
+                ? tensor
+                : root.here(name) instanceof Tensor tensor ? tensor : null;
+        Map<String, Tensor> all = new LinkedHashMap<>(feeds);
+        all.putAll(lods.values(given));
+        List<String> wanted = new ArrayList<>(fetches);
+        wanted.addAll(lods.fetches());
+        Map<String, Tensor> fetched = runOnce(lods.program(), all, wanted);
+        Map<String, Tensor> results = new LinkedHashMap<>();
+        fetches.forEach(name -> results.put(name,
+                lods.result(name, Objects.requireNonNull(fetched.get(name)), given, fetched::get)));
+        return results;
+    }
+
+    private Map<String, Tensor> runOnce(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Environment local = new Environment(root);
         local.enter(program.global());
         Set<String> written = written(program);

@@ -3,6 +3,7 @@ package io.seriatim.graph.op;
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Shape;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -310,6 +311,99 @@ public final class Inference {
         for (int i = 0; i < Math.min(count(input), outputs(output)); i++) {
             set(output, i, in(input, i));
         }
+    }
+
+    /**
+     * The number of sequences of an input: those of the last level of its offsets.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#readsLod}
+     * @return −1 if it is not known yet
+     * @throws IllegalArgumentException
+     *             if a run follows, and the input is not divided into sequences
+     */
+    public long sequences(String slot) {
+        if (!hasLod(slot)) {
+            require(!isForRun(),
+                    "%s must be divided into sequences, but its variable has no LoD: feed it with offsets, "
+                            + "Tensor.withLod",
+                    slot);
+            return -1;
+        }
+        long[] dims = dims(LodSlot.of(slot));
+        if (dims.length == 1) {
+            return dims[0] < 0 ? -1 : dims[0] - 1;
+        }
+        Lod lod = lod(slot);
+        return lod == null ? -1 : lod.last().length - 1;
+    }
+
+    /**
+     * Whether an input may be divided into sequences. Its offsets may still have no levels.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#readsLod}
+     * @return false while a program is built, and if its variable surely has no offsets
+     */
+    public boolean hasLod(String slot) {
+        if (!has(LodSlot.of(slot))) {
+            return false;
+        }
+        long[] dims = dims(LodSlot.of(slot));
+        return dims.length != 1 || dims[0] != 0;
+    }
+
+    /**
+     * The offsets of an input.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#readsLod}
+     * @return null if their values are not known yet; {@link Lod#NONE} if there are none
+     */
+    public @Nullable Lod lod(String slot) {
+        return lod(slot, 0);
+    }
+
+    /**
+     * The offsets of an input.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#readsLod}
+     * @param index
+     *            its place in the slot
+     * @return null if their values are not known yet; {@link Lod#NONE} if there are none
+     */
+    public @Nullable Lod lod(String slot, int index) {
+        String companion = LodSlot.of(slot);
+        if (index >= count(companion)) {
+            return isForRun() ? Lod.NONE : null;
+        }
+        long[] values = source.values(companion, index);
+        return values == null ? null : Lod.ofElements(values, in(companion, index).dims().length);
+    }
+
+    /**
+     * Gives an output one level of offsets, whose values the operation computes.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#makesLod}; nothing happens if no one reads them
+     * @param sequences
+     *            how many sequences; 0 for no level
+     */
+    public void setLod(String slot, long sequences) {
+        set(LodSlot.of(slot), DType.INT64, sequences < 0 ? -1 : sequences == 0 ? 0 : sequences + 1);
+    }
+
+    /**
+     * Gives an output offsets.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#makesLod}; nothing happens if no one reads them
+     * @param lod
+     *            what {@link Lowering#outLod} gets
+     */
+    public void setLod(String slot, Lod lod) {
+        set(LodSlot.of(slot), DType.INT64, lod.toTensor().shape().dims());
     }
 
     /**

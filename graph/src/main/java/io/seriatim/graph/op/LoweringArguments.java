@@ -2,6 +2,8 @@ package io.seriatim.graph.op;
 
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Lod;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -277,6 +279,79 @@ abstract sealed class LoweringArguments permits LoweringSteps {
             all[i] = values[0];
         }
         return all;
+    }
+
+    /**
+     * The offsets of an input, in the form of {@link Lod#toTensor}.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#readsLod}
+     * @return int64; no elements if there are none
+     */
+    public Operand lod(String slot) {
+        return lod(slot, 0);
+    }
+
+    /**
+     * The offsets of an input, in the form of {@link Lod#toTensor}.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#readsLod}
+     * @param index
+     *            its place in the slot
+     * @return int64; no elements if there are none
+     */
+    public Operand lod(String slot, int index) {
+        String companion = LodSlot.of(slot);
+        if (index < count(companion)) {
+            return in(companion, index);
+        }
+        Tensor none = Lod.NONE.toTensor();
+        return new Operand(new Operand.Source.Constant(none), none.offset(), none.spec());
+    }
+
+    /**
+     * The offsets of an input that decide on shapes.
+     *
+     * @param slot
+     *            its slot, whose {@link LodSlot#of companion} is declared with values()
+     * @return the offsets
+     */
+    public Lod lodValue(String slot) {
+        return lodValue(slot, 0);
+    }
+
+    /**
+     * The offsets of an input that decide on shapes.
+     *
+     * @param slot
+     *            its slot, whose {@link LodSlot#of companion} is declared with values()
+     * @param index
+     *            its place in the slot
+     * @return the offsets
+     */
+    public Lod lodValue(String slot, int index) {
+        String companion = LodSlot.of(slot);
+        if (index >= count(companion)) {
+            return Lod.NONE;
+        }
+        long[] values = inputs.values(companion, index);
+        if (values == null) {
+            throw new IllegalStateException(
+                    "Slot " + companion + " of operation '" + op.type() + "' must be declared with values()");
+        }
+        return Lod.ofElements(values, type(companion, index).dims().length);
+    }
+
+    /**
+     * Whether the offsets of an output are wanted.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#makesLod}
+     * @return false if no one reads them
+     */
+    public boolean wantsLod(String slot) {
+        return wants(LodSlot.of(slot));
     }
 
     /**

@@ -2,6 +2,7 @@ package io.seriatim.graph.op;
 
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
@@ -194,6 +195,32 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
         } else {
             into(new Copy(to.dtype()), List.of(value), List.of(to));
         }
+    }
+
+    /**
+     * Gives an output offsets that are known before the run.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#makesLod}; nothing happens if no one reads them
+     * @param lod
+     *            the offsets
+     */
+    public void outLod(String slot, Lod lod) {
+        outLod(slot, 0, lod);
+    }
+
+    /**
+     * Gives an output offsets that are known before the run.
+     *
+     * @param slot
+     *            its slot, declared with {@link Operation.Builder#makesLod}; nothing happens if no one reads them
+     * @param index
+     *            its place in the slot
+     * @param lod
+     *            the offsets
+     */
+    public void outLod(String slot, int index, Lod lod) {
+        out(LodSlot.of(slot), index, constant(lod.toTensor()));
     }
 
     /**

@@ -4,6 +4,7 @@ import io.seriatim.graph.program.OpDesc;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +29,9 @@ public final class Operation {
     private final Set<String> shapesOnly;
     private final @Nullable String file;
     private final Set<String> aliases;
+    private final Set<String> lodInputs;
+    private final Set<String> lodOutputs;
+    private final @Nullable Map<String, String> lodShares;
     private final List<Refusal> refusals;
     private final boolean boundary;
     private final boolean shapeArithmetic;
@@ -64,6 +68,9 @@ public final class Operation {
         shapesOnly = Set.copyOf(builder.shapesOnly);
         file = builder.file;
         aliases = Set.copyOf(builder.aliases);
+        lodInputs = Collections.unmodifiableSet(new LinkedHashSet<>(builder.lodInputs));
+        lodOutputs = Collections.unmodifiableSet(new LinkedHashSet<>(builder.lodOutputs));
+        lodShares = builder.lodShares == null ? null : Map.copyOf(builder.lodShares);
         refusals = List.copyOf(builder.refusals);
         boundary = builder.boundary;
         shapeArithmetic = builder.shapeArithmetic;
@@ -193,6 +200,33 @@ public final class Operation {
      */
     public Set<String> aliases() {
         return aliases;
+    }
+
+    /**
+     * Inputs whose level-of-detail offsets it reads.
+     *
+     * @return slots
+     */
+    public Set<String> lodInputs() {
+        return lodInputs;
+    }
+
+    /**
+     * Outputs for which it makes level-of-detail offsets.
+     *
+     * @return slots
+     */
+    public Set<String> lodOutputs() {
+        return lodOutputs;
+    }
+
+    /**
+     * The outputs that take over the level-of-detail offsets of inputs.
+     *
+     * @return input slots by output slots
+     */
+    public Map<String, String> lodShares() {
+        return lodShares == null ? LodSharing.of(this) : lodShares;
     }
 
     /**

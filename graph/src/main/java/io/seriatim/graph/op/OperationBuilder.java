@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,6 +31,10 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     @Nullable
     String file;
     final Set<String> aliases = new HashSet<>();
+    final Set<String> lodInputs = new LinkedHashSet<>();
+    final Set<String> lodOutputs = new LinkedHashSet<>();
+    @Nullable
+    Map<String, String> lodShares;
     final List<Operation.Refusal> refusals = new ArrayList<>();
     boolean boundary;
     boolean shapeArithmetic;
@@ -229,6 +234,12 @@ abstract sealed class OperationBuilder permits Operation.Builder {
         parsed.outputs().forEach(binding -> builder.outputs.add(slot(binding)));
         builder.attributes.putAll(attributes);
         builder.refusals.addAll(refusals);
+        for (GradientSignature.Binding binding : parsed.inputs()) {
+            if (!binding.gradient()
+                    && (lodInputs.contains(binding.forward()) || lodOutputs.contains(binding.forward()))) {
+                builder.readsLod(binding.slot());
+            }
+        }
         return builder.infer(infer != null ? infer : inference -> GradientInference.infer(parsed, inference));
     }
 
@@ -267,6 +278,62 @@ abstract sealed class OperationBuilder permits Operation.Builder {
      */
     public Operation.Builder values(String... slots) {
         values.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
+     * Inputs whose level-of-detail offsets it reads, in rules by {@link Inference#lod} and {@link Lowering#lod}. A
+     * gradient that is defined afterwards and has such a slot reads them too. The number of sequences may determine
+     * shapes, see {@link Inference#sequences}. Where the offsets themselves do, also declare the values of
+     * {@link LodSlot#of}.
+     *
+     * @param slots
+     *            their names
+     * @return this
+     */
+    public Operation.Builder readsLod(String... slots) {
+        lodInputs.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
+     * Outputs for which it makes level-of-detail offsets; its inference sets them by {@link Inference#setLod}. A
+     * gradient that is defined afterwards and has such a slot reads them.
+     *
+     * @param slots
+     *            their names
+     * @return this
+     */
+    public Operation.Builder makesLod(String... slots) {
+        lodOutputs.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
+     * Gives an output the level-of-detail offsets of an input, and outputs that are not named in such a call none.
+     * Without a call, the rules of {@link LodSharing} apply.
+     *
+     * @param input
+     *            the input slot
+     * @param output
+     *            the output slot
+     * @return this
+     */
+    public Operation.Builder sharesLod(String input, String output) {
+        if (lodShares == null) {
+            lodShares = new LinkedHashMap<>();
+        }
+        lodShares.put(output, input);
+        return self();
+    }
+
+    /**
+     * Declares that no output takes over the level-of-detail offsets of an input.
+     *
+     * @return this
+     */
+    public Operation.Builder sharesNoLod() {
+        lodShares = new LinkedHashMap<>();
         return self();
     }
 

@@ -70,6 +70,8 @@ import io.seriatim.graph.ops.recurrent.RecurrentOperations;
 import io.seriatim.graph.ops.reduction.CountOperations;
 import io.seriatim.graph.ops.reduction.NormOperations;
 import io.seriatim.graph.ops.reduction.ReductionOperations;
+import io.seriatim.graph.ops.sequence.LodOperations;
+import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
 import io.seriatim.graph.ops.shape.JoinOperations;
@@ -113,6 +115,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             InterpolationOperations::register, //
             InverseOperations::register, //
             JoinOperations::register, //
+            LodOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
             MergedOptimizerOperations::register, //
@@ -143,6 +146,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
+            SequencePoolOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //
             ShrinkOperations::register, //
