@@ -79,7 +79,7 @@ final class BatchQueue {
     /** One pass through the data. Only operations access the mutable fields; the engine variable orders them. */
     static final class Epoch {
         private final boolean again;
-        private boolean begun;
+        private boolean started;
         private boolean ended;
 
         Epoch(boolean again) {
@@ -115,11 +115,11 @@ final class BatchQueue {
             if (discarded || of.ended) {
                 return Reader.Outcome.Sign.VOID;
             }
-            if (!of.begun) {
+            if (!of.started) {
                 if (of.again) {
                     source.reset();
                 }
-                of.begun = true;
+                of.started = true;
             }
             List<Tensor> batch = source.next();
             of.ended = batch == null;
@@ -130,7 +130,7 @@ final class BatchQueue {
     /** An operation that requests the first unrequested slot from the source. */
     private final class Question implements Body {
         @GuardedBy("lock")
-        private boolean begun;
+        private boolean started;
 
         @Override
         public void run() {
@@ -149,8 +149,8 @@ final class BatchQueue {
 
         @GuardedBy("lock")
         private void begin() {
-            if (!begun) {
-                begun = true;
+            if (!started) {
+                started = true;
                 coming--;
             }
         }

@@ -43,12 +43,12 @@ final class BlockPlan {
     private final Executor executor;
     private final ValueNumbering accesses;
     private final boolean once;
-    private final SingleFlight<Shapes, Specialised> compilations = new SingleFlight<>();
+    private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
     /** The most recently used plan first. */
     @GuardedBy("this")
-    private final List<Specialised> specialised = new ArrayList<>();
-    /** The first element of {@link #specialised}, or null. Writes hold the lock; reads do not. */
-    private volatile @Nullable Specialised latest;
+    private final List<Variant> variants = new ArrayList<>();
+    /** The first element of {@link #variants}, or null. Writes hold the lock; reads do not. */
+    private volatile @Nullable Variant latest;
 
     /** The types, shapes and shared memory for which a plan is compiled. */
     private record Shapes(List<Optional<TensorSpec>> externals, Sharing sharing) {
@@ -68,7 +68,7 @@ final class BlockPlan {
     }
 
     /** A compiled plan, the loop that runs it, and its idle frames. */
-    static final class Specialised {
+    static final class Variant {
         private final CompiledPlan plan;
         private final RunLoop loop;
         private final PreparedKernels kernels;
@@ -77,7 +77,7 @@ final class BlockPlan {
         private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
         private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
 
-        Specialised(CompiledPlan plan, RunLoop loop, PreparedKernels kernels) {
+        Variant(CompiledPlan plan, RunLoop loop, PreparedKernels kernels) {
             this.plan = plan;
             this.loop = loop;
             this.kernels = kernels;
@@ -134,7 +134,7 @@ final class BlockPlan {
     /** Runs the block once. {@code results} takes the results from the frame before another run can use it. */
     void run(RunContext context, Consumer<Frame> results) {
         boolean alone = !executor.options().place().isHost();
-        Specialised with = specialised(context.externals(), Sharing.of(accesses, context.bindings(), alone));
+        Variant with = variant(context.externals(), Sharing.of(accesses, context.bindings(), alone));
         Frame frame = take(with);
         Recording recording = context.recording();
         RunLog log = recording == null ? null : recording.begin(with.described());
@@ -156,7 +156,7 @@ final class BlockPlan {
         }
     }
 
-    private static void run(Specialised with, Frame frame) {
+    private static void run(Variant with, Frame frame) {
         try {
             with.loop.run(frame);
         } catch (RuntimeException | Error e) {
@@ -217,12 +217,12 @@ final class BlockPlan {
     }
 
     /** Returns the plan for the types and shapes of the external values; compiles it if there is none. */
-    Specialised specialised(@Nullable Object[] externals, Sharing sharing) {
-        Specialised last = latest;
+    Variant variant(@Nullable Object[] externals, Sharing sharing) {
+        Variant last = latest;
         return last != null && last.plan.fits(externals, sharing) ? last : other(externals, sharing);
     }
 
-    private Specialised other(@Nullable Object[] externals, Sharing sharing) {
+    private Variant other(@Nullable Object[] externals, Sharing sharing) {
         try {
             return compilations.get(Shapes.of(externals, sharing), () -> find(externals, sharing),
                     () -> put(made(externals, sharing)));
@@ -234,13 +234,13 @@ final class BlockPlan {
         }
     }
 
-    private synchronized @Nullable Specialised find(@Nullable Object[] externals, Sharing sharing) {
-        for (Iterator<Specialised> each = specialised.iterator(); each.hasNext();) {
-            Specialised known = each.next();
+    private synchronized @Nullable Variant find(@Nullable Object[] externals, Sharing sharing) {
+        for (Iterator<Variant> each = variants.iterator(); each.hasNext();) {
+            Variant known = each.next();
             if (known.plan.fits(externals, sharing)) {
-                if (known != specialised.getFirst()) {
+                if (known != variants.getFirst()) {
                     each.remove();
-                    specialised.addFirst(known);
+                    variants.addFirst(known);
                 }
                 latest = known;
                 return known;
@@ -249,29 +249,29 @@ final class BlockPlan {
         return null;
     }
 
-    private Specialised put(Specialised made) {
-        List<Specialised> gone = new ArrayList<>();
+    private Variant put(Variant made) {
+        List<Variant> gone = new ArrayList<>();
         synchronized (this) {
-            specialised.addFirst(made);
+            variants.addFirst(made);
             latest = made;
-            while (specialised.size() > executor.options().specialisations()) {
-                gone.add(specialised.removeLast());
+            while (variants.size() > executor.options().specialisations()) {
+                gone.add(variants.removeLast());
             }
         }
-        gone.forEach(Specialised::close);
+        gone.forEach(Variant::close);
         return made;
     }
 
-    private Specialised made(@Nullable Object[] externals, Sharing sharing) {
+    private Variant made(@Nullable Object[] externals, Sharing sharing) {
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, sharing, once);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
-            return new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
+            return new Variant(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
         }
     }
 
-    private Frame take(Specialised with) {
+    private Frame take(Variant with) {
         Frame idle = with.idle.poll();
         if (idle != null) {
             return idle;
@@ -285,7 +285,7 @@ final class BlockPlan {
         }
     }
 
-    private Frame frame(Specialised with) {
+    private Frame frame(Variant with) {
         try {
             return with.frame(executor.options(), executor.streams());
         } catch (DeviceMemoryException e) {
@@ -295,7 +295,7 @@ final class BlockPlan {
         }
     }
 
-    private void giveBack(Specialised with, Frame frame) {
+    private void giveBack(Variant with, Frame frame) {
         if (once || !with.idle.offer(frame)) {
             frame.close();
         }
@@ -303,21 +303,21 @@ final class BlockPlan {
 
     /** Closes all idle frames. */
     void closeIdle() {
-        List<Specialised> all;
+        List<Variant> all;
         synchronized (this) {
-            all = List.copyOf(specialised);
+            all = List.copyOf(variants);
         }
         all.forEach(each -> each.idle.clear());
     }
 
     /** Closes all plans and their idle frames. Runs in progress close their frames when they end. */
     void close() {
-        List<Specialised> all;
+        List<Variant> all;
         synchronized (this) {
-            all = List.copyOf(specialised);
-            specialised.clear();
+            all = List.copyOf(variants);
+            variants.clear();
             latest = null;
         }
-        all.forEach(Specialised::close);
+        all.forEach(Variant::close);
     }
 }

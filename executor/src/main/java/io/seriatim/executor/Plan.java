@@ -464,7 +464,7 @@ public final class Plan {
         BlockPlan plan = global(root.kept());
         Map<String, Tensor> fed = fed(values);
         fed.putAll(lods.values(source(root, fed)));
-        return plan.specialised(externals(plan.accesses(), root, fed), sharing).plan();
+        return plan.variant(externals(plan.accesses(), root, fed), sharing).plan();
     }
 
     /** Closes all idle frames. */

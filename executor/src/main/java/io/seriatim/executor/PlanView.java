@@ -133,15 +133,15 @@ public final class PlanView {
         });
         Map<String, TensorSpec> given = given(block, batch, shapes, fetches);
         List<String> fed = given.keySet().stream().filter(name -> !block.get(name).isPersistable()).toList();
-        try (StandIns standIns = new StandIns(given)) {
+        try (Placeholders placeholders = new Placeholders(given)) {
             Scope scope = new Scope();
             given.keySet().stream().filter(name -> !fed.contains(name))
-                    .forEach(name -> scope.set(name, standIns.get(name)));
+                    .forEach(name -> scope.set(name, placeholders.get(name)));
             Plan plan = executor.outline(program, new Feeds(fed), new Fetches(fetches));
             try {
                 return new PlanView(
                         plan.specialisation(scope, Sharing.NONE,
-                                fed.stream().map(standIns::get).toArray(Tensor[]::new)),
+                                fed.stream().map(placeholders::get).toArray(Tensor[]::new)),
                         executor.options(),
                         fetches);
             } finally {
@@ -183,11 +183,11 @@ public final class PlanView {
     }
 
     /** Placeholder tensors whose elements are never read. All tensors of the same type share one buffer. */
-    private static final class StandIns implements AutoCloseable {
+    private static final class Placeholders implements AutoCloseable {
         private final Map<String, TensorSpec> specs;
         private final Map<DType, Buffer> buffers = new EnumMap<>(DType.class);
 
-        StandIns(Map<String, TensorSpec> specs) {
+        Placeholders(Map<String, TensorSpec> specs) {
             this.specs = specs;
             Map<DType, Long> largest = new EnumMap<>(DType.class);
             specs.values().forEach(spec -> largest.merge(spec.dtype(), spec.bytes(), Math::max));

@@ -35,19 +35,19 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder for files whose names come from somebody else, such as a program out of a file. No name leads out of it:
- * neither an absolute one nor {@code ..} nor a symbolic link in any place.
+ * A folder for files whose names are not trusted, such as names in a program that was read from a file. No name leads
+ * out of it: neither an absolute name, nor {@code ..}, nor a symbolic link anywhere in the name.
  *
  * <p>
- * Names have {@code /} between folders and are relative to the folder; an absolute one is taken if it begins with
- * the folder. Hard links are files of the folder like others. For many threads.
+ * Names separate folders by {@code /} and are relative to the folder; an absolute name is accepted if it begins with
+ * the folder. Hard links are ordinary files of the folder. Thread-safe.
  */
 public final class ConfinedFolder {
-    // How it holds: where the system has openat (SecureDirectoryStream), each folder of a name is opened within the
-    // one before, without following links, and files are opened, made and moved within the
-    // last of them. A link that is planted between two of these steps is then met by the next one, or lies outside
-    // of what was opened. Elsewhere paths are looked at component by component before they are
-    // used, and a link that is planted in between is followed.
+    // Where the system has openat (SecureDirectoryStream), each folder of a name is opened relative to the one before
+    // it, without following links, and files are opened, created and moved relative to the last one. If an attacker
+    // creates a link between two of these steps, the next step rejects it, or the link lies outside of the folders that
+    // are already open. On other systems, a path is checked component by component before it is used; a link that is
+    // created after the check is followed.
     private static final int CHUNK = 1 << 16;
     private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul", "conin$", "conout$");
 
@@ -68,10 +68,10 @@ public final class ConfinedFolder {
          * Reads them.
          *
          * @param in
-         *            not buffered; need not be closed
+         *            not buffered; the caller closes it
          * @param size
-         *            how many bytes there are
-         * @return what was read
+         *            the number of bytes
+         * @return the result
          * @throws IOException
          *             if that fails
          */
@@ -86,19 +86,19 @@ public final class ConfinedFolder {
     }
 
     /**
-     * A folder that is there.
+     * An existing folder.
      *
      * @param folder
-     *            may itself be a link: what it points to now counts
+     *            may itself be a link, which is resolved now
      * @return the folder
      * @throws IOException
-     *             if it is no folder
+     *             if it is not a folder
      */
     public static ConfinedFolder of(Path folder) throws IOException {
         return of(folder, true);
     }
 
-    /** Without handles as where the system has none. */
+    /** With {@code byHandle} false, works as on systems without openat. */
     static ConfinedFolder of(Path folder, boolean byHandle) throws IOException {
         Path root = folder.toRealPath();
         BasicFileAttributes attributes = Files.readAttributes(root, BasicFileAttributes.class,
@@ -169,8 +169,8 @@ public final class ConfinedFolder {
     }
 
     /**
-     * Writes a file: under another name beside, which is moved into place once it is whole. Folders of the name that
-     * are missing are made.
+     * Writes a file: under a temporary name in the same folder, which is moved into place once it is complete. Missing
+     * folders of the name are created.
      *
      * @param name
      *            of the file
@@ -179,10 +179,10 @@ public final class ConfinedFolder {
      * @param content
      *            writes its bytes
      * @throws FileAlreadyExistsException
-     *             if there is a file that is not to be replaced
+     *             if the file exists and is not to be replaced
      * @throws IOException
-     *             if the name leads out of the folder, there is something else than a file, or writing fails; then
-     * what was there is still there
+     *             if the name leads out of the folder, names something other than a file, or writing fails; the former
+     *             content is then unchanged
      */
     public void write(String name, boolean replace, AtomicFile.Content content) throws IOException {
         List<String> parts = parts(name);
@@ -240,8 +240,8 @@ public final class ConfinedFolder {
     }
 
     /**
-     * The components of a name, of which the last one is the file. The rules for Windows hold there only: elsewhere
-     * such names are ordinary.
+     * The components of a name; the last one is the file. The rules for Windows apply only there: on other systems,
+     * such names are valid.
      */
     static List<String> parts(String name, String relative, boolean windows) throws IOException {
         if (name.length() > 1 && name.charAt(1) == ':' && isLetter(name.charAt(0))) {
@@ -356,8 +356,8 @@ public final class ConfinedFolder {
         }
 
         /**
-         * The attributes of a file; null if there is none. Anything else is refused: to open a pipe may take for
-         * ever.
+         * The attributes of a file; null if it does not exist. Anything but a file is rejected: opening a pipe may block
+         * forever.
          */
         @Nullable
         BasicFileAttributes file(String part) throws IOException {
@@ -402,7 +402,7 @@ public final class ConfinedFolder {
                 top.move(temporary, here, Path.of(part));
             } catch (FileSystemException e) {
                 top.deleteDirectory(temporary);
-                // Another may have made a folder meanwhile, and filled it.
+                // Another process may have created a folder there, and put files into it.
                 requirePresent(part, e);
             }
         }
@@ -431,7 +431,7 @@ public final class ConfinedFolder {
                     here.deleteFile(Path.of(part));
                 }
             } catch (NoSuchFileException e) {
-                // It was moved into place.
+                // The temporary file was moved into place.
                 return;
             }
         }

@@ -1,6 +1,5 @@
 package io.seriatim.executor.pass;
 
-import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
@@ -15,7 +14,6 @@ import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.List;
@@ -240,15 +238,9 @@ final class Casts {
      * Returns whether narrow values have a kernel, and it is not slower because only the portable one supports them.
      */
     private boolean isGood(Stage wide, Stage narrow) {
-        try {
-            return !provider(narrow).equals(PORTABLE) || provider(wide).equals(PORTABLE);
-        } catch (NoKernelException e) {
-            return false;
-        }
-    }
-
-    private String provider(Stage stage) {
-        return kernels.get(Objects.requireNonNull(stage.computation()), Place.CPU, stage.specs()).provider();
+        String before = Providers.of(kernels, wide);
+        String after = Providers.of(kernels, narrow);
+        return before != null && after != null && (!after.equals(PORTABLE) || before.equals(PORTABLE));
     }
 
     private static @Nullable Stage wide(Stage product, Stage cast, int input) {

@@ -18,7 +18,7 @@ import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -250,15 +250,10 @@ final class ChannelsLast {
         Task.stages(tasks).filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
             Stage other = turned(stage);
             Computation computation = Objects.requireNonNull(stage.computation());
-            try {
-                String provider = kernels.get(computation, Place.CPU, other.specs()).provider();
-                if (provider.equals(LIBRARY)
-                        || (Roles.of(stage).elementwise()
-                                && provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider()))) {
-                    return;
-                }
-            } catch (NoKernelException _) {
-                // Treated like a kernel of another provider.
+            Kernel turned = kernels.find(computation, Place.CPU, other.specs());
+            if (turned != null && (turned.provider().equals(LIBRARY)
+                    || (Roles.of(stage).elementwise() && Providers.haveTheSame(kernels, stage, other)))) {
+                return;
             }
             stage.args().stream().filter(this::isLast).forEach(arg -> without.add(Objects.requireNonNull(arg).value()));
         });

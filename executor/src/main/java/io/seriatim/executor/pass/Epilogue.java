@@ -1,6 +1,5 @@
 package io.seriatim.executor.pass;
 
-import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.tensor.computation.Binary;
@@ -9,7 +8,6 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -89,13 +87,6 @@ final class Epilogue implements Fusion.Rule {
     }
 
     private boolean isAsGood(Stage first, Stage whole) {
-        Computation alone = first.computation();
-        Computation together = whole.computation();
-        try {
-            return alone != null && together != null && kernels.get(alone, Place.CPU, first.specs()).provider()
-                    .equals(kernels.get(together, Place.CPU, whole.specs()).provider());
-        } catch (NoKernelException e) {
-            return false;
-        }
+        return Providers.haveTheSame(kernels, first, whole);
     }
 }

@@ -15,7 +15,6 @@ import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -100,15 +99,12 @@ public final class Layouts {
         }
         TensorSpec[] specs = stage.specs();
         specs[WEIGHTS] = wanted;
-        try {
-            Kernel kernel = kernels.get(computation, Place.CPU, specs);
-            return kernel.provider().equals(plain.provider())
-                    ? new Packed(task, at, WEIGHTS, wanted, kernel,
-                            kernels.get(Copy.PLAIN, Place.CPU, weights.spec(), wanted))
-                    : null;
-        } catch (NoKernelException _) {
+        Kernel kernel = kernels.find(computation, Place.CPU, specs);
+        if (kernel == null || !kernel.provider().equals(plain.provider())) {
             return null;
         }
+        Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, weights.spec(), wanted);
+        return packing == null ? null : new Packed(task, at, WEIGHTS, wanted, kernel, packing);
     }
 
     private static boolean pays(Computation computation, TensorSpec weights) {

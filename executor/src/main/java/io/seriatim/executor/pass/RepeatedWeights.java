@@ -15,7 +15,6 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -154,18 +153,17 @@ final class RepeatedWeights {
         TensorSpec[] specs = stage.specs();
         specs[WEIGHTS] = source(stage);
         return answers.computeIfAbsent(new Question(product, Arrays.asList(specs.clone())), _ -> {
-            try {
-                Kernel given = kernels.get(product, Place.CPU, specs);
-                TensorSpec wanted = given.preferred(WEIGHTS, specs[WEIGHTS]);
-                if (wanted.layout() instanceof Layout.Opaque) {
-                    specs[WEIGHTS] = wanted;
-                    return Optional.of(wanted)
-                            .filter(_ -> kernels.get(product, Place.CPU, specs).provider().equals(given.provider()));
-                }
-            } catch (NoKernelException _) {
-                // Without such a kernel, the products are not rewritten.
+            Kernel given = kernels.find(product, Place.CPU, specs);
+            if (given == null) {
+                return Optional.empty();
             }
-            return Optional.empty();
+            TensorSpec wanted = given.preferred(WEIGHTS, specs[WEIGHTS]);
+            if (!(wanted.layout() instanceof Layout.Opaque)) {
+                return Optional.empty();
+            }
+            specs[WEIGHTS] = wanted;
+            Kernel packed = kernels.find(product, Place.CPU, specs);
+            return Optional.of(wanted).filter(_ -> packed != null && packed.provider().equals(given.provider()));
         });
     }
 

@@ -1,6 +1,5 @@
 package io.seriatim.executor.pass;
 
-import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Stage;
@@ -12,7 +11,6 @@ import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,13 +119,6 @@ final class ScaledProducts {
         postOps.addFirst(factor);
         Computation whole = new MatMul(product.transposeX(), product.transposeY(), false, postOps);
         Stage scaled = Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()));
-        try {
-            return kernels.get(product, Place.CPU, stage.specs()).provider()
-                    .equals(kernels.get(whole, Place.CPU, scaled.specs()).provider())
-                            ? scaled
-                            : null;
-        } catch (NoKernelException e) {
-            return null;
-        }
+        return Providers.haveTheSame(kernels, stage, scaled) ? scaled : null;
     }
 }

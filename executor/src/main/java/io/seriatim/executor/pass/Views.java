@@ -1,6 +1,5 @@
 package io.seriatim.executor.pass;
 
-import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
@@ -21,7 +20,6 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -277,7 +275,7 @@ final class Views {
                 return false;
             }
         }
-        return computation != null && isFromTheSame(computation, before, after);
+        return computation instanceof Copy || Providers.haveTheSame(kernels, before, after);
     }
 
     /** Returns whether one of the two matrix dimensions has stride 1. */
@@ -297,14 +295,5 @@ final class Views {
             row *= spec.shape().dim(i);
         }
         return row >= SHORTEST_ROW;
-    }
-
-    private boolean isFromTheSame(Computation computation, Stage before, Stage after) {
-        try {
-            return computation instanceof Copy || kernels.get(computation, Place.CPU, before.specs()).provider()
-                    .equals(kernels.get(computation, Place.CPU, after.specs()).provider());
-        } catch (NoKernelException e) {
-            return false;
-        }
     }
 }

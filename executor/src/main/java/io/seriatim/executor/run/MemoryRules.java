@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
  *            memory that is released when its last users have ended
  * @param isClosable
  *            by memory, whether no reference outside of the run keeps it
- * @param begun
+ * @param allocations
  *            for each task, the memory that it allocates
  * @param aliased
  *            for each task, the persistable variables that it makes share memory with others
@@ -37,7 +37,7 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] released, boolean[] isClosable,
-        int[][] begun, int[][] aliased, int[] changed, boolean[] isFedAndWritten) {
+        int[][] allocations, int[][] aliased, int[] changed, boolean[] isFedAndWritten) {
     private static final int[] NONE = {};
 
     /**
@@ -65,7 +65,7 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
                         .toArray(),
                 IntStream.range(0, n).filter(i -> !hasPlace[i] || interpreted[i]).toArray(),
                 Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray(),
-                Releases.closable(plan.tasks(), values), begun(plan, hasPlace), aliased(plan),
+                Releases.closable(plan.tasks(), values), allocations(plan, hasPlace), aliased(plan),
                 Layouts.written(plan.tasks(), values), fedAndWritten);
     }
 
@@ -85,11 +85,11 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
         return all;
     }
 
-    private static int[][] begun(CompiledPlan plan, boolean[] hasPlace) {
+    private static int[][] allocations(CompiledPlan plan, boolean[] hasPlace) {
         ValueTable values = plan.values();
-        int[][] begun = new int[plan.tasks().size()][];
+        int[][] allocations = new int[plan.tasks().size()][];
         boolean[] seen = new boolean[values.size()];
-        for (int i = 0; i < begun.length; i++) {
+        for (int i = 0; i < allocations.length; i++) {
             List<Integer> list = new ArrayList<>();
             if (!(plan.tasks().get(i) instanceof Task.Interpreted)) {
                 for (int value : plan.tasks().get(i).writes()) {
@@ -101,9 +101,9 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
                     }
                 }
             }
-            begun[i] = list.isEmpty() ? NONE : list.stream().mapToInt(Integer::intValue).toArray();
+            allocations[i] = list.isEmpty() ? NONE : list.stream().mapToInt(Integer::intValue).toArray();
         }
-        return begun;
+        return allocations;
     }
 
     private static int[][] aliased(CompiledPlan plan) {
@@ -121,6 +121,6 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
 
     /** Returns whether a task neither allocates memory nor makes variables share memory. */
     boolean isPlain(int task) {
-        return begun[task].length == 0 && aliased[task].length == 0;
+        return allocations[task].length == 0 && aliased[task].length == 0;
     }
 }

@@ -257,7 +257,7 @@ final class Storage {
 
     /** Allocates memory for the results of a task that have none. */
     void allocate(int task) {
-        for (int memory : rules.begun()[task]) {
+        for (int memory : rules.allocations()[task]) {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
                 bind(memory, Tensor.allocate(device(place(memory)), Objects.requireNonNull(values.spec(memory))));
             }
@@ -270,7 +270,7 @@ final class Storage {
      * launched on the stream.
      */
     void allocate(int task, Stream stream) {
-        for (int memory : rules.begun()[task]) {
+        for (int memory : rules.allocations()[task]) {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
                 TensorSpec spec = Objects.requireNonNull(values.spec(memory));
                 Device device = device(place(memory));
@@ -287,7 +287,7 @@ final class Storage {
         for (int value : rules.aliased()[task]) {
             run.bindings().alias(values.name(value), (Tensor) Objects.requireNonNull(present[value]));
         }
-        for (int memory : rules.begun()[task]) {
+        for (int memory : rules.allocations()[task]) {
             if (isAbsent[memory] && values.isPersistable(memory)) {
                 isAbsent[memory] = false;
                 run.bindings().set(values.name(memory), Objects.requireNonNull(present[memory]));

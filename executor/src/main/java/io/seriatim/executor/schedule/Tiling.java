@@ -14,7 +14,6 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import io.seriatim.tensor.kernel.Split;
 import java.util.ArrayList;
@@ -213,21 +212,13 @@ public final class Tiling {
             }
             Stage piece = new Stage(stage.access(), stage.work(), views.subList(0, stage.inputs().size()),
                     views.subList(stage.inputs().size(), views.size()), null);
-            Kernel chosen = kernel(computation, piece);
+            Kernel chosen = kernels.find(computation, Place.CPU, piece.specs());
             if (chosen == null || !chosen.provider().equals(kernel.provider())) {
                 return List.of();
             }
             parts.add(piece.with(chosen));
         }
         return parts;
-    }
-
-    private @Nullable Kernel kernel(Computation computation, Stage piece) {
-        try {
-            return kernels.get(computation, Place.CPU, piece.specs());
-        } catch (NoKernelException e) {
-            return null;
-        }
     }
 
     /**

@@ -33,8 +33,8 @@ record Idleness(int lane, Intervals busy, Intervals dependency, Intervals queue)
             }
         }
         Intervals worked = busy.build();
-        Intervals idle = worked.complement(run.begun(), run.ended());
+        Intervals idle = worked.complement(run.started(), run.ended());
         Intervals queue = idle.and(waiting.build());
-        return new Idleness(number, worked, idle.and(queue.complement(run.begun(), run.ended())), queue);
+        return new Idleness(number, worked, idle.and(queue.complement(run.started(), run.ended())), queue);
     }
 }

@@ -15,7 +15,7 @@ final class MemorySvg {
     MemorySvg(MemoryUse use, RunTrace.Run run) {
         this.use = use;
         this.run = run;
-        this.axis = new TimeAxis(run.begun(), run.ended());
+        this.axis = new TimeAxis(run.started(), run.ended());
         this.most = Math.max(1, Math.max(use.peakBytes(), run.plan().arenaBytes()));
     }
 

@@ -214,7 +214,7 @@ public final class ReportSections {
             add(part,
                     "<tr><td>%s</td><td>%s</td><td class=\"l\">%s</td><td class=\"l name\">%s</td><td class=\"l "
                             + "name\">%s</td></tr>\n",
-                    Markup.time(gap.from() - run.begun()), Markup.time(gap.length()),
+                    Markup.time(gap.from() - run.started()), Markup.time(gap.length()),
                     gap.queue() ? "queue" : "dependency",
                     Markup.text(lane(gap.lane())), Markup.text(next));
         }
@@ -251,7 +251,7 @@ public final class ReportSections {
                             + "class=\"meter\">%s</div></td><td>%s</td><td>%s</td></tr>\n",
                     Markup.text(each.value().name()), Markup.bytes(each.value().bytes()),
                     meter("c0", each.value().bytes(), held),
-                    Markup.time(each.from() - run.begun()), Markup.time(each.to() - run.begun()));
+                    Markup.time(each.from() - run.started()), Markup.time(each.to() - run.started()));
         }
         part.append("</tbody></table>\n");
         if (memory.atPeak().size() > LONGEST) {
@@ -325,7 +325,7 @@ public final class ReportSections {
                             + "class=\"meter\">%s</div></td></tr>\n",
                     Markup.text(instruction.type()), Markup.text(instruction.name()),
                     Markup.text(instruction.provider()),
-                    Markup.time(span.started() - run.begun()), Markup.time(span.duration()),
+                    Markup.time(span.started() - run.started()), Markup.time(span.duration()),
                     Markup.percent(span.duration(), path.length()),
                     meter("c" + colours.of(instruction.type()), span.duration(), path.length()));
         }

@@ -23,7 +23,7 @@ public final class RunLog {
     private final long number;
     private final @Nullable RunLog outer;
     private final int instruction;
-    private final long begun;
+    private final long started;
     private final Set<Integer> lanes = new LinkedHashSet<>();
     private final List<RunLog> nested = new ArrayList<>();
     private int nestedSpans;
@@ -58,14 +58,14 @@ public final class RunLog {
     }
 
     RunLog(RunRecorder recorder, TracedPlan plan, Columns columns, long number, @Nullable RunLog outer, int instruction,
-            long begun) {
+            long started) {
         this.recorder = recorder;
         this.plan = plan;
         this.columns = columns;
         this.number = number;
         this.outer = outer;
         this.instruction = instruction;
-        this.begun = begun;
+        this.started = started;
     }
 
     long number() {
@@ -220,12 +220,12 @@ public final class RunLog {
                         completed ? columns.ended[i] : over, completed, columns.allocated[i], columns.freed[i]));
             }
         }
-        return new RunTrace.Run(number, plan, instruction, begun, over, List.copyOf(lanes), spans,
+        return new RunTrace.Run(number, plan, instruction, started, over, List.copyOf(lanes), spans,
                 nested.stream().map(RunLog::snapshot).toList(), nestedLeftOut);
     }
 
     private long ready(int index) {
-        long ready = begun;
+        long ready = started;
         for (int dependency : plan.instructions().get(index).dependencies()) {
             ready = Math.max(ready, columns.ended[dependency]);
         }

@@ -26,7 +26,7 @@ public final class RunRecorder {
     private final Map<String, String> notes = new LinkedHashMap<>();
     private final ArrayDeque<RunLog> ended = new ArrayDeque<>();
     private final ArrayDeque<RunLog.Columns> spare = new ArrayDeque<>();
-    private long begun;
+    private long started;
     private long kept;
     private long leftOut;
     private volatile boolean paused;
@@ -125,7 +125,7 @@ public final class RunRecorder {
         long number;
         RunLog.Columns columns;
         synchronized (this) {
-            number = begun++;
+            number = started++;
             columns = columns(plan.instructions().size());
         }
         return new RunLog(this, plan, columns, number, null, -1, now());

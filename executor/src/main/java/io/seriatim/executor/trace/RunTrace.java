@@ -74,7 +74,7 @@ public final class RunTrace {
      *            the description of the plan
      * @param within
      *            for the run of a block, the instruction of the outer run that ran it; otherwise −1
-     * @param begun
+     * @param started
      *            the time at which the run began
      * @param ended
      *            the time at which the run ended
@@ -87,7 +87,7 @@ public final class RunTrace {
      * @param nestedLeftOut
      *            the number of spans of blocks that were not kept
      */
-    public record Run(long number, TracedPlan plan, int within, long begun, long ended, List<Integer> lanes,
+    public record Run(long number, TracedPlan plan, int within, long started, long ended, List<Integer> lanes,
             List<Span> spans,
             List<Run> nested, long nestedLeftOut) {
         /** Copies the lists. */
@@ -103,7 +103,7 @@ public final class RunTrace {
          * @return the duration in nanoseconds
          */
         public long duration() {
-            return ended - begun;
+            return ended - started;
         }
     }
 

@@ -53,7 +53,7 @@ final class TimelineSvg {
         this.run = run;
         this.lanes = lanes;
         this.colours = colours;
-        this.axis = new TimeAxis(run.begun(), run.ended());
+        this.axis = new TimeAxis(run.started(), run.ended());
         labels.add("ready, not started");
         labelStyles.add(QUEUE);
         labels.add("on the critical path");
@@ -213,7 +213,7 @@ final class TimelineSvg {
             Row row = rows.get(i);
             json.append(i == 0 ? "\n" : ",\n")
                     .append(Markup.format("{\"y\":%d,\"height\":%d,\"bars\":[", row.y(), row.height()));
-            long reached = run.begun();
+            long reached = run.started();
             for (int j = 0; j < row.bars().size(); j++) {
                 Bar bar = row.bars().get(j);
                 json.append(j == 0 ? "" : ",").append(bar.from() - reached).append(',').append(bar.to() - bar.from())

@@ -80,7 +80,7 @@ final class TraceEvents {
         event.append(",\"args\":{\"output\":").append(Markup.quoted(instruction.name())).append(",\"program\":")
                 .append(Markup.quoted(run.plan().name()))
                 .append(",\"run\":").append(run.number()).append(",\"instruction\":").append(span.instruction());
-        micros(",\"dependency_wait_us\":", span.ready() - run.begun());
+        micros(",\"dependency_wait_us\":", span.ready() - run.started());
         micros(",\"queue_wait_us\":", span.started() - span.ready());
         if (depth > 0) {
             event.append(",\"depth\":").append(depth);

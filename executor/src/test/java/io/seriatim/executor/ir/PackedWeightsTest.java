@@ -93,16 +93,16 @@ class PackedWeightsTest {
     /** While one thread packs a form, another thread packs a second form in the same bin. */
     @Test
     void otherFormsArePackedMeanwhile() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);
         Tensor larger = Bits.floats(new double[4096]);
         FutureTask<PackedWeights.@Nullable Entry> slow = new FutureTask<>(
                 () -> weights.get("w", larger, form(0), after(() -> {
-                    begun.countDown();
+                    started.countDown();
                     awaitQuietly(released);
                 })));
         Thread.ofPlatform().start(slow);
-        begun.await();
+        started.await();
         assertNotNull(weights.get("w", larger, inOneBin(form(0)), after(() -> {
         })));
         assertEquals(1, packed.get());
@@ -112,15 +112,15 @@ class PackedWeightsTest {
 
     @Test
     void threadsThatWantTheSameShareIt() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);
         Kernel slow = after(() -> {
-            begun.countDown();
+            started.countDown();
             awaitQuietly(released);
         });
         FutureTask<PackedWeights.Entry> first = new FutureTask<>(() -> get(form(0), slow));
         Thread.ofPlatform().start(first);
-        begun.await();
+        started.await();
         FutureTask<PackedWeights.Entry> second = new FutureTask<>(() -> get(form(0), slow));
         Thread thread = Thread.ofPlatform().start(second);
         while (thread.getState() != Thread.State.WAITING && !second.isDone()) {
@@ -140,15 +140,15 @@ class PackedWeightsTest {
 
     @Test
     void aWaitForAnotherThreadsPackingCanBeInterrupted() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);
         Kernel slow = after(() -> {
-            begun.countDown();
+            started.countDown();
             awaitQuietly(released);
         });
         FutureTask<PackedWeights.Entry> first = new FutureTask<>(() -> get(form(0), slow));
         Thread.ofPlatform().start(first);
-        begun.await();
+        started.await();
         FutureTask<PackedWeights.Entry> second = new FutureTask<>(() -> get(form(0), slow));
         Thread thread = Thread.ofPlatform().start(second);
         thread.interrupt();

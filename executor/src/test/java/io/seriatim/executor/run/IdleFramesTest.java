@@ -54,14 +54,14 @@ class IdleFramesTest {
         List<Thing> things = Collections.synchronizedList(new ArrayList<>());
         List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         CyclicBarrier together = new CyclicBarrier(count + 1);
-        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < count; t++) {
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
                     together.await();
                     for (int i = 0; i < 2000; i++) {
-                        begun.countDown();
+                        started.countDown();
                         use(things);
                     }
                 } catch (Exception | Error e) {
@@ -72,7 +72,7 @@ class IdleFramesTest {
         threads.add(Thread.ofPlatform().start(() -> {
             try {
                 together.await();
-                begun.await();
+                started.await();
                 idle.clear();
                 idle.close();
             } catch (Exception | Error e) {

@@ -77,10 +77,10 @@ class ParallelRunLoopTest {
                     .add(OpDesc.of("exp").in("X", "b").out("Out", results[i]).build());
         }
         Plan compiled = executor.compile(program, Executor.feeds("x", "z"), Executor.fetches(results));
-        CompiledPlan specialised = Internals.compiled(compiled, new Scope(), Bits.floats(1), Bits.floats(2));
-        assertEquals(TASKS, specialised.tasks().size());
-        assertEquals(4, specialised.after()[1].length);
-        return specialised;
+        CompiledPlan compiledPlan = Internals.compiled(compiled, new Scope(), Bits.floats(1), Bits.floats(2));
+        assertEquals(TASKS, compiledPlan.tasks().size());
+        assertEquals(4, compiledPlan.after()[1].length);
+        return compiledPlan;
     }
 
     private ParallelRunLoop crew(int threads) {

@@ -67,7 +67,7 @@ class RunTraceTest {
 
     /** Returns the queue time before a, which is ready from the beginning. */
     private static long queueBeforeTheFirst(RunTrace.Run run) {
-        return run.spans().getFirst().started() - run.begun();
+        return run.spans().getFirst().started() - run.started();
     }
 
     @Test

@@ -145,6 +145,27 @@ public final class Kernels {
      *             if there is none; the message lists those there are
      */
     public Kernel prepare(Computation computation, Place place, @Nullable TensorSpec... arguments) {
+        Kernel kernel = prepareIfAny(computation, place, arguments);
+        if (kernel == null) {
+            throw missing(computation, place, arguments);
+        }
+        return kernel;
+    }
+
+    /**
+     * Prepares the fastest kernel, if there is one.
+     *
+     * @param computation
+     *            the computation
+     * @param place
+     *            where the tensors are
+     * @param arguments
+     *            inputs, then outputs; null for those that are left out
+     * @return the kernel, which belongs to the caller; null if there is none
+     * @throws IllegalArgumentException
+     *             if the arguments do not fit the computation
+     */
+    public @Nullable Kernel prepareIfAny(Computation computation, Place place, @Nullable TensorSpec... arguments) {
         DType dtype = computation.keyType(arguments);
         for (Entry<?> entry : candidates(computation, place)) {
             Kernel kernel = entry.dtypes().contains(dtype) ? prepare(entry, computation, arguments) : null;
@@ -152,7 +173,7 @@ public final class Kernels {
                 return kernel;
             }
         }
-        throw new NoKernelException(missing(computation, place, dtype, arguments));
+        return null;
     }
 
     private List<Entry<?>> candidates(Computation computation, Place place) {
@@ -170,7 +191,8 @@ public final class Kernels {
                 : null;
     }
 
-    private String missing(Computation computation, Place place, DType dtype, @Nullable TensorSpec[] arguments) {
+    /** The failure of a request for a kernel that does not exist; its message lists those that do. */
+    NoKernelException missing(Computation computation, Place place, @Nullable TensorSpec... arguments) {
         List<Entry<?>> candidates = candidates(computation, place);
         String given = Arrays.stream(arguments).map(spec -> spec == null ? "none" : spec.toString())
                 .collect(Collectors.joining(", "));
@@ -178,9 +200,9 @@ public final class Kernels {
                 ? "there are kernels of this operation at " + places(computation.operation())
                 : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes()))
                         .collect(Collectors.joining("; "));
-        return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); "
-                + there
-                + ". Cast or copy the operands to one of these.";
+        return new NoKernelException("No kernel '" + computation.operation() + "' for "
+                + computation.keyType(arguments) + " at " + place + " (" + given + "); " + there
+                + ". Cast or copy the operands to one of these.");
     }
 
     private String places(String operation) {

@@ -118,6 +118,25 @@ public final class PreparedKernels {
      *             if there is none for these types at this place
      */
     public Kernel get(Computation computation, Place place, @Nullable TensorSpec... arguments) {
+        Kernel kernel = find(computation, place, arguments);
+        if (kernel == null) {
+            throw kernels.missing(computation, place, arguments);
+        }
+        return kernel;
+    }
+
+    /**
+     * A kernel, if there is one, prepared if the cache does not have it.
+     *
+     * @param computation
+     *            the computation
+     * @param place
+     *            where
+     * @param arguments
+     *            inputs and outputs; null for what is left out
+     * @return not to be closed by the caller; null if there is none for these types at this place
+     */
+    public @Nullable Kernel find(Computation computation, Place place, @Nullable TensorSpec... arguments) {
         List<@Nullable TensorSpec> specs = new ArrayList<>(arguments.length);
         for (TensorSpec argument : arguments) {
             specs.add(argument);
@@ -130,7 +149,10 @@ public final class PreparedKernels {
             }
         }
         // Made outside of the lock, since it takes milliseconds: two threads may make the same one.
-        Kernel made = kernels.prepare(computation, place, arguments);
+        Kernel made = kernels.prepareIfAny(computation, place, arguments);
+        if (made == null) {
+            return null;
+        }
         Kernel other;
         synchronized (this) {
             other = prepared.putIfAbsent(key, made);

@@ -54,7 +54,7 @@ final class ConvolutionForward {
         if (!forward.isReadable()) {
             return null;
         }
-        PixelProducts pixels = forward.pixels();
+        Im2colProducts pixels = forward.im2col();
         if (pixels != null && pixels.arePacked()) {
             return pixels.kernel(dnnl);
         }
@@ -89,8 +89,8 @@ final class ConvolutionForward {
                         (_, _) -> products.forward(dnnl, bias != null, preference));
     }
 
-    private @Nullable PixelProducts pixels() {
-        return PixelProducts.of(convolution, x, w, bias, combined, y);
+    private @Nullable Im2colProducts im2col() {
+        return Im2colProducts.of(convolution, x, w, bias, combined, y);
     }
 
     private @Nullable Kernel blocks(Dnnl dnnl) {
@@ -272,7 +272,7 @@ final class ConvolutionForward {
         if (argument != 1) {
             return given;
         }
-        PixelProducts pixels = x.isRowMajor() ? null : pixels();
+        Im2colProducts pixels = x.isRowMajor() ? null : im2col();
         return pixels == null ? preferredWeights(builder) : pixels.preferred(builder);
     }
 

@@ -22,7 +22,7 @@ final class CopyRecipe {
         TensorSpec from = Objects.requireNonNull(arguments[0]);
         TensorSpec to = Objects.requireNonNull(arguments[1]);
         if (to.layout() instanceof Layout.Opaque layout && layout.library().equals(OneDnnKernels.MATRIX)) {
-            return PixelProducts.packing(dnnl, from, to);
+            return Im2colProducts.packing(dnnl, from, to);
         }
         boolean opaque = from.layout() instanceof Layout.Opaque || to.layout() instanceof Layout.Opaque;
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
@@ -32,7 +32,7 @@ final class CopyRecipe {
         if (reference || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0
                 || !from.shape().equals(to.shape())
                 || from.shape().size() == 0
-                || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {
+                || !isReadable(from) || !isReadable(to) || (!opaque && JavaThresholds.isSmallCopy(from, to))) {
             return null;
         }
         return DnnlKernel.of(dnnl,

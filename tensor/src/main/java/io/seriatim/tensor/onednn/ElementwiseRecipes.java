@@ -38,7 +38,7 @@ final class ElementwiseRecipes {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         // The library rounds in float32 only.
         boolean roundsHalves = unary.function() == Unary.Function.ROUND && x.dtype() != DType.FLOAT32;
-        if (eltwise == null || roundsHalves || !isDense(x, y) || Crossover.isSmall(unary, x)) {
+        if (eltwise == null || roundsHalves || !isDense(x, y) || JavaThresholds.isSmall(unary, x)) {
             return null;
         }
         return switch (Algorithms.trust(unary.function())) {
@@ -99,7 +99,7 @@ final class ElementwiseRecipes {
                 ? Algorithms.ofResult(grad.function(), grad.alpha())
                 : Algorithms.ofInput(grad.function(), grad.alpha(), grad.beta());
         if (eltwise == null || data == null || !isDense(data, dy, Objects.requireNonNull(arguments[3]))
-                || grad.function() == Unary.Function.ROUND || Crossover.isSmallGradient(grad.function(), data)) {
+                || grad.function() == Unary.Function.ROUND || JavaThresholds.isSmallGradient(grad.function(), data)) {
             return null;
         }
         DnnlKernel fast = unaryGrad(dnnl, eltwise, data, ofResult);
@@ -139,7 +139,7 @@ final class ElementwiseRecipes {
         TensorSpec out = all.getLast();
         if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > MOST_DIMENSIONS
                 || all.stream().anyMatch(spec -> !spec.isRowMajor())
-                || Crossover.isSmall(binary, all.get(0), all.get(1), out)) {
+                || JavaThresholds.isSmall(binary, all.get(0), all.get(1), out)) {
             return null;
         }
         Shape shape = out.shape().rank() == 0 ? Shape.of(1) : out.shape();
@@ -185,7 +185,7 @@ final class ElementwiseRecipes {
         int algorithm = Algorithms.reduction(reduction.function());
         if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor()
                 || x.shape().size() == y.shape().size()
-                || Crossover.isSmallExtreme(reduction.function(), x)) {
+                || JavaThresholds.isSmallExtreme(reduction.function(), x)) {
             return null;
         }
         Kernel ofColumns = ColumnSums.of(dnnl, reduction, x, y);

@@ -10,9 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Unpacks native libraries out of their jar, once a user: the folder's name holds the length and the checksum that the
- * jar states, and {@link NativeFolder} sees to it that what is loaded is what the jar holds. Nothing is ever
- * downloaded.
+ * Unpacks native libraries from their jar, once per user. The folder's name contains the length and the checksum that the
+ * jar declares; {@link NativeFolder} ensures that the loaded files are those of the jar. Nothing is downloaded.
  */
 final class NativeFiles {
     static final String FOLDER = "seriatim.natives";

@@ -39,19 +39,19 @@ import java.util.zip.CheckedInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder of native libraries, which are code that this process runs: each must be, to the bit, what lies in the jar.
+ * A folder of native libraries. They are code that this process runs: each must equal the one in the jar, bit by bit.
  *
  * <p>
- * Nobody else may write to the folder: it belongs to the user or to root and has no rights to write for others. A
- * manifest in it says what each library was when it was last compared with the jar: its hash, and what
- * the system tells without reading it, the time of the last change of its state among that, which no one can set. As
- * long as the system tells the same, the library is not read. Else it is hashed; one that is damaged or missing is
- * unpacked to a temporary name, compared, and moved into place, where processes that have the old one loaded keep
- * it. Processes that start at once take turns by a lock on a file.
+ * Nobody else may write to the folder: it belongs to the user or to root, and others have no write permission. A manifest
+ * in it records the state of each library when it was last compared with the jar: its hash and its file attributes,
+ * including the time of the last status change, which no process can set. As long as the attributes are the same, the
+ * library is not read. Otherwise it is hashed; a damaged or missing library is unpacked to a temporary name, compared and
+ * moved into place; processes that have loaded the old file keep it. A file lock serialises processes that start at the
+ * same time.
  *
  * <p>
- * The way through when nothing has changed is taken at each start by code that never ran before: it has no lambdas,
- * streams and joined strings, which cost more there than all else.
+ * The path on which nothing has changed runs once per start, in code that has not been compiled: it avoids lambdas,
+ * streams and string concatenation, whose first use would take longer than everything else.
  */
 @SuppressWarnings("UnnecessaryStringBuilder") // See above.
 final class NativeFolder {
@@ -78,11 +78,11 @@ final class NativeFolder {
      * A library in its jar.
      *
      * @param length
-     *            as the jar states it; −1 if it is in no jar
+     *            as the jar declares it, in bytes; −1 outside of a jar
      * @param crc
-     *            as the jar states it
+     *            as the jar declares it
      * @param url
-     *            where it is
+     *            its location
      */
     record Packed(String name, long length, long crc, URL url) {
     }
@@ -95,7 +95,7 @@ final class NativeFolder {
      * For tests.
      *
      * @param tickNanos
-     *            by so much a manifest must be younger than the libraries' last change to be believed
+     *            a manifest is trusted only if it is younger than the libraries' last change by at least this time
      */
     NativeFolder(Path folder, List<Packed> libraries, long tickNanos) {
         this.folder = folder;
@@ -114,11 +114,10 @@ final class NativeFolder {
     }
 
     /**
-     * Sees to it that all libraries are there and whole.
+     * Ensures that all libraries exist and are intact.
      *
      * @param own
-     *            whether the folder around it is only for this, so that rights of others to write there are a
-     * mistake of ours
+     *            whether the parent folder is used for this purpose only, so that write permissions of others are removed
      */
     Path unpack(boolean own) throws IOException {
         Path around = Objects.requireNonNull(folder.toAbsolutePath().getParent());
@@ -153,7 +152,7 @@ final class NativeFolder {
         try {
             Files.createDirectory(folder, rights("rwx------"));
         } catch (FileAlreadyExistsException e) {
-            // Another process was faster.
+            // Another process has created it.
             return;
         }
     }
@@ -184,7 +183,7 @@ final class NativeFolder {
         if (attributes.isSymbolicLink() || !attributes.isDirectory()) {
             throw new FileSystemException(folder.toString(), null,
                     "native libraries are loaded from a folder, but this is "
-                            + (attributes.isSymbolicLink() ? "a symbolic link" : "none") + ": remove it"
+                            + (attributes.isSymbolicLink() ? "a symbolic link" : "not a folder") + ": remove it"
                             + orElsewhere());
         }
         if (!hasModes()) {
@@ -196,7 +195,7 @@ final class NativeFolder {
         }
         if (!isOwn(folder, state.uid)) {
             throw new FileSystemException(folder.toString(), null,
-                    "native libraries are loaded only from a folder of one's own, but this "
+                    "native libraries are loaded only from a folder of the current user, but this "
                             + "one belongs to another user (" + Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS)
                             + "): remove it" + orElsewhere());
         }
@@ -442,8 +441,8 @@ final class NativeFolder {
         try {
             CRC32 crc = new CRC32();
             MessageDigest digest = sha256();
-            // Into the file that was made for its user only: a copy would make another, with the rights that new
-            // files get here.
+            // Written into the file that was created for the user only: a copy would create another file, with the
+            // default permissions.
             try (InputStream in = new DigestInputStream(new CheckedInputStream(library.url().openStream(), crc),
                     digest);
                     OutputStream out = Files.newOutputStream(temporary)) {
@@ -452,7 +451,7 @@ final class NativeFolder {
             if (library.length() >= 0
                     && (Files.size(temporary) != library.length() || crc.getValue() != library.crc())) {
                 throw new IOException("the library " + library.name()
-                        + " in its jar is damaged: its length or checksum is not what the jar states");
+                        + " in its jar is damaged: its length or checksum is not what the jar declares");
             }
             Files.move(temporary, real.resolve(library.name()), StandardCopyOption.ATOMIC_MOVE,
                     StandardCopyOption.REPLACE_EXISTING);

@@ -32,18 +32,18 @@ public final class JavaKernels implements KernelProvider {
     @Override
     public void register(Kernels kernels) {
         kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm", BatchNorm.class, BOTH,
-                PortableKernels.plain(PanelNorm::forward));
+                PortableKernels.plain(BlockedBatchNorm::forward));
         kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm_grad", BatchNormGrad.class, BOTH,
-                PortableKernels.plain(PanelNorm::grad));
+                PortableKernels.plain(BlockedBatchNorm::grad));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary", Unary.class, FLOAT32,
                 PortableKernels.plain(FloatLog::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary_grad", UnaryGrad.class, HALF,
                 PortableKernels.plain(HalfReluGrad::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "reduction", Reduction.class, FLOAT32,
-                PortableKernels.plain(PanelSum::of));
+                PortableKernels.plain(BlockedChannelSum::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, BOTH,
-                PortableKernels.plain(PairPooling::forward));
+                PortableKernels.plain(MaxPool2x2::forward));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,
-                PortableKernels.plain(PairPooling::grad));
+                PortableKernels.plain(MaxPool2x2::grad));
     }
 }

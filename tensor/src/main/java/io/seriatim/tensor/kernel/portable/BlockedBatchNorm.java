@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Batch normalisation of float32 and bfloat16 with the batch's own mean and variance, and its gradient. A few channels
  * at a time, so that their elements, which are read two or three times, stay in the cache.
  */
-final class PanelNorm extends PortableKernel {
+final class BlockedBatchNorm extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -25,7 +25,7 @@ final class PanelNorm extends PortableKernel {
     private final float epsilon;
     private final boolean gradient;
 
-    private PanelNorm(BlockedView panel, float epsilon, boolean gradient) {
+    private BlockedBatchNorm(BlockedView panel, float epsilon, boolean gradient) {
         this.panel = panel;
         this.epsilon = epsilon;
         this.gradient = gradient;
@@ -48,7 +48,7 @@ final class PanelNorm extends PortableKernel {
             }
         }
         return BlockedView.fits(x.shape(), x.dtype())
-                ? new PanelNorm(BlockedView.of(x.shape(), x.dtype()), norm.epsilon(), gradient)
+                ? new BlockedBatchNorm(BlockedView.of(x.shape(), x.dtype()), norm.epsilon(), gradient)
                 : null;
     }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * [window · channels, outputs]. With so few rows, the time is that of reading the weights, which the library's own
  * convolutions do more slowly. It is used only for weights that are packed once and used often.
  */
-final class PixelProducts {
+final class Im2colProducts {
     /** The most pixels of a single image: with more, the library's convolutions are as fast. */
     private static final long MOST_PIXELS = 8;
     /** The most pixels of each of several images: the library's convolutions read all weights again for each image. */
@@ -41,7 +41,7 @@ final class PixelProducts {
     private final long length;
     private final long outputs;
 
-    private PixelProducts(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
+    private Im2colProducts(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
             List<TensorSpec> combined,
             TensorSpec y) {
         this.convolution = convolution;
@@ -56,7 +56,7 @@ final class PixelProducts {
     }
 
     /** Null where the library's own convolution is as fast. */
-    static @Nullable PixelProducts of(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
+    static @Nullable Im2colProducts of(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
             List<TensorSpec> combined, TensorSpec y) {
         boolean fits = convolution.groups() == 1 && NormalisationRecipes.areFloat32(x, w, y) && Specs.areForward(x, y)
                 && (bias == null || (bias.isRowMajor() && NormalisationRecipes.areFloat32(bias)))
@@ -65,7 +65,7 @@ final class PixelProducts {
         long rows = y.shape().size() / Math.max(1, y.shape().dim(1));
         boolean pays = w.shape().size() >= FEWEST_WEIGHTS && rows > 0 && rows <= y.shape().dim(1)
                 && (rows <= MOST_PIXELS || (y.shape().dim(0) > 1 && rows <= MOST_PIXELS_OF_SEVERAL * y.shape().dim(0)));
-        return fits && pays ? new PixelProducts(convolution, x, w, bias, combined, y) : null;
+        return fits && pays ? new Im2colProducts(convolution, x, w, bias, combined, y) : null;
     }
 
     private static boolean isOfPixels(TensorSpec spec, TensorSpec y) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * are copied to an array of their own, since the JIT must see that all arrays of a loop have one index. Two neighbours
  * of bfloat16 are one int, and the upper halves of floats.
  */
-final class PairPooling extends PortableKernel {
+final class MaxPool2x2 extends PortableKernel {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int MAGNITUDE = 0x7fffffff;
@@ -47,7 +47,7 @@ final class PairPooling extends PortableKernel {
     private final long rows;
     private final int rowsOfTile;
 
-    private PairPooling(boolean gradient, TensorSpec result) {
+    private MaxPool2x2(boolean gradient, TensorSpec result) {
         this.gradient = gradient;
         dtype = result.dtype();
         row = Math.toIntExact(result.shape().dim(3));
@@ -58,14 +58,14 @@ final class PairPooling extends PortableKernel {
 
     static @Nullable Kernel forward(Pooling pooling, @Nullable TensorSpec[] arguments) {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        return fits(pooling, Objects.requireNonNull(arguments[0]), y) ? new PairPooling(false, y) : null;
+        return fits(pooling, Objects.requireNonNull(arguments[0]), y) ? new MaxPool2x2(false, y) : null;
     }
 
     static @Nullable Kernel grad(PoolingGrad grad, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec dy = Objects.requireNonNull(arguments[2]);
         return fits(grad.forward(), x, dy) && fits(grad.forward(), Objects.requireNonNull(arguments[3]), dy)
-                ? new PairPooling(true, dy)
+                ? new MaxPool2x2(true, dy)
                 : null;
     }
 

@@ -13,7 +13,7 @@ import io.seriatim.tensor.computation.Unary;
  * Both give the same bits, except that the library flushes denormals of bfloat16 to 0. Measured on a server processor
  * with AVX-512; the limits are rounded down to powers of two.
  */
-final class Crossover {
+final class JavaThresholds {
     private static final long NONE = -1;
     private static final long CAST = 128;
     private static final long TRANSPOSE = 128;
@@ -21,7 +21,7 @@ final class Crossover {
     private static final long HALF_SUM = 128;
     private static final long RELU_GRADIENT = 512;
 
-    private Crossover() {
+    private JavaThresholds() {
     }
 
     static boolean isSmall(Unary unary, TensorSpec x) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Sums of float32 over all dimensions except one in the middle, such as the gradients of convolutions' biases. It is
  * not used for sums over rows alone, which are faster otherwise.
  */
-final class PanelSum extends PortableKernel {
+final class BlockedChannelSum extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int FEWEST_ROWS = 8;
@@ -24,7 +24,7 @@ final class PanelSum extends PortableKernel {
 
     private final BlockedView panel;
 
-    private PanelSum(BlockedView panel) {
+    private BlockedChannelSum(BlockedView panel) {
         this.panel = panel;
     }
 
@@ -42,7 +42,7 @@ final class PanelSum extends PortableKernel {
                 || shape.dim(1) * shape.dim(2) < SHORTEST_ROW) {
             return null;
         }
-        return new PanelSum(BlockedView.of(shape, x.dtype()));
+        return new BlockedChannelSum(BlockedView.of(shape, x.dtype()));
     }
 
     /**
