@@ -197,7 +197,7 @@ class NativeFolderTest {
         refused("a symbolic link");
         Files.delete(folder);
         Files.createFile(folder);
-        refused("but this is none");
+        refused("but this is not a folder");
         Files.delete(folder);
         start();
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
