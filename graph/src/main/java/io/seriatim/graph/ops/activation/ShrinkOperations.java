@@ -32,6 +32,7 @@ public final class ShrinkOperations {
         masked(registry);
         smooth(registry);
         scaled(registry);
+        softRelu(registry);
         maxout(registry);
     }
 
@@ -145,6 +146,21 @@ public final class ShrinkOperations {
 
     private static Definition define(String type, Function<Lowering, Operand> value, UnaryOperator<Term> slope) {
         return new Definition(type, start(type), value, slope);
+    }
+
+    /** ln(1 + eˣ) of clipped numbers, and its gradient, which is 0 from the largest result on. */
+    private static void softRelu(Operations registry) {
+        start("soft_relu").attr("threshold", 40f).lower(l -> {
+            float threshold = l.attrs().getFloat("threshold");
+            Term inside = new Term(l, l.run(new Unary(Unary.Function.CLIP, -threshold, threshold), l.in("X")));
+            inside.unary(Unary.Function.EXP).linear(1, 1).unary(Unary.Function.LOG).to("Out");
+        }).grad("soft_relu_grad(Out, Out@GRAD) -> X@GRAD", l -> {
+            Term out = Term.of(l, "Out");
+            float threshold = l.attrs().getFloat("threshold");
+            Term slope = out.unary(Unary.Function.NEGATE).unary(Unary.Function.EXP).linear(-1, 1);
+            out.isAbove(-threshold).and(out.isBelow(threshold)).orZero(slope.times(Term.of(l, "Out@GRAD")))
+                    .to("X@GRAD");
+        }).register(registry);
     }
 
     private static void maxout(Operations registry) {

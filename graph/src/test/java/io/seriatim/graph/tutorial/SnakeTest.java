@@ -21,14 +21,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class SoftReluTest {
+class SnakeTest {
     private static final double[] POINTS = {-3, -0.5, 0, 0.25, 8, 50};
 
     @Test
     void computesItsFormulaAndItsGradient() {
         Network network = Network.define(g -> {
             Value x = g.data("x", FLOAT64, -1).wantGradient();
-            Value y = g.op("soft_relu").in("X", x).one("Out");
+            Value y = g.op("snake").in("X", x).attr("alpha", 0.5f).one("Out");
             Value dx = g.gradients(List.of(y), List.of(x)).getFirst();
             return Outputs.of("y", y, "dx", assertNotNullValue(dx));
         });
@@ -41,13 +41,13 @@ class SoftReluTest {
             double[] want = new double[POINTS.length];
             double[] slope = new double[POINTS.length];
             for (int i = 0; i < want.length; i++) {
-                want[i] = Math.log1p(Math.exp(Math.min(POINTS[i], 40)));
-                slope[i] = POINTS[i] < 40 ? 1 / (1 + Math.exp(-POINTS[i])) : 0;
+                want[i] = POINTS[i] + 2 * Math.pow(Math.sin(POINTS[i] / 2), 2);
+                slope[i] = 1 + Math.sin(POINTS[i]);
             }
             assertArrayEquals(want, Objects.requireNonNull(results.get(y)).toDoubleArray(), 1e-12);
             assertArrayEquals(slope, Objects.requireNonNull(results.get(dx)).toDoubleArray(), 1e-12);
         }
-        assertEquals(List.of("soft_relu", "fill_any_like", "soft_relu_grad"),
+        assertEquals(List.of("snake", "fill_any_like", "snake_grad"),
                 network.main().global().ops().stream().map(op -> op.type()).toList());
     }
 
@@ -62,8 +62,8 @@ class SoftReluTest {
         Path root = Path.of("").toAbsolutePath();
         Path docs = Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs");
         String page = Files.readString(docs.resolve("add-an-operation.md"));
-        String code = Files.readString(docs.resolve("../graph/src/test/java/io/seriatim/graph/tutorial/SoftRelu.java"));
+        String code = Files.readString(docs.resolve("../graph/src/test/java/io/seriatim/graph/tutorial/Snake.java"));
         String shown = code.substring(code.indexOf("/**"));
-        assertTrue(page.contains(shown.strip()), "docs/add-an-operation.md must show SoftRelu.java as it is");
+        assertTrue(page.contains(shown.strip()), "docs/add-an-operation.md must show Snake.java as it is");
     }
 }
