@@ -182,7 +182,9 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             }).toArray();
         }
 
-        private Access access(int index, OpDesc op) {
+        private Access access(int index, OpDesc written) {
+            Operation schema = Operations.system().find(written.type());
+            OpDesc op = schema == null ? written : schema.runForm(written);
             Set<String> readNames = new LinkedHashSet<>(op.inputNames());
             Set<String> writtenNames = new LinkedHashSet<>(op.outputNames());
             boolean runsBlocks = false;
@@ -192,7 +194,6 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
                     outside(block, block.program().block(inner), readNames, writtenNames);
                 }
             }
-            Operation schema = Operations.system().find(op.type());
             List<String> changed = schema == null ? List.of() : schema.changedInPlace(op);
             readNames.addAll(changed);
             writtenNames.addAll(changed);

@@ -36,7 +36,8 @@ final class OpRunner {
         this.kernels = kernels;
     }
 
-    void run(OpDesc op, Operation schema, Environment environment, RunState state, Tensor randomKey) {
+    void run(OpDesc written, Operation schema, Environment environment, RunState state, Tensor randomKey) {
+        OpDesc op = schema.runForm(written);
         Inference.Source source = new Values(op, environment);
         Map<String, List<@Nullable ArgType>> types = schema.infer(op, source);
         Lowered lowered = schema.lower(new Lowering(op, schema, source, types, state.paddleRandom()));

@@ -37,6 +37,7 @@ public final class Operation {
     private final boolean shapeArithmetic;
     private final @Nullable UnaryOperator<long[]> ofShape;
     private final @Nullable Function<OpDesc, List<String>> changedInPlace;
+    private final @Nullable UnaryOperator<OpDesc> runForm;
 
     /** A rule that refuses operations which cannot be run because of their attributes. */
     @FunctionalInterface
@@ -76,6 +77,7 @@ public final class Operation {
         shapeArithmetic = builder.shapeArithmetic;
         ofShape = builder.ofShape;
         changedInPlace = builder.changedInPlace;
+        runForm = builder.runForm;
     }
 
     /**
@@ -283,6 +285,17 @@ public final class Operation {
      */
     public List<String> changedInPlace(OpDesc op) {
         return changedInPlace == null ? List.of() : changedInPlace.apply(op);
+    }
+
+    /**
+     * An operation of this type with the slots with which it is run, see {@link Builder#runAs}.
+     *
+     * @param op
+     *            as it is written
+     * @return mostly the same
+     */
+    public OpDesc runForm(OpDesc op) {
+        return runForm == null ? op : runForm.apply(op);
     }
 
     /**

@@ -42,6 +42,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     UnaryOperator<long[]> ofShape;
     @Nullable
     Function<OpDesc, List<String>> changedInPlace;
+    @Nullable
+    UnaryOperator<OpDesc> runForm;
     final List<Operation.Builder> with = new ArrayList<>();
 
     OperationBuilder(String type) {
@@ -408,6 +410,20 @@ abstract sealed class OperationBuilder permits Operation.Builder {
      */
     public Operation.Builder changesInPlace(Function<OpDesc, List<String>> variables) {
         changedInPlace = variables;
+        return self();
+    }
+
+    /**
+     * Declares that an operation is run with other slots than it is written with: for types whose files name a variable
+     * as an output only although its previous value is read, or although it is left as it is. Inference and lowering
+     * for a run get the changed operation, whose type is the same.
+     *
+     * @param form
+     *            returns the operation as it is run; an operation that it has changed already stays as it is
+     * @return this
+     */
+    public Operation.Builder runAs(UnaryOperator<OpDesc> form) {
+        runForm = form;
         return self();
     }
 

@@ -60,6 +60,9 @@ import io.seriatim.graph.ops.ordering.OrderOperations;
 import io.seriatim.graph.ops.ordering.UniqueOperations;
 import io.seriatim.graph.ops.pooling.PoolPlaceOperations;
 import io.seriatim.graph.ops.pooling.PoolingOperations;
+import io.seriatim.graph.ops.quantization.DequantizationOperations;
+import io.seriatim.graph.ops.quantization.FakeQuantizationOperations;
+import io.seriatim.graph.ops.quantization.LinearQuantizationOperations;
 import io.seriatim.graph.ops.random.DistributionOperations;
 import io.seriatim.graph.ops.random.DropoutOperations;
 import io.seriatim.graph.ops.random.InPlaceRandomOperations;
@@ -97,6 +100,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             CountOperations::register, //
             DebuggingOperations::register, //
             DecompositionOperations::register, //
+            DequantizationOperations::register, //
             DiagonalOperations::register, //
             DistributionOperations::register, //
             DropoutOperations::register, //
@@ -105,6 +109,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
+            FakeQuantizationOperations::register, //
             FillDiagonalOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
@@ -115,6 +120,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             InterpolationOperations::register, //
             InverseOperations::register, //
             JoinOperations::register, //
+            LinearQuantizationOperations::register, //
             LodOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //

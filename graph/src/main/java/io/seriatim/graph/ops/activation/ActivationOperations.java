@@ -4,17 +4,15 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
-import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.DoubleGradient;
+import io.seriatim.graph.ops.common.Rounding;
 import io.seriatim.graph.ops.elementwise.ScaleOperations;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Unary.Function;
 import io.seriatim.tensor.computation.UnaryGrad;
-import io.seriatim.tensor.computation.Where;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -103,23 +101,9 @@ public final class ActivationOperations {
     private static void steps(Operations registry) {
         plain(registry, "floor", Function.FLOOR, Needs.NEITHER, null);
         plain(registry, "ceil", Function.CEIL, Needs.NEITHER, null);
-        begin("round", _ -> Unary.of(Function.ROUND)).lower(ActivationOperations::round)
+        begin("round", _ -> Unary.of(Function.ROUND)).lower(l -> l.out("Out", Rounding.awayFromZero(l, l.in("X"))))
                 .grad("round_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec())))
                 .register(registry);
-    }
-
-    /** Halves are rounded away from 0, unlike in the computation. */
-    private static void round(Lowering l) {
-        Operand x = l.in("X");
-        Operand nearest = l.unary(Function.ROUND, x);
-        if (x.dtype().isFloating()) {
-            Operand half = l.number(x.dtype(), 0.5);
-            Operand away = l.binary(Binary.Function.MULTIPLY, l.unary(Function.SIGN, x), half);
-            Operand distance = l.unary(Function.ABS, l.binary(Binary.Function.SUBTRACT, x, nearest));
-            nearest = l.run(new Where(), l.binary(Binary.Function.EQUAL, distance, half),
-                    l.binary(Binary.Function.ADD, x, away), nearest);
-        }
-        l.out("Out", nearest);
     }
 
     private static void plain(Operations registry, String type, Function function, Needs needs,
