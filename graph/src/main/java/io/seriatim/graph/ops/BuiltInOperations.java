@@ -15,6 +15,7 @@ import io.seriatim.graph.ops.convolution.TransposedConvolutionOperations;
 import io.seriatim.graph.ops.creation.DiagonalOperations;
 import io.seriatim.graph.ops.creation.FillDiagonalOperations;
 import io.seriatim.graph.ops.creation.FillOperations;
+import io.seriatim.graph.ops.creation.RarerFillOperations;
 import io.seriatim.graph.ops.creation.SequenceOperations;
 import io.seriatim.graph.ops.cumulative.CumulativeOperations;
 import io.seriatim.graph.ops.elementwise.BitwiseOperations;
@@ -46,6 +47,7 @@ import io.seriatim.graph.ops.linalg.SpectrumOperations;
 import io.seriatim.graph.ops.linalg.VectorOperations;
 import io.seriatim.graph.ops.loss.LossOperations;
 import io.seriatim.graph.ops.loss.ProbabilityLossOperations;
+import io.seriatim.graph.ops.loss.RarerLossOperations;
 import io.seriatim.graph.ops.metric.MetricOperations;
 import io.seriatim.graph.ops.normalisation.BatchNormOperations;
 import io.seriatim.graph.ops.normalisation.NormalisationOperations;
@@ -77,10 +79,12 @@ import io.seriatim.graph.ops.sequence.LodOperations;
 import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
+import io.seriatim.graph.ops.shape.FormerShapeOperations;
 import io.seriatim.graph.ops.shape.JoinOperations;
 import io.seriatim.graph.ops.shape.MovementOperations;
 import io.seriatim.graph.ops.shape.PadOperations;
 import io.seriatim.graph.ops.shape.ShapeOperations;
+import io.seriatim.graph.ops.shape.StridedOperations;
 import java.util.List;
 
 /** All families of operation types, one class each; found as a service. */
@@ -112,6 +116,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             FakeQuantizationOperations::register, //
             FillDiagonalOperations::register, //
             FillOperations::register, //
+            FormerShapeOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //
             InPlaceRandomOperations::register, //
@@ -143,6 +148,8 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
             RandomizedReluOperations::register, //
+            RarerFillOperations::register, //
+            RarerLossOperations::register, //
             RarerOptimizerOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
@@ -161,6 +168,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SolverOperations::register, //
             SpectralNormOperations::register, //
             SpectrumOperations::register, //
+            StridedOperations::register, //
             SumOperations::register, //
             TensorListOperations::register, //
             UniqueOperations::register, //

@@ -35,6 +35,7 @@ public final class SoftmaxOperations {
         softmax(registry, "log_softmax", true);
         crossed(registry);
         crossEntropy(registry);
+        formerCrossEntropy(registry);
     }
 
     private static void floating(Inference inference, String slot) {
@@ -193,6 +194,48 @@ public final class SoftmaxOperations {
             Operand slope = valid(l, l.linear(l.binary(Binary.Function.DIVIDE, dloss, probability), -1, 0));
             return l.run(new PutAlongAxis(axis, false), l.fill(0, TensorSpec.of(slope.dtype(), shape)), index, slope);
         }
+    }
+
+    /** The former form, of probabilities. Of all labels, or of the classes that they name. */
+    private static void formerCrossEntropy(Operations registry) {
+        Operation.define("cross_entropy").in("X", "Label").out("Y").attr("soft_label", false)
+                .attr("ignore_index", -100).infer(SoftmaxOperations::inferFormer).lower(l -> {
+                    Operand x = l.in("X");
+                    if (l.attrs().getBool("soft_label")) {
+                        Operand terms = l.binary(Binary.Function.MULTIPLY, log(l, x), l.in("Label"));
+                        Operand sum = l.run(new Reduction(Reduction.Function.SUM, List.of(-1), true), terms);
+                        l.out("Y", l.unary(Unary.Function.NEGATE, sum));
+                        return;
+                    }
+                    Chosen chosen = Chosen.of(l, classes(l, l.in("Label")).reshape(x.shape().with(-1, 1).dims()), -1);
+                    l.out("Y", chosen.loss(l, chosen.take(l, x)).reshape(l.outType("Y", 0).dims()));
+                }).grad("cross_entropy_grad(X, Label, Y@GRAD) -> X@GRAD", l -> {
+                    Operand x = l.in("X");
+                    Operand dy = l.in("Y@GRAD").reshape(x.shape().with(-1, 1).dims());
+                    if (l.attrs().getBool("soft_label")) {
+                        Operand slope = l.binary(Binary.Function.DIVIDE,
+                                l.binary(Binary.Function.MULTIPLY, l.in("Label"), dy), x);
+                        l.out("X@GRAD", l.unary(Unary.Function.NEGATE, slope));
+                        return;
+                    }
+                    Chosen chosen = Chosen.of(l, classes(l, l.in("Label")).reshape(dy.shape().dims()), -1);
+                    l.out("X@GRAD", chosen.gradient(l, x.shape(), chosen.take(l, x), dy));
+                }).register(registry);
+    }
+
+    private static void inferFormer(Inference inference) {
+        if (!inference.attrs().getBool("soft_label")) {
+            inferCrossEntropy(inference);
+            return;
+        }
+        floating(inference, "X");
+        long[] x = inference.dims("X");
+        inference.require(x.length > 0, "X needs at least one dimension");
+        inference.require(fits(x, inference.dims("Label")) && inference.dtype("Label") == inference.dtype("X"),
+                "soft labels must have the type and the shape of X, but are %s of %s", inference.dtype("Label"),
+                Arrays.toString(inference.dims("Label")));
+        x[x.length - 1] = 1;
+        inference.set("Y", inference.dtype("X"), x);
     }
 
     private static void crossEntropy(Operations registry) {

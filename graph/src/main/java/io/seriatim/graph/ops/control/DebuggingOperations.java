@@ -42,6 +42,7 @@ public final class DebuggingOperations {
             long size = Inference.size(inference.dims("Cond"));
             inference.require(size == 1 || size < 0, "the condition must be one value, but there are %d", size);
         }).lower(DebuggingOperations::assertion).register(registry);
+        NumberChecks.register(registry);
     }
 
     private static void print(Lowering l) {

@@ -9,9 +9,11 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Alignment;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
+import java.util.List;
 
 /** Operations that tell or use truth values. */
 public final class ComparisonOperations {
@@ -32,6 +34,8 @@ public final class ComparisonOperations {
         one(registry, "isfinite_v2", Unary.Function.IS_FINITE);
         one(registry, "isnan_v2", Unary.Function.IS_NAN);
         one(registry, "isinf_v2", Unary.Function.IS_INF);
+        any(registry, "isnan", Unary.Function.IS_NAN);
+        any(registry, "isinf", Unary.Function.IS_INF);
         Operation.define("where").in("Condition", "X", "Y").out("Out").infer(ComparisonOperations::inferWhere)
                 .lower(l -> l.out("Out", l.run(new Where(), l.in("Condition"), l.in("X"), l.in("Y"))))
                 .grad("where_grad(Condition, X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ComparisonOperations::whereGradient)
@@ -65,6 +69,14 @@ public final class ComparisonOperations {
         Operation.define(type).in("X").out("Out")
                 .infer(inference -> inference.set("Out", DType.BOOL, inference.dims("X")))
                 .lower(l -> l.out("Out", l.unary(function, l.in("X")))).register(registry);
+    }
+
+    /** Whether a test holds for any element. */
+    private static void any(Operations registry, String type, Unary.Function function) {
+        Operation.define(type).in("X").out("Out").infer(inference -> inference.set("Out", DType.BOOL, 1))
+                .lower(l -> l.out("Out", l.run(new Reduction(Reduction.Function.ANY, List.of(), false),
+                        l.unary(function, l.in("X"))).reshape(1)))
+                .register(registry);
     }
 
     private static void inferWhere(Inference inference) {

@@ -6,14 +6,17 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.ScatterNdAdd;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The sum of several tensors, of which some or all may be given by rows. */
+/** The sum of several tensors, of which some or all may be given by rows, and the difference of two. */
 public final class SumOperations {
     private SumOperations() {
     }
@@ -24,6 +27,30 @@ public final class SumOperations {
                 .lower(SumOperations::lower)
                 .grad((op, wanted) -> ScaleOperations.scaled(op.output("Out"), op.input("X"), wanted, 1))
                 .register(registry);
+        Operation.define("minus").in("X", "Y").out("Out").infer(SumOperations::inferDifference)
+                .lower(l -> l.out("Out", l.binary(Binary.Function.SUBTRACT, l.in("X"), l.in("Y"))))
+                .grad((op, wanted) -> {
+                    List<OpDesc> gradients = new ArrayList<>(
+                            ScaleOperations.scaled(op.output("Out"), op.input("X"), wanted, 1));
+                    gradients.addAll(ScaleOperations.scaled(op.output("Out"), op.input("Y"), wanted, -1));
+                    return gradients;
+                }).register(registry);
+    }
+
+    private static void inferDifference(Inference inference) {
+        ArgType x = inference.in("X");
+        ArgType y = inference.in("Y");
+        inference.require(x.dtype() == y.dtype() && x.dtype() != DType.BOOL,
+                "X and Y must be numbers of one type, but are %s and %s", x.dtype(), y.dtype());
+        long[] a = x.dims();
+        long[] b = y.dims();
+        boolean alike = a.length == b.length;
+        for (int i = 0; alike && i < a.length; i++) {
+            alike = a[i] == b[i] || a[i] < 0 || b[i] < 0;
+        }
+        inference.require(alike, "X and Y must have one shape, but have %s and %s", Arrays.toString(a),
+                Arrays.toString(b));
+        inference.same("X", "Out");
     }
 
     private static void infer(Inference inference) {

@@ -6,12 +6,15 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Gather;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
@@ -28,6 +31,7 @@ public final class UniqueOperations {
     public static void register(Operations registry) {
         unique(registry);
         consecutive(registry);
+        counted(registry);
     }
 
     /** Where each different element is first, and how often it is there, in the order of their size. */
@@ -99,6 +103,36 @@ public final class UniqueOperations {
                 }).lower(UniqueOperations::consecutive).register(registry);
     }
 
+    /** Different elements in the order in which they occur. */
+    private static void counted(Operations registry) {
+        Operation.define("unique_with_counts").in("X").out("Out", "Index", "Count")
+                .required("dtype", Attribute.Int.class).values("X").infer(inference -> {
+                    long[] dims = inference.dims("X");
+                    DType places = inference.attrs().getDType("dtype");
+                    inference.require(dims.length == 1, "X must be a vector, but has %d dimensions", dims.length);
+                    inference.require(WHOLE.contains(places), "dtype must be int32 or int64, but is %s", places);
+                    Values values = Values.of(inference.dtype("X"), inference.values("X"), inference.numbers("X"));
+                    long count = values == null ? -1 : values.groups().size();
+                    inference.set("Out", inference.dtype("X"), count);
+                    inference.set("Index", places, dims);
+                    inference.set("Count", places, count);
+                }).lower(l -> {
+                    Values values = Objects.requireNonNull(Values.of(l.in("X").dtype(), l.values("X"), l.numbers("X")));
+                    List<List<Integer>> groups = values.groups();
+                    long[] firsts = groups.stream().mapToLong(List::getFirst).toArray();
+                    long[] index = new long[Math.toIntExact(l.in("X").shape().size())];
+                    for (int i = 0; i < groups.size(); i++) {
+                        for (int place : groups.get(i)) {
+                            index[place] = i;
+                        }
+                    }
+                    l.out("Out", l.run(new Gather(0, Gather.NO_PADDING), l.in("X"),
+                            l.constant(Tensor.of(firsts, firsts.length))));
+                    written(l, "Index", index);
+                    written(l, "Count", groups.stream().mapToLong(List::size).toArray());
+                }).register(registry);
+    }
+
     private static void consecutive(Lowering l) {
         Operand x = l.in("X");
         long[] axes = l.attrs().getLongs("axis");
@@ -151,6 +185,17 @@ public final class UniqueOperations {
 
         static @Nullable Values of(DType dtype, long @Nullable [] whole, double @Nullable [] numbers) {
             return numbers == null ? null : new Values(dtype.isFloating() ? null : whole, numbers);
+        }
+
+        /** The places of equal elements, in the order of the first ones; a NaN equals none. */
+        List<List<Integer>> groups() {
+            Map<Object, List<Integer>> found = new LinkedHashMap<>();
+            for (int i = 0; i < numbers.length; i++) {
+                // Both zeros are equal.
+                Object key = whole != null ? (Object) whole[i] : (Object) (numbers[i] + 0.0);
+                found.computeIfAbsent(Double.isNaN(numbers[i]) ? new Object() : key, _ -> new ArrayList<>()).add(i);
+            }
+            return List.copyOf(found.values());
         }
 
         /** Whether the part at an index is not the one before. */

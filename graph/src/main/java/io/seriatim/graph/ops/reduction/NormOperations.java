@@ -35,6 +35,7 @@ public final class NormOperations {
 
     public static void register(Operations registry) {
         squaredNorm(registry);
+        sumOfMagnitudes(registry);
         clipByNorm(registry);
         norm(registry);
         logSumExp(registry);
@@ -61,6 +62,17 @@ public final class NormOperations {
                     Operand twice = l.linear(l.reshape(l.in("Out@GRAD")), 2, 0);
                     l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, l.in("X"), twice));
                 }).register(registry);
+    }
+
+    private static void sumOfMagnitudes(Operations registry) {
+        Operation.define("l1_norm").in("X").out("Out").infer(inference -> {
+            floating(inference);
+            inference.set("Out", inference.dtype("X"));
+        }).lower(l -> l.out("Out", l.run(new Reduction(Function.SUM_OF_MAGNITUDES, List.of(), false), l.in("X"))))
+                .grad("l1_norm_grad(X, Out@GRAD) -> X@GRAD",
+                        l -> l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY,
+                                l.unary(Unary.Function.SIGN, l.in("X")), l.in("Out@GRAD").reshape())))
+                .register(registry);
     }
 
     private static void clipByNorm(Operations registry) {

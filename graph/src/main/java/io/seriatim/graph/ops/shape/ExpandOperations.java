@@ -26,6 +26,7 @@ public final class ExpandOperations {
         expand(registry);
         expandAs(registry);
         tile(registry);
+        expandByTimes(registry);
         broadcast(registry);
         repeatInterleave(registry);
     }
@@ -62,6 +63,35 @@ public final class ExpandOperations {
                 .lower(ExpandOperations::tileGradient)
                 .grad("tile(RepeatTimes, X=X@GRAD@GRAD, repeat_times_tensor) -> Out=Out@GRAD@GRAD").register(registry);
         tile.register(registry);
+    }
+
+    /** The former form of expand: it tells how often each dimension is repeated, as tile does. */
+    private static void expandByTimes(Operations registry) {
+        String signature = "expand_grad(X, Out@GRAD, ExpandTimes, expand_times_tensor) -> X@GRAD";
+        Operation.Builder expand = Operation.define("expand").in("X", "ExpandTimes?", "expand_times_tensor*?")
+                .out("Out").attr("expand_times", new int[0]).values("ExpandTimes", "expand_times_tensor")
+                .infer(ExpandOperations::repeated).lower(ExpandOperations::tile).grad(signature);
+        expand.gradOperation(signature, null).shapesOnly("X", "ExpandTimes", "expand_times_tensor")
+                .lower(ExpandOperations::tileGradient)
+                .grad("expand(X=X@GRAD@GRAD, ExpandTimes, expand_times_tensor) -> Out=Out@GRAD@GRAD")
+                .register(registry);
+        expand.register(registry);
+    }
+
+    private static void repeated(Inference inference) {
+        long[] dims = inference.dims("X");
+        long @Nullable [] given = Dims.given(inference, "expand_times_tensor", "ExpandTimes", "expand_times");
+        long[] times = given != null ? given : inference.attrs().getLongs("expand_times");
+        times = times.length == 0 && given == null ? Dims.unknown(dims.length) : times;
+        inference.require(times.length == dims.length,
+                "expand_times must hold a number for each of the %d dimensions of X, but is %s", dims.length,
+                Arrays.toString(times));
+        for (int i = 0; i < dims.length; i++) {
+            inference.require(times[i] > 0 || (times[i] == -1 && !inference.isForRun()),
+                    "expand_times must hold numbers from 1 on, but is %s", Arrays.toString(times));
+            dims[i] = Dims.times(dims[i], times[i]);
+        }
+        inference.set("Out", inference.dtype("X"), dims);
     }
 
     private static void broadcast(Operations registry) {

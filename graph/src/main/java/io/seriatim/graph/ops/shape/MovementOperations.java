@@ -30,9 +30,12 @@ public final class MovementOperations {
     }
 
     private static void flip(Operations registry) {
-        Operation.define("flip").in("X").out("Out").required("axis", Attribute.Ints.class)
-                .infer(MovementOperations::flipped)
-                .lower(MovementOperations::flip).grad("flip(X=Out@GRAD) -> Out=X@GRAD").register(registry);
+        // The same under two names.
+        for (String type : List.of("flip", "reverse")) {
+            Operation.define(type).in("X").out("Out").required("axis", Attribute.Ints.class)
+                    .infer(MovementOperations::flipped).lower(MovementOperations::flip)
+                    .grad(type + "(X=Out@GRAD) -> Out=X@GRAD").register(registry);
+        }
     }
 
     private static void flipped(Inference inference) {

@@ -105,28 +105,27 @@ public final class ShapeOperations {
         };
     }
 
-    private static void reshape(Lowering l, String in, String out) {
+    static void reshape(Lowering l, String in, String out) {
         l.out(out, l.reshape(l.in(in), l.outType(out, 0).dims()));
     }
 
-    private static void reshaped(Inference inference) {
+    static void reshaped(Inference inference) {
         Dims.rememberX(inference);
         long[] wanted = Dims.given(inference, "ShapeTensor", "Shape", "shape");
         long[] announced = inference.attrs().getLongs("shape");
         if (wanted != null) {
-            inference.set("Out", inference.dtype("X"), inferred(inference, wanted));
+            inference.set("Out", inference.dtype("X"), inferred(inference, "X", wanted));
         } else if (inference.has("ShapeTensor")) {
-            inference.set("Out", inference.dtype("X"), copied(inference, announced));
+            inference.set("Out", inference.dtype("X"), copied(inference, inference.dims("X"), announced));
         } else if (announced.length > 0 && Arrays.stream(announced).filter(dim -> dim == -1).count() <= 1) {
-            inference.set("Out", inference.dtype("X"), inferred(inference, announced));
+            inference.set("Out", inference.dtype("X"), inferred(inference, "X", announced));
         } else {
             inference.set("Out", inference.dtype("X"), Dims.unknown(Dims.count(inference, "Shape")));
         }
     }
 
     /** 0 stands for the dimension of X in the same place. */
-    private static long[] copied(Inference inference, long[] wanted) {
-        long[] x = inference.dims("X");
+    private static long[] copied(Inference inference, long[] x, long[] wanted) {
         long[] dims = wanted.clone();
         for (int i = 0; i < dims.length; i++) {
             inference.require(dims[i] >= -1,
@@ -141,9 +140,10 @@ public final class ShapeOperations {
         return dims;
     }
 
-    private static long[] inferred(Inference inference, long[] wanted) {
-        long[] dims = copied(inference, wanted);
-        long size = Inference.size(inference.dims("X"));
+    /** The shape that an input gets when it is reshaped: one dimension may be −1, for what is left. */
+    static long[] inferred(Inference inference, String slot, long[] wanted) {
+        long[] dims = copied(inference, inference.dims(slot), wanted);
+        long size = Inference.size(inference.dims(slot));
         long known = 1;
         int unknown = -1;
         for (int i = 0; i < dims.length; i++) {
@@ -223,7 +223,7 @@ public final class ShapeOperations {
         inference.set("Out", inference.dtype("X"), dims);
     }
 
-    private static void transposed(Inference inference) {
+    static void transposed(Inference inference) {
         Dims.rememberX(inference);
         long[] x = inference.dims("X");
         long[] axis = inference.attrs().getLongs("axis");
@@ -235,12 +235,12 @@ public final class ShapeOperations {
         inference.set("Out", inference.dtype("X"), Arrays.stream(order).mapToLong(i -> x[i]).toArray());
     }
 
-    private static int[] order(Attrs attrs) {
+    static int[] order(Attrs attrs) {
         int[] axis = attrs.getInts("axis");
         return Arrays.stream(axis).map(i -> Math.floorMod(i, axis.length)).toArray();
     }
 
-    private static int[] inverse(int[] order) {
+    static int[] inverse(int[] order) {
         int[] inverse = new int[order.length];
         for (int i = 0; i < order.length; i++) {
             inverse[order[i]] = i;
