@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The launcher goes on without a cache where a recording fails, so that only a test tells. */
+/** If the recording fails, the launcher works without a cache; so only a test detects the failure. */
 class AotTrainingRunTest {
     @Test
     void itRunsToItsEnd(@TempDir Path folder) throws Exception {

@@ -8,13 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 /**
- * What came of a command that ran in this process.
+ * The outcome of a command that ran in this process.
  *
  * @param out
- *            all that it printed, also past the command line's own writer
+ *            everything that it printed, also directly to standard output
  */
 public record CommandRun(int code, String out, String err) {
-    /** Runs {@code seriatim} with such arguments. */
+    /** Runs {@code seriatim} with the given arguments. */
     public static CommandRun of(Object... args) {
         StringWriter err = new StringWriter();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

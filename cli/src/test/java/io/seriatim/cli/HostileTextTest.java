@@ -33,12 +33,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Names and messages out of files make a terminal do nothing, add no lines, and break no page, whatever command
- * prints them.
+ * Whatever command prints them, names and messages from files cannot control a terminal, forge lines or break pages.
  */
 class HostileTextTest {
     /**
-     * A terminal obeys ESC, CR and C1; bidi controls turn what follows; an end of a line forges the next; NUL and
+     * Terminals execute ESC, CR and C1 controls; bidirectional controls reorder text; line ends forge lines; NUL and
      * markup break files.
      */
     private static final String HOSTILE = "\u001b[2J\r\nFORGED "
@@ -125,7 +124,7 @@ class HostileTextTest {
         assertEquals(1, steps.size(), run::out);
         assertTrue(steps.getFirst().matches("step=1 loss\\\\u001b\\S*=-?[0-9.E]+"), steps::toString);
         requireFiles();
-        // A value is missing, a condition fails, an operation is not known, a file is not allowed.
+        // Failures: a missing value, a failed condition, an unknown operation, a forbidden file.
         run(1, "run", "--program", main, "--fetch", loss, "--out", folder, "--debug");
         Program failing = ProgramFiles.read(main);
         failing.global().put(VarDesc.of(HOSTILE, VarType.dense(DType.BOOL, 1)));
@@ -171,7 +170,7 @@ class HostileTextTest {
         run(0, "doctor");
     }
 
-    /** Pairs may come in two halves, and ends of lines are the only controls. */
+    /** Surrogate pairs may arrive in two halves; line ends are the only control characters. */
     @Test
     void theWriterOfCommandsPassesNothingElse() {
         StringWriter text = new StringWriter();
@@ -187,7 +186,7 @@ class HostileTextTest {
         assertTrue(text.toString().endsWith("\r"));
     }
 
-    /** Characters may come byte by byte. */
+    /** Characters may arrive byte by byte. */
     @Test
     void theStandardErrorPassesNothingElse() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -204,8 +203,8 @@ class HostileTextTest {
     }
 
     /**
-     * All that is printed goes through the writers of commands; but for processes of our own that measure, and the
-     * progress of a training, which escapes itself.
+     * All output goes through the writers of commands, except for that of measuring child processes and of training
+     * progress, which escapes its text itself.
      */
     @Test
     void nothingElseInTheCommandsPrints() throws IOException {

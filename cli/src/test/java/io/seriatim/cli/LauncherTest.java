@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The script at the root, in a folder that looks like the built repository; its JDKs and its Maven say how they were
- * called.
+ * Tests the script at the root in a folder that resembles the built repository; the JDKs and Maven there record their
+ * arguments.
  */
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
@@ -59,7 +59,7 @@ class LauncherTest {
             Files.writeString(Files.createDirectories(root.resolve(module).resolve("target"))
                     .resolve("seriatim-" + module + "-1.jar"), "");
         }
-        // Goes before a JDK that the machine may have.
+        // Precedes any JDK of the machine.
         Path old = jdk("old", "17.0.15");
         Files.createSymbolicLink(bin.resolve("java"), old.resolve("bin/java"));
         script(bin.resolve("mvn"), "echo \"mvn $* with $JAVA25_HOME in $PWD\" >>'" + temp.resolve("maven.log") + "'");
@@ -134,7 +134,7 @@ class LauncherTest {
 
     @Test
     void withoutAJdkOneLineSaysWhatToInstall() throws Exception {
-        // A Java that cannot compile is not enough.
+        // A JRE without a compiler is rejected.
         Path runtime = jdk("runtime", "25.0.1");
         Files.delete(runtime.resolve("bin/javac"));
         Ended ended = launch(Map.of("JAVA_HOME", runtime.toString()));
@@ -159,7 +159,7 @@ class LauncherTest {
                 .map(module -> real + "/" + module + "/target/seriatim-" + module + "-1.jar:")
                 .collect(Collectors.joining()) + real + "/cli/target/lib/picocli.jar";
         assertTrue(ended.out.contains(classPath + "\n"), ended.out);
-        // A recording of classes is taken only if the class path begins as it did then.
+        // The JVM uses an ahead-of-time cache only if the class path starts with the recorded one.
         String measuring = launch(second, Map.of("JAVA_HOME", jdk("home", "25").toString()), "bench", "engine").out;
         assertTrue(measuring.contains(classPath + ":" + real + "/benchmarks/target/seriatim-benchmarks-1.jar\n"),
                 measuring);
@@ -178,7 +178,7 @@ class LauncherTest {
         assertTrue(ended.out.contains(root.toRealPath() + "/engine/target/seriatim-engine-1.jar:"), ended.out);
     }
 
-    /** Java reads paths in the encoding of the locale. */
+    /** Java decodes paths by the encoding of the locale. */
     @ParameterizedTest
     @CsvSource(nullValues = "-", value = {"-, C.UTF-8", "C, C.UTF-8", "C.UTF-8, C.UTF-8"})
     void javaHasAnEncodingThatHasAllPaths(@Nullable String given, String used) throws Exception {
@@ -216,11 +216,11 @@ class LauncherTest {
         List<String> builds = Files.readAllLines(temp.resolve("maven.log"));
         assertEquals(1, builds.size());
         assertTrue(builds.get(0).endsWith("package with " + home + " in " + root.toRealPath()), builds::toString);
-        // Maven left the jar alone, and yet it is up to date.
+        // Maven did not touch the jar, but it is up to date.
         assertStarted("home", launch(Map.of("JAVA_HOME", home.toString()), "--help"));
     }
 
-    /** Other commands neither need nor build the measurements. */
+    /** Other commands neither need nor build the benchmarks. */
     @Test
     void theMeasurementsAreBuiltForBenchOnly() throws Exception {
         Map<String, String> environment = Map.of("JAVA_HOME", jdk("home", "25").toString());
@@ -253,7 +253,7 @@ class LauncherTest {
         }
     }
 
-    /** A JDK whose Java notes how it was called, and records where it is told to. */
+    /** A JDK whose java command records its arguments, and writes the cache file that it is told to write. */
     private Path recordingJdk() throws IOException {
         Path jdk = jdk("recording", "25");
         script(jdk.resolve("bin/java"),

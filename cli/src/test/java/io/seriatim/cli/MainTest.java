@@ -24,7 +24,7 @@ class MainTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
-    /** A command that does what the test says. */
+    /** A command with the behaviour that the test gives it. */
     @Command(name = "body")
     private record Body(Callable<Integer> body) implements Callable<Integer> {
         @Override
@@ -90,7 +90,7 @@ class MainTest {
         assertEquals("", out.toString());
     }
 
-    /** The module with the measurements lies above this one. */
+    /** The module benchmarks depends on this one. */
     @ParameterizedTest
     @ValueSource(strings = {"bench", "bench engine --quick"})
     void withoutItsModuleBenchSaysWhereItIs(String args) {

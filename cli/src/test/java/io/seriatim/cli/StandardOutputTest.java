@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** What a process does whose output cannot be written. */
+/** The behaviour of a process whose output cannot be written. */
 @DisabledOnOs(OS.WINDOWS)
 class StandardOutputTest {
     private static String[] version(String shell) {

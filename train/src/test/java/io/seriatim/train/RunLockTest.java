@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two processes are tried in the tests of the command. */
+/** The tests of the command cover two processes. */
 class RunLockTest {
     @TempDir
     private Path temp = Path.of("");
@@ -48,7 +48,7 @@ class RunLockTest {
                 Files.readString(temp.resolve("run.lock")).split(" on host ", 2)[0]);
     }
 
-    /** A lock of another path to the folder is the same lock. */
+    /** Another path to the same folder has the same lock. */
     @Test
     void linksLeadToTheSameLock() throws IOException {
         Path run = Files.createDirectory(temp.resolve("run"));

@@ -34,8 +34,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
- * Long runs: memory after many steps and calls is that after the first thousand, and so are results. How long steps and
- * calls take is printed, not asserted. With {@code -Pfull} the runs are as long as one would leave a service alone:
+ * Long runs: after many steps and calls, memory and results are the same as after the first thousand. The durations of
+ * steps and calls are printed, not asserted. With {@code -Pfull} a run is as long as that of an unattended service:
  * 100,000 steps, a million calls.
  */
 class SoakTest {
@@ -44,11 +44,11 @@ class SoakTest {
     private static final int THREADS = 4;
     private static final int BATCH = 50;
 
-    /** Images of noise around one of ten patterns. */
+    /** Images of ten patterns with noise. */
     private static final class Noise implements Dataset {
         private static final int WIDTH = 784;
         private static final int CLASSES = 10;
-        /** Of an image and its label. */
+        /** The bytes of an image and its label. */
         private static final long BYTES = WIDTH * (long) Float.BYTES + Long.BYTES;
         private final float[][] images;
 
@@ -84,22 +84,22 @@ class SoakTest {
         }
     }
 
-    /** What is in memory. */
+    /** The sizes of the memory that the process uses. */
     private record Usage(long resident, long heap, long device) {
-        /** After collections: what is garbage is not kept. */
+        /** Measured after garbage collections, so that unreachable memory does not count. */
         static Usage now() throws IOException {
             for (int i = 0; i < 3; i++) {
                 collect();
             }
-            // An allocation frees what has been found to be garbage.
+            // An allocation frees the buffers that the collector has found unreachable.
             Tensor.allocate(DType.FLOAT32, 1).close();
             long heap = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
             return new Usage(residentNow(), heap, Devices.system().get(Place.CPU).memory().used());
         }
 
         /**
-         * Collects, and waits until what that has found is known: the references of one collection are announced before
-         * those of the next.
+         * Collects, and waits until the references that the collection cleared have been enqueued: those of one
+         * collection are enqueued before those of the next.
          */
         private static void collect() {
             ReferenceQueue<Object> found = new ReferenceQueue<>();
@@ -122,11 +122,11 @@ class SoakTest {
         }
 
         /**
-         * The kinds of memory that are counted exactly must not grow. What the system counts depends on the JVM's own
-         * threads, so it is only printed.
+         * Memory that is counted exactly must not grow. The system's figures depend on the JVM's own threads and are only
+         * printed.
          *
          * @param frames
-         *            what may be there in addition: the temporaries of runs, if more of them overlap than before
+         *            memory that may be used in addition: the temporaries of runs, if more runs overlap than before
          */
         void requireNoMoreThan(Usage before, long frames) {
             assertTrue(device <= before.device + frames,
@@ -182,7 +182,7 @@ class SoakTest {
                 begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident,
                 begin.heap / 1048576.0,
                 end.heap / 1048576.0);
-        // A batch more or less has been read ahead, or is still held by the thread that reads.
+        // The number of prefetched batches, or of batches that the reading thread holds, may differ by one.
         end.requireNoMoreThan(begin, end.device == begin.device + BATCH * Noise.BYTES ? BATCH * Noise.BYTES : 0);
         assertTrue(last[0] < 0.05, "loss of the last step " + last[0]);
     }
@@ -216,12 +216,12 @@ class SoakTest {
             print("resident memory %.1f MiB after the first, %.1f MiB at the end (ratio %.3f); heap %.1f and %.1f MiB",
                     begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident,
                     begin.heap / 1048576.0, end.heap / 1048576.0);
-            // 1,536 bytes each. 40,000 calls that keep a byte each are seen.
+            // 1,536 bytes each: the limit detects 40,000 calls that leak a byte each.
             end.requireNoMoreThan(begin, (THREADS - 1) * 1_536L);
         }
     }
 
-    /** Microseconds from call to call. */
+    /** The time between calls, in microseconds. */
     private static double serve(ExecutorService threads, Plan plan, String fetch, List<Tensor> inputs,
             List<float[]> expected, int calls)
             throws ExecutionException, InterruptedException {

@@ -8,7 +8,7 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Points of some noisy spirals, each a class: small, and not linear. */
+/** Points on noisy spirals, one class per spiral: a small problem that is not linearly separable. */
 final class Spirals implements Dataset {
     static final int CLASSES = 3;
     private final float[] x;
@@ -28,7 +28,7 @@ final class Spirals implements Dataset {
         }
     }
 
-    /** The same with one value changed. */
+    /** The same data with one value changed. */
     Spirals with(int example, float value) {
         x[2 * example] = value;
         return this;

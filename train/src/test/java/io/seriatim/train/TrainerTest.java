@@ -41,7 +41,7 @@ class TrainerTest {
     @TempDir
     private Path folder;
 
-    /** What is told of a training. */
+    /** Records the events of a training. */
     private static final class Log implements TrainingListener {
         private final List<Double> losses = new ArrayList<>();
         private final List<Evaluation> evaluations = new ArrayList<>();
@@ -69,7 +69,7 @@ class TrainerTest {
         }
     }
 
-    /** With all that has a state: dropout, a schedule with warm-up, clipping, moments. */
+    /** A training with every kind of state: dropout, a schedule with warm-up, clipping, moments. */
     private static Model model(double rate, double dropout) {
         List<Program> evaluation = new ArrayList<>();
         Schedule schedule = Schedule.cosine(rate, 60, rate / 10).warmUp(5, rate / 5, rate);
@@ -197,7 +197,7 @@ class TrainerTest {
 
     @Test
     void endsEarly() throws IOException {
-        // So high a rate that the loss does not keep falling.
+        // The learning rate is so high that the loss does not fall steadily.
         Trainer.Result result = training(model(0.5, 0)).epochs(200).patience(3).folder(folder).build().run();
         assertEquals(End.EARLY, result.end());
         assertTrue(result.step() < 2200);
@@ -277,7 +277,7 @@ class TrainerTest {
 
     @Test
     void findsTheOperationThatMadeNan() {
-        // The value is beyond what a float's square holds, but finite itself.
+        // The value is finite, but its square overflows a float.
         Split broken = new Split(new Spirals(330, 1).with(123, Float.POSITIVE_INFINITY), new Spirals(90, 2));
         Trainer trainer = Trainer.of(model(0.02, 0), broken).batch(30).epochs(5).seed(7).folder(folder).build();
         NotFiniteException e = assertThrows(NotFiniteException.class, trainer::run);

@@ -18,7 +18,7 @@ class RaceTest {
     private final Progress progress = new Progress(new PrintWriter(err, true), false);
     private final List<Work> works = List.of(Work.of("chain", 1, 0, 1), Work.of("fan", 1, 0, 1));
 
-    /** Writes down its laps; each takes a nanosecond more than the one before, from a given number on. */
+    /** Records its laps; from a given number on, each takes a nanosecond longer than the one before. */
     private final class Scripted implements Contender {
         private final String name;
         private final ResultCheck check;

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The programs are those that the peers in C++ run: figures of the same name can be compared. */
+/** The workloads equal those of the C++ peers, so that figures of the same name are comparable. */
 class WorkloadTest {
     /** Printed by a C++ program that includes the peers' definition. */
     @ParameterizedTest

@@ -28,10 +28,10 @@ class ModelsTest {
         long mlp = 784 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10;
         long bertLayer = 4 * (128 * 128 + 128) + 2 * 128 * 512 + 512 + 128 + 4 * 128;
         long bert = 1000 * 128 + 64 * 128 + 2 * 128 + 2 * bertLayer + 128 * 1000 + 1000;
-        // Those of the recurrent layer lie in one variable besides.
+        // The weights of the recurrent layer also form one flat variable.
         long recurrent = 2 * 4 * 64 * 64 + 2 * 4 * 64;
         long lstm = 1000 * 64 + 2 * recurrent + 64 * 16 + 16;
-        // torchvision's networks with 10 classes have as many: 11,181,642 and 2,236,682.
+        // torchvision's networks with 10 classes have the same numbers of parameters: 11,181,642 and 2,236,682.
         long[] expected = {mlp, 61_706, 11_181_642, 2_236_682, bert, lstm};
         assertArrayEquals(expected, Models.all().stream().mapToLong(model -> {
             long trained = parameters(model.training().program());

@@ -13,7 +13,7 @@ class TurnsTest {
         StringBuilder order = new StringBuilder();
         Timings timings = new Turns(0, 3, 1)
                 .run(List.of(() -> order.append('a'), () -> order.append('b'), () -> order.append('c')));
-        // Which of them runs, however often.
+        // The order of the contenders; how often each is called in its turn depends on its time.
         assertEquals("abcbcacab", order.toString().replaceAll("(.)\\1*", "$1"));
         for (double[] rounds : timings.nanos()) {
             assertEquals(3, rounds.length);

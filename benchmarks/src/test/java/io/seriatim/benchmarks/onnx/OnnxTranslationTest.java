@@ -26,7 +26,7 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What is written is read back with the library for protocol buffers. */
+/** Reads the written model with the protocol buffers library. */
 class OnnxTranslationTest {
     private static UnknownFieldSet graph(BiFunction<Graph, Value, Value> layers, long... dims) throws Exception {
         Network network = Network.define(1, g -> Outputs.of("y", layers.apply(g, g.data("x", DType.FLOAT32, dims))));
@@ -96,7 +96,7 @@ class OnnxTranslationTest {
 
     @Test
     void theWireFormatIsThatOfItsDescription() {
-        // The examples of the format's own description: 150 as a number, "testing" as a text.
+        // The examples of the specification: the number 150, the string "testing".
         assertArrayEquals(new byte[]{8, (byte) 0x96, 1}, new ProtobufMessage().number(1, 150).toByteArray());
         assertArrayEquals(new byte[]{0x12, 7, 't', 'e', 's', 't', 'i', 'n', 'g'},
                 new ProtobufMessage().text(2, "testing").toByteArray());

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ServeBenchTest {
-    /** Answers with the sum of what it is given, and a constant. */
+    /** Returns the sum of its inputs and a constant. */
     private record Sum(float constant, AtomicInteger calls) implements ServePeer.Session {
         @Override
         public float[] call(float... values) {
@@ -29,7 +29,7 @@ class ServeBenchTest {
 
         @Override
         public void close() {
-            // Holds nothing.
+            // A session without resources.
         }
     }
 

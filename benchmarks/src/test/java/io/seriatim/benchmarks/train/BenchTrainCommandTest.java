@@ -44,7 +44,7 @@ class BenchTrainCommandTest {
         assertTrue(figures.getLast().number("ns_per_op").orElseThrow() > 0, out::toString);
     }
 
-    /** The system need not tell how much memory a process has. */
+    /** Some systems do not report the memory of a process. */
     private static List<String> keysWithMemory(Figures figures) {
         List<String> keys = new ArrayList<>(figures.keys().toList());
         if (!keys.contains("rss_mb")) {

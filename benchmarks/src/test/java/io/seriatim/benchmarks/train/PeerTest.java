@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The peers are scripts of a shell here. */
+/** The peers are shell scripts here. */
 @EnabledIf("hasShell")
 class PeerTest {
     private static final String SHELL = "/bin/sh";

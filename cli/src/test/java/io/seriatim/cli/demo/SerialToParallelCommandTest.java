@@ -76,7 +76,7 @@ class SerialToParallelCommandTest {
     void aTraceThatCannotBeWrittenIsRefusedBeforeTheRun() throws IOException {
         refuseTrace(folder.resolve("none").resolve("t.json"), "--trace must be a file in a folder that exists");
         refuseTrace(folder, "--trace must be a file in a folder that exists");
-        // No file system takes it, whoever the user is.
+        // Invalid in every file system, for any user.
         refuseTrace(folder.resolve("x".repeat(300)), "--trace must be a file that can be written");
         assertEquals(List.of(), left());
     }

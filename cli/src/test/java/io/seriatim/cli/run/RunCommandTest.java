@@ -123,7 +123,7 @@ class RunCommandTest {
         assertEquals("step=1 " + loss + "=1.0", out.toString().strip());
     }
 
-    /** All of them, in whatever program and block, before anything is computed. */
+    /** All of them are reported, from any program and block, before anything is computed. */
     @Test
     void operationTypesThatAreNotKnownAreNamedAtOnce() throws IOException {
         Path main = folder.resolve("main.pdmodel");
@@ -164,7 +164,7 @@ class RunCommandTest {
         assertTrue(err.toString().contains("There is no folder " + main.resolve("below")), err.toString());
     }
 
-    /** A program that writes somewhere is refused before its startup program runs, too. */
+    /** A program that writes files is rejected before its startup program runs. */
     @Test
     void filesOfProgramsNeedAFolderThatTheCallerAllows() throws IOException {
         Path allowed = Files.createDirectory(folder.resolve("allowed"));
@@ -196,7 +196,7 @@ class RunCommandTest {
         assertTrue(err.toString().contains("--allow-files: "), err.toString());
     }
 
-    /** A program that computes ones: one of them for names that end in '1', else two. */
+    /** A program that fills its outputs with ones: one element for names that end in '1', else two. */
     private Path ones(String... names) throws IOException {
         Program program = new Program();
         for (String name : names) {
@@ -260,7 +260,7 @@ class RunCommandTest {
                 "x=" + folder.resolve("x.npy"));
     }
 
-    /** Many programs do not ask that their feeds are checked: then only a failure tells. */
+    /** Many programs do not request a check of their feeds; the error then appears when an operation fails. */
     @Test
     void aFeedThatNoOneChecksIsNamedWhenTheRunFails() throws IOException {
         Program program = ProgramFiles.read(folder.resolve("main.pdmodel"));
@@ -276,7 +276,7 @@ class RunCommandTest {
         assertTrue(err.toString().contains("; Operation "), err::toString);
     }
 
-    /** Where an operation was built is one line; the rest of Python's call stack is for those who ask. */
+    /** The place where an operation was built takes one line; the rest of Python's call stack appears on request. */
     @Test
     void theCallStackIsShownForDebugging() throws IOException {
         Program program = new Program();

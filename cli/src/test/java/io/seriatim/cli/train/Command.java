@@ -33,7 +33,7 @@ final class Command implements AutoCloseable {
      * Starts it.
      *
      * @param limit
-     *            what the shell is told first, such as a limit; empty for nothing
+     *            a command that the shell runs first, such as a limit; empty for none
      */
     static Command start(Path folder, String limit, Object... args) throws IOException {
         List<String> line = new ArrayList<>(
@@ -53,7 +53,7 @@ final class Command implements AutoCloseable {
                 err);
     }
 
-    /** Reads on until a line comes. */
+    /** Reads output up to a given line. */
     void await(Predicate<String> wanted) throws IOException {
         String line;
         do {
@@ -72,7 +72,7 @@ final class Command implements AutoCloseable {
         return process.pid();
     }
 
-    /** Returns its exit code. */
+    /** Waits for the end of the process, and returns its exit code. */
     int end() throws IOException, InterruptedException {
         out.lines().forEach(line -> printed.append(line).append('\n'));
         assertTrue(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS), () -> "hangs: " + printed + err());

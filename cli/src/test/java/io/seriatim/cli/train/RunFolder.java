@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What a training has left. */
+/** The folder that a training has written. */
 record RunFolder(Path path) {
     private static final Pattern LOSS = Pattern
             .compile("\"event\":\"(step|evaluation)\",\"step\":(\\d+),.*?\"loss\":([^,}]+)");
@@ -58,7 +58,7 @@ record RunFolder(Path path) {
                 .findFirst().orElseThrow(() -> new AssertionError("no step " + step + " in the metrics of " + path));
     }
 
-    /** Nothing half-written: no names of files that are being written, and both files in each checkpoint. */
+    /** Nothing is incomplete: no temporary names, and both files in each checkpoint. */
     void assertWhole() throws IOException {
         Set<String> files = files();
         Matcher hidden = Pattern.compile("(^|/)\\.|\\.(part|tmp)(/|,|$)").matcher("");
@@ -71,7 +71,7 @@ record RunFolder(Path path) {
         }
     }
 
-    /** The same training to the bit: losses, and the model that was saved. */
+    /** The trainings are bitwise equal: the losses, and the saved model. */
     void assertSameAs(RunFolder other) throws IOException {
         assertEquals(other.losses(), losses());
         assertEquals(-1, Files.mismatch(other.path.resolve("model.pdiparams"), path.resolve("model.pdiparams")),

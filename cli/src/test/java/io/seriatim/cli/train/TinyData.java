@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 
-/** Data of a few kilobytes, made from fixed seeds. */
+/** Data of a few kilobytes, generated from fixed seeds. */
 final class TinyData {
     static final int ROWS = 60;
     static final int COLUMNS = 4;
@@ -24,7 +24,7 @@ final class TinyData {
     private TinyData() {
     }
 
-    /** {@code x.npy} and {@code y.npy} of three classes that can be told apart. */
+    /** {@code x.npy} and {@code y.npy} with three separable classes. */
     static Path arrays(Path folder) throws IOException {
         Files.createDirectories(folder);
         double[] labels = new double[ROWS];
@@ -42,7 +42,7 @@ final class TinyData {
         return folder;
     }
 
-    /** Images and labels as MNIST's, 28 × 28; the class is the row that is bright. */
+    /** Images of 28 × 28 and labels in the form of MNIST; the bright row determines the class. */
     static Path images(Path folder, int count) throws IOException {
         Files.createDirectories(folder);
         byte[] pixels = new byte[count * 28 * 28];
@@ -81,7 +81,7 @@ final class TinyData {
         return Files.writeString(file, text);
     }
 
-    /** A straight line, which is learnt at a constant rate. */
+    /** Points on a straight line, for linear regression at a constant learning rate. */
     static Network line(int batch) {
         return Network.define(7, graph -> {
             Value x = graph.data("x", DType.FLOAT32, batch, 2);
@@ -93,7 +93,10 @@ final class TinyData {
         });
     }
 
-    /** Writes a program that is fed x and y, and that many rows; returns the arguments that name them. */
+    /**
+     * Writes a program with the feeds x and y, and data with the given number of rows; returns the arguments that name
+     * them.
+     */
     static List<Object> program(Path folder, Network network, int rows) throws IOException {
         Path main = folder.resolve("main.pdmodel");
         Path startup = folder.resolve("startup.pdmodel");

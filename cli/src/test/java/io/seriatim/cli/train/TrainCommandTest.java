@@ -38,7 +38,7 @@ class TrainCommandTest {
         return run;
     }
 
-    /** With the events' file, whose name has a time in it, under a fixed name. */
+    /** Lists the event file, whose name contains a time, under a fixed name. */
     private static Set<String> named(RunFolder run) throws IOException {
         Set<String> names = new TreeSet<>();
         run.files().forEach(name -> names.add(name.replaceAll("tfevents\\.\\d+\\.seriatim", "tfevents")));
@@ -99,11 +99,11 @@ class TrainCommandTest {
         List<Object> args = new ArrayList<>(TinyData.program(temp, TinyData.line(5), 64));
         args.addAll(List.of("--epochs", 3));
         RunFolder run = train("program", args.toArray());
-        // The last 6 rows are for validation, of which the program takes 5.
+        // The last 6 rows are for validation; the program's batch size of 5 uses 5 of them.
         assertEquals(33, run.checkpoints().getLast());
     }
 
-    /** What {@code seriatim run} computes with the saved model, and what the trained variables say. */
+    /** Compares the result of {@code seriatim run} on the saved model with that of the trained variables. */
     private void assertSameOutput(RunFolder run, Path input, float... x) throws IOException {
         Path results = temp.resolve("results");
         Program program;
@@ -165,7 +165,7 @@ class TrainCommandTest {
         copy.assertSameAs(whole);
         assertEquals(whole.checkpoints(), copy.checkpoints());
         assertTrue(Files.exists(copy.path().resolve("report.html")), "a report");
-        // There is nothing left to do, and that is no error.
+        // Nothing is left to do, which is not an error.
         assertEquals(0, CommandRun.of("train", "--resume", copy.path()).code());
         copy.assertSameAs(whole);
     }

@@ -32,7 +32,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is wrong is told in one line, before anything is written. */
+/** Invalid input gives a one-line error, before anything is written. */
 class TrainInputTest {
     @TempDir
     private Path temp = Path.of("");
@@ -56,7 +56,7 @@ class TrainInputTest {
         return Files.createDirectories(temp.resolve(name));
     }
 
-    /** The help repeats what the recipes say. */
+    /** The help states the values of the recipes. */
     @Test
     void theHelpGivesTheDefaults() throws IOException {
         String help = CommandRun.of("train", "--help").out().replaceAll("\\s+", " ");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What signals and full disks do to a training. */
+/** Trainings that receive signals or meet a full disk. */
 @DisabledOnOs(OS.WINDOWS)
 class TrainProcessTest {
     private static final int ENDLESS = 1_000_000;
@@ -26,7 +26,7 @@ class TrainProcessTest {
     @TempDir
     private Path temp = Path.of("");
 
-    /** A training at a constant rate, so that the end does not matter to the steps before it. */
+    /** A training at a constant learning rate, so that the number of steps does not affect earlier steps. */
     private List<Object> training(RunFolder run, Object... more) throws IOException {
         List<Object> args = new ArrayList<>(TinyData.program(temp, TinyData.line(-1), 40));
         args.addAll(List.of("--batch", 4, "--epochs", ENDLESS, "--threads", 2, "--out", run.path()));
@@ -68,7 +68,7 @@ class TrainProcessTest {
         run.assertWhole();
         long stopped = run.checkpoints().getLast();
         assertTrue(Files.readString(run.path().resolve("metrics.jsonl")).contains("\"end\":\"stopped\""));
-        // Some steps more, and in one go.
+        // Compares the continued training with an uninterrupted one.
         long steps = stopped + 20;
         Path properties = run.path().resolve(Settings.FILE);
         Files.writeString(properties, Files.readString(properties).replace("steps=0", "steps=" + steps));
@@ -104,7 +104,7 @@ class TrainProcessTest {
             command.signal("INT");
             assertEquals(130, command.end(), command::err);
         }
-        // The signal may have come before the training had made its folder.
+        // The signal may have arrived before the training created its folder.
         if (!run.files().isEmpty()) {
             assertResumable(run);
         }
@@ -119,7 +119,7 @@ class TrainProcessTest {
             CommandRun resumed = CommandRun.of("train", "--resume", run.path());
             assertEquals(2, resumed.code());
             assertTrue(resumed.err().contains(holder), resumed::err);
-            // As if it had begun before the other one had written its settings.
+            // As if it had started before the other training wrote its settings.
             String settings = Files.readString(run.path().resolve(Settings.FILE));
             Files.delete(run.path().resolve(Settings.FILE));
             List<Object> args = new ArrayList<>(List.of("train"));
@@ -138,7 +138,7 @@ class TrainProcessTest {
         assertResumable(run);
     }
 
-    /** What a killed process was writing; the next checkpoint would remove it too. */
+    /** The temporary files of a killed process, which the next checkpoint would also remove. */
     private static void removeLeftOvers(RunFolder run) throws IOException {
         for (String name : run.files()) {
             if (name.matches(".*(^|/)\\..*")) {
@@ -155,7 +155,7 @@ class TrainProcessTest {
     @Test
     void aFullDiskLeavesWhatWasThere() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
-        // In units of 1024 bytes: enough for these small checkpoints, and soon too little for the metrics.
+        // In units of 1024 bytes: enough for these small checkpoints, but soon exceeded by the metrics.
         try (Command command = Command.start(temp, "ulimit -f 100", training(run).toArray())) {
             assertEquals(1, command.end(), command::err);
             assertTrue(command.err().startsWith("seriatim: ") && command.err().contains("metrics.jsonl"), command::err);

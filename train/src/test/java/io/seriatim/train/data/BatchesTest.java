@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BatchesTest {
-    /** Examples that are their own numbers. */
+    /** The value of each example is its index. */
     private record Numbers(int size) implements Dataset {
         @Override
         public List<Field> fields() {
@@ -63,7 +63,7 @@ class BatchesTest {
 
     @Test
     void permutationsAreThoseOfTheirDefinition() {
-        // Of an implementation of the definition in Python.
+        // Expected values from an implementation of the definition in Python.
         assertArrayEquals(new int[]{4, 9, 2, 5, 1, 7, 6, 0, 3, 8}, Permutation.of(0, 0, 10));
         assertArrayEquals(new int[]{6, 1, 2, 7, 3, 9, 8, 4, 0, 5}, Permutation.of(7, 3, 10));
         assertArrayEquals(new int[]{6, 7, 9, 2, 1, 0, 3, 4, 8, 5}, Permutation.of(-1, 1, 10));

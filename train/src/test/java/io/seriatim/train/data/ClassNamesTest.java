@@ -57,7 +57,7 @@ class ClassNamesTest {
         }
     }
 
-    /** A module that nothing requires is in the image, but not loaded. */
+    /** The run-time image contains the module, but it is not loaded, since no module requires it. */
     private static boolean isOutsideOfTheBootLayer(String name) {
         Set<String> loaded = new HashSet<>();
         ModuleLayer.boot().modules().forEach(module -> loaded.addAll(module.getPackages()));

@@ -13,7 +13,7 @@ import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
 class FingerprintTest {
-    /** One number an example, repeated; counts how many were read. */
+    /** Each example holds one number, repeated; counts the examples that were read. */
     private static final class Numbers implements Dataset {
         private final int size;
         private final int width;

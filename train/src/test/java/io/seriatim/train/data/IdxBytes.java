@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 
-/** Makes files of the format IDX. */
+/** Writes files in the IDX format. */
 final class IdxBytes {
     private IdxBytes() {
     }
@@ -52,7 +52,7 @@ final class IdxBytes {
         return labels;
     }
 
-    /** Writes images and labels of a part. */
+    /** Writes the images and labels of a part of the data set. */
     static void write(Path folder, String part, int count, int height, int width, long seed) throws IOException {
         Files.write(folder.resolve(part + "-images-idx3-ubyte"),
                 of(pixels(count, height, width, seed), count, height, width));

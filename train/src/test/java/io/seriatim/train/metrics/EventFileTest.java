@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Reads the files with a reader of its own, down to the checksums. */
+/** Reads the files with an independent reader, which verifies the checksums. */
 final class EventFileTest {
     @TempDir
     Path folder;
@@ -170,7 +170,7 @@ final class EventFileTest {
         return (int) ((((crc & 0xffffffffL) >> 15) | ((long) crc << 17)) + 0xa282ead8L);
     }
 
-    /** Bit by bit, with the reversed polynomial of Castagnoli. */
+    /** CRC-32C, bit by bit, with the reversed Castagnoli polynomial. */
     private static int crc(byte[] data) {
         int crc = -1;
         for (byte b : data) {

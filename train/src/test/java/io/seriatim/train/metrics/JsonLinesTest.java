@@ -34,7 +34,7 @@ final class JsonLinesTest {
         return new JsonLines(file, () -> 1500);
     }
 
-    /** A training that was never interrupted, up to a step. */
+    /** The metrics of an uninterrupted training up to a step. */
     private String whole(long steps) throws IOException {
         Path other = folder.resolve("whole.jsonl");
         try (JsonLines lines = new JsonLines(other, () -> 1500)) {

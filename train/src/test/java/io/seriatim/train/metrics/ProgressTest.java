@@ -48,7 +48,7 @@ final class ProgressTest {
         return bytes.toString(StandardCharsets.UTF_8).replace(System.lineSeparator(), "\n");
     }
 
-    /** What a terminal shows of it, line by line. */
+    /** The lines that a terminal displays. */
     private List<String> screen() {
         List<String> lines = new ArrayList<>();
         StringBuilder line = new StringBuilder();
@@ -182,7 +182,7 @@ final class ProgressTest {
                 printed().lines().toList());
     }
 
-    /** The first steps are slow while code is compiled: a forecast from them would be many times too long. */
+    /** The first steps are slow because of JIT compilation: an estimate based on them would be many times too long. */
     @Test
     void theForecastWaitsForASteadyPace() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
@@ -194,7 +194,7 @@ final class ProgressTest {
         }
         List<String> lines = printed().lines().toList();
         assertFalse(lines.get(1).contains("left"), lines.get(1));
-        // The true rest is 1:35; from the first step alone it would be more than four hours.
+        // The true remaining time is 1:35; an estimate from the first step would exceed four hours.
         assertTrue(lines.get(2).matches(".* 500/10,000 .*  1:[3-5]\\d left"), lines.get(2));
     }
 

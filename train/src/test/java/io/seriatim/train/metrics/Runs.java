@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** A training that never was: the same numbers at the same steps, whenever they are told. */
+/** A simulated training, with the same numbers at the same steps each time. */
 final class Runs {
     static final long STEPS = 5000;
 
@@ -33,7 +33,7 @@ final class Runs {
                 0.25);
     }
 
-    /** Tells steps, with an evaluation and then a checkpoint after each hundredth. */
+    /** Reports steps, with an evaluation and a checkpoint after every hundredth. */
     static void tell(List<TrainingListener> listeners, long from, long to) throws IOException {
         for (TrainingListener listener : listeners) {
             for (long step = from; step <= to; step++) {

@@ -33,8 +33,8 @@ class BigramTest {
     }
 
     /**
-     * Windows of three: the fourth character is a label of the first window and begins the second; what fills no window
-     * is left out.
+     * Windows of three characters: the fourth character is a label in the first window and starts the second; an
+     * incomplete window is dropped.
      */
     @Test
     void evaluatesWindowsAsANetworkIsEvaluated() throws IOException {

@@ -28,7 +28,7 @@ class CharacterTransformerTest {
     private static final CharacterTransformer TINY = new CharacterTransformer(5, CONTEXT, 16, 2, 2);
     private static final Recipe RECIPE = Recipe.of(4, 1, 1e-2).withWarmUp(5).withClip(1).withDecay(0.1).withSeed(3);
 
-    /** The character after 0 1 2 3 4 is that after the next, so that it takes attention, or position, to know it. */
+    /** Each token is the one before it plus 2, modulo 5: the current token determines the next. */
     private static Tensor[] batch(int rows, long seed) {
         Random random = new Random(seed);
         long[] tokens = new long[rows * CONTEXT];
@@ -78,7 +78,7 @@ class CharacterTransformerTest {
         assertNotEquals(losses[0], losses[2]);
     }
 
-    /** A rate that changes nothing leaves the masks as the only difference between two steps. */
+    /** With a learning rate of 0, two steps differ only in their dropout masks. */
     @Test
     void dropoutIsNewInEachStep() {
         Model model = TINY.build(RECIPE.withDropout(0.2).withRate(1e-30).withDecay(0), 10);

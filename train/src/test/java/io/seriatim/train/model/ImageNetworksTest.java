@@ -24,7 +24,7 @@ class ImageNetworksTest {
     @TempDir
     private Path folder = Path.of("");
 
-    /** Noise on which a bright square's place tells the class. */
+    /** Noise with a bright square, whose position determines the class. */
     private static Tensor[] batch(int rows, int classes, long seed, long... image) {
         Random random = new Random(seed);
         int channels = (int) image[0];
@@ -88,8 +88,8 @@ class ImageNetworksTest {
     }
 
     /**
-     * As many as paddle.summary counts, with the running statistics of normalisations, of paddle.vision.models.LeNet
-     * and resnet18.
+     * The numbers of parameters that paddle.summary reports for paddle.vision.models.LeNet and resnet18, including the
+     * running statistics of batch normalisation.
      */
     @Test
     void theyAreThoseOfPaddle() {
@@ -98,7 +98,7 @@ class ImageNetworksTest {
         assertEquals(11_699_112, parameters(main(new ResNet18(large, LABEL, 1000))));
     }
 
-    /** The first convolution's filters, and the places that are left before the mean. */
+    /** The filters of the first convolution, and the spatial positions before the mean. */
     @Test
     void smallImagesAreNotShrunkAtOnce() {
         Program small = main(new ResNet18(new Field("image", DType.FLOAT32, Shape.of(3, 32, 32)), LABEL, 10));

@@ -36,7 +36,7 @@ class MixedPrecisionTest {
         assertNotEquals(single, mixed, "nothing was computed in bfloat16");
     }
 
-    /** Letters, of which each follows from the one before in three cases of four. */
+    /** Letters: in three of four cases, each is determined by the one before. */
     private static Tensor[] letters(long seed) {
         Random random = new Random(seed);
         int context = 16;
@@ -54,7 +54,7 @@ class MixedPrecisionTest {
         return new Tensor[]{Tensor.of(tokens, rows, context), Tensor.of(next, rows, context, 1)};
     }
 
-    /** Noise with a bright band that tells the class, which one example in five denies. */
+    /** Noise with a bright band whose position determines the class; one label in five is wrong. */
     private static Tensor[] images(long seed) {
         Random random = new Random(seed);
         int rows = 16;

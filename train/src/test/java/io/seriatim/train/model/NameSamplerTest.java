@@ -18,8 +18,8 @@ class NameSamplerTest {
     private static final int CONTEXT = 4;
 
     /**
-     * Gives the token after the one at each position, the line feed after the last: every name is abcdef, whatever the
-     * numbers.
+     * Predicts the next letter at each position, and the line feed after the last: every name is abcdef, whatever
+     * random numbers are drawn.
      */
     private static NameSampler.Predictor alphabet(List<Tensor> calls) {
         return tokens -> {
@@ -78,8 +78,8 @@ class NameSamplerTest {
     }
 
     /**
-     * Scores 0 for the line feed, 1 for a, far less for others: at temperature t, a comes exp(1/t) times as often as
-     * the line feed.
+     * The logits are 0 for the line feed, 1 for a and much lower for other letters: at temperature t, a is exp(1/t)
+     * times as frequent as the line feed.
      */
     @Test
     void temperatureSharpens() {

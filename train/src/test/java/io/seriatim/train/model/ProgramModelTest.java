@@ -40,7 +40,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 class ProgramModelTest {
-    /** Those without an optimizer. */
+    /** Programs without an optimizer. */
     private static final Set<String> UNTRAINED = Set.of("gradients_twice");
 
     @TempDir
@@ -67,7 +67,9 @@ class ProgramModelTest {
                 .orElseThrow().outputNames().getFirst();
     }
 
-    /** PaddlePaddle's own programs: what minimize has marked, what was fed, and what was exported, is found. */
+    /**
+     * Finds, in programs of PaddlePaddle, the variables that minimize has marked, the feeds and the exported variables.
+     */
     @TestFactory
     Stream<DynamicTest> findsThePartsOfPaddlesPrograms() throws IOException, URISyntaxException {
         Map<String, Tensor> golden = golden();
@@ -153,12 +155,12 @@ class ProgramModelTest {
     @Test
     void findsThePartsOfOwnPrograms() {
         check(classifier(graph -> graph.full(DType.FLOAT32, 2, 1), null), List.of("image", "class"), "");
-        // A weight of each example meets the loss, but is no label.
+        // The loss reads a weight per example, which is not a label.
         check(classifier(graph -> graph.data("weight", DType.FLOAT32, -1, 1), null),
                 List.of("image", "class", "weight"), "");
     }
 
-    /** Backward begins at the loss times its scale. */
+    /** Backward starts from the scaled loss. */
     @Test
     void findsTheLossOfMixedPrecision() {
         check(classifier(graph -> graph.full(DType.FLOAT32, 2, 1), MixedPrecision.bfloat16()),
@@ -186,7 +188,10 @@ class ProgramModelTest {
         });
     }
 
-    /** Its input is its label: what it makes of it is the side with parameters. */
+    /**
+     * An autoencoder: its input is also its label. The prediction is the operand of the loss that depends on
+     * parameters.
+     */
     @Test
     void findsThePredictionOfAnAutoencoder() {
         Network network = autoencoder(1);
@@ -236,7 +241,8 @@ class ProgramModelTest {
     }
 
     /**
-     * Without backward the loss is what the program fetches; its feed operations say what is fed, and in which order.
+     * Without backward operations, the loss is the variable that the program fetches; its feed operations determine the
+     * feeds and their order.
      */
     @Test
     void takesFeedAndFetchOperations() {

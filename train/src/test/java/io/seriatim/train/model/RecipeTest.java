@@ -24,7 +24,7 @@ class RecipeTest {
         assertEquals(0.5, Recipe.of(8, 2, 0.5).schedule(1).rate(0), 1e-12);
     }
 
-    /** Of ten steps, five rise. */
+    /** The learning rate rises in five of ten steps. */
     @Test
     void aShortTrainingHasAShortWarmUp() {
         Schedule schedule = Recipe.of(8, 2, 0.5).withWarmUp(100).schedule(10);

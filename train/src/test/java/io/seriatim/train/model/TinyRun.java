@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.LongStream;
 
-/** A model on an executor of its own, trained step by step. */
+/** A model with its own executor, trained step by step. */
 final class TinyRun implements AutoCloseable {
     private final Model model;
     private final Executor executor = Executor.on(Place.CPU);
@@ -53,7 +53,7 @@ final class TinyRun implements AutoCloseable {
         return step.run(batch).scalar(model.loss());
     }
 
-    /** The loss of the last of some steps on one batch. */
+    /** The loss of the last of several steps on one batch. */
     double train(int count, Tensor... batch) {
         return LongStream.range(0, count).mapToDouble(_ -> train(batch)).reduce(Double.NaN, (_, last) -> last);
     }
@@ -76,7 +76,7 @@ final class TinyRun implements AutoCloseable {
                 .get(output);
     }
 
-    /** Saves the model, loads it into another executor, and compares what both compute. */
+    /** Saves the model, loads it into another executor, and compares the results of both. */
     void checkSaved(Path folder, Tensor... inputs) throws IOException {
         Path prefix = folder.resolve("model");
         InferenceModels.save(prefix, model.evaluation(), model.inputs(), model.outputs(), executor.scope()::find);
@@ -94,7 +94,7 @@ final class TinyRun implements AutoCloseable {
         }
     }
 
-    /** No optimizer, no backward, and everything in its form for inference. */
+    /** The saved program has no optimizer and no backward operations, and all operations are in inference mode. */
     static void checkEvaluation(Model model) {
         for (OpDesc op : model.evaluation().global().ops()) {
             int role = op.attribute("op_role") instanceof Attribute.Int(int number) ? number : 0;

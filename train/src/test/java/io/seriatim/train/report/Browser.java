@@ -20,7 +20,7 @@ record Browser(Path program) {
     private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
     private static final int SECONDS = 60;
 
-    /** The first on the path. */
+    /** The first browser on the path. */
     static Optional<Browser> find() {
         return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
                 .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name))).filter(Files::isExecutable)
@@ -32,7 +32,7 @@ record Browser(Path program) {
         return "There is none of " + NAMES + " on the path: the page was not opened in a browser";
     }
 
-    /** The document after its scripts have run, as markup. */
+    /** The markup of the document after its scripts have run. */
     String open(Path page, Path profile) throws IOException, InterruptedException {
         Path dumped = profile.resolveSibling("dom.html");
         Path said = profile.resolveSibling("chromium.txt");

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a browser makes of the page; left out, with a word about it, where there is none. */
+/** Opens the page in a browser; skipped with a message if none is installed. */
 class BrowserTest {
     @TempDir
     private Path folder = Path.of("");

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** A training that looks like a real one: its curves are made up, its network and its step are not. */
+/** A sample of a training: the curves are made up, the network and the recorded step are real. */
 final class Sample {
     static final Map<String, Double> BASELINES = Map.of("bigram", 2.41);
     private static final int CONTEXT = 16;
@@ -30,7 +30,7 @@ final class Sample {
         return network.build(network.recipe(), 100);
     }
 
-    /** Of the third of five steps. */
+    /** A recording of the third of five steps. */
     static RunTrace step(Model model) {
         RunRecorder recorder = new RunRecorder().pause();
         try (Executor executor = Executor.builder().threads(2).recorder(recorder).build()) {

@@ -34,7 +34,7 @@ class TrainingReportTest {
     @TempDir
     private Path folder = Path.of("");
 
-    /** Values that are hard to draw. */
+    /** Values that are difficult to plot. */
     static TrainingReport odd() {
         TrainingReport report = new TrainingReport("odd");
         double[][] all = {{Double.NaN}, {Double.NaN, Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY}, {0}, {-3},

@@ -47,7 +47,7 @@ class TwoDevicesCommandTest {
         assertTrue(err.toString().contains("--batch"), err::toString);
     }
 
-    /** Halves summed are not the bits of the whole, but near. */
+    /** The sum of two halves is not bitwise equal to the whole, but close. */
     @Test
     void theHalvesAreNearTheWhole() throws InterruptedException {
         float[] halves = weights(List.of(Place.sim(0), Place.sim(1)));
