@@ -24,6 +24,11 @@ class DismissalTest {
         final CountDownLatch failures = new CountDownLatch(FAILURES);
 
         @Override
+        public long lookAroundNanos() {
+            return 1_000_000;
+        }
+
+        @Override
         public void beforeDismissal(Thread worker) {
             if (failures.getCount() > 0) {
                 failures.countDown();

@@ -68,6 +68,11 @@ public class Rules {
         return System.nanoTime() - until >= 0;
     }
 
+    /** Returns how long a sleeping worker waits before it checks whether it is still needed, in nanoseconds. */
+    public long lookAroundNanos() {
+        return 1_000_000_000;
+    }
+
     /** Called before a worker is removed from its lane, where memory may be exhausted. */
     public void beforeDismissal(Thread worker) {
         // Tests throw an error here.

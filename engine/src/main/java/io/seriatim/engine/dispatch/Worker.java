@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * when it takes the next one.
  */
 public final class Worker extends WorkerThread {
-    private static final long LOOK_AROUND_NANOS = 1_000_000_000;
     private static final long WATCH_NANOS = 50_000;
     /** The pause after an error of the worker itself, so that it does not fail in a busy loop. */
     private static final long PAUSE_NANOS = 1_000_000;
@@ -298,7 +297,7 @@ public final class Worker extends WorkerThread {
         long looked = System.nanoTime();
         while (!awake) {
             boolean watching = lane.isWatched(this);
-            LockSupport.parkNanos(this, watching ? WATCH_NANOS : LOOK_AROUND_NANOS);
+            LockSupport.parkNanos(this, watching ? WATCH_NANOS : core.rules.lookAroundNanos());
             interrupted();
             if (awake) {
                 break;
