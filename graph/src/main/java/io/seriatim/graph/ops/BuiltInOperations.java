@@ -26,9 +26,11 @@ import io.seriatim.graph.ops.elementwise.PairOperations;
 import io.seriatim.graph.ops.elementwise.PowerOperations;
 import io.seriatim.graph.ops.elementwise.ScaleOperations;
 import io.seriatim.graph.ops.elementwise.SumOperations;
+import io.seriatim.graph.ops.image.ChannelOperations;
 import io.seriatim.graph.ops.image.GridOperations;
 import io.seriatim.graph.ops.image.InterpolationOperations;
 import io.seriatim.graph.ops.image.PatchOperations;
+import io.seriatim.graph.ops.indexing.CropOperations;
 import io.seriatim.graph.ops.indexing.EmbeddingOperations;
 import io.seriatim.graph.ops.indexing.GatherOperations;
 import io.seriatim.graph.ops.indexing.IndexPutOperations;
@@ -50,6 +52,7 @@ import io.seriatim.graph.ops.loss.ProbabilityLossOperations;
 import io.seriatim.graph.ops.loss.RarerLossOperations;
 import io.seriatim.graph.ops.metric.MetricOperations;
 import io.seriatim.graph.ops.normalisation.BatchNormOperations;
+import io.seriatim.graph.ops.normalisation.LocalResponseOperations;
 import io.seriatim.graph.ops.normalisation.NormalisationOperations;
 import io.seriatim.graph.ops.normalisation.SpectralNormOperations;
 import io.seriatim.graph.ops.optimizer.AdamOperations;
@@ -62,6 +65,8 @@ import io.seriatim.graph.ops.ordering.OrderOperations;
 import io.seriatim.graph.ops.ordering.UniqueOperations;
 import io.seriatim.graph.ops.pooling.PoolPlaceOperations;
 import io.seriatim.graph.ops.pooling.PoolingOperations;
+import io.seriatim.graph.ops.pooling.PyramidPoolingOperations;
+import io.seriatim.graph.ops.pooling.UnpoolOperations;
 import io.seriatim.graph.ops.quantization.DequantizationOperations;
 import io.seriatim.graph.ops.quantization.FakeQuantizationOperations;
 import io.seriatim.graph.ops.quantization.LinearQuantizationOperations;
@@ -75,11 +80,15 @@ import io.seriatim.graph.ops.recurrent.RecurrentOperations;
 import io.seriatim.graph.ops.reduction.CountOperations;
 import io.seriatim.graph.ops.reduction.NormOperations;
 import io.seriatim.graph.ops.reduction.ReductionOperations;
+import io.seriatim.graph.ops.region.DeformableConvolutionOperations;
+import io.seriatim.graph.ops.region.RoiAlignOperations;
+import io.seriatim.graph.ops.region.RoiPoolOperations;
 import io.seriatim.graph.ops.sequence.LodOperations;
 import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
 import io.seriatim.graph.ops.shape.FormerShapeOperations;
+import io.seriatim.graph.ops.shape.ImagePadOperations;
 import io.seriatim.graph.ops.shape.JoinOperations;
 import io.seriatim.graph.ops.shape.MovementOperations;
 import io.seriatim.graph.ops.shape.PadOperations;
@@ -96,14 +105,18 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             BatchNormOperations::register, //
             BitwiseOperations::register, //
             ChainProductOperations::register, //
+            ChannelOperations::register, //
             CommunicationOperations::register, //
             ComparisonOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
             CountOperations::register, //
+            CropOperations::register, //
+            CumulativeOperations::register, //
             DebuggingOperations::register, //
             DecompositionOperations::register, //
+            DeformableConvolutionOperations::register, //
             DequantizationOperations::register, //
             DiagonalOperations::register, //
             DistributionOperations::register, //
@@ -119,6 +132,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             FormerShapeOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //
+            ImagePadOperations::register, //
             InPlaceRandomOperations::register, //
             IndexPutOperations::register, //
             InputOutputOperations::register, //
@@ -126,6 +140,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             InverseOperations::register, //
             JoinOperations::register, //
             LinearQuantizationOperations::register, //
+            LocalResponseOperations::register, //
             LodOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
@@ -146,6 +161,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ProbabilityLossOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
+            PyramidPoolingOperations::register, //
             RandomOperations::register, //
             RandomizedReluOperations::register, //
             RarerFillOperations::register, //
@@ -153,7 +169,8 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             RarerOptimizerOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
-            CumulativeOperations::register, //
+            RoiAlignOperations::register, //
+            RoiPoolOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //
             ScatterOperations::register, //
@@ -172,6 +189,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SumOperations::register, //
             TensorListOperations::register, //
             UniqueOperations::register, //
+            UnpoolOperations::register, //
             VectorOperations::register, //
             TransposedConvolutionOperations::register);
 

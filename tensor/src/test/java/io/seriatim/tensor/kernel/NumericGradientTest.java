@@ -26,6 +26,9 @@ import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.network.AdaptivePooling;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
+import io.seriatim.tensor.computation.network.BilinearSamples;
+import io.seriatim.tensor.computation.network.BilinearSamplesGradImages;
+import io.seriatim.tensor.computation.network.BilinearSamplesGradPlaces;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
@@ -41,6 +44,8 @@ import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.computation.network.RecurrenceGrad;
+import io.seriatim.tensor.computation.network.RoiAlign;
+import io.seriatim.tensor.computation.network.RoiAlignGrad;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.computation.network.Window;
@@ -170,6 +175,26 @@ class NumericGradientTest {
         return cases.stream();
     }
 
+    private static void regions(SplittableRandom r, List<Case> cases) {
+        Tensor regions = Tensor.of(DType.FLOAT64, new double[]{0.3, 1, 4.4, 5, -3, 2, 9, 3.1, 1, 1, 1.5, 7}, 3, 4);
+        Tensor images = Tensor.of(new long[]{1, 0, 1}, 3);
+        for (int samples : new int[]{0, 3}) {
+            RoiAlign align = new RoiAlign(2, 3, 0.7f, samples, samples == 0);
+            cases.add(new Case(align.toString(), align, List.of(random(r, -1, 1, 2, 2, 4, 5), regions, images),
+                    List.of(0), g -> run(new RoiAlignGrad(align, 2, List.of(4L, 5L)), regions, images, g.dy())));
+        }
+        cases.add(new Case("bilinear samples", new BilinearSamples(),
+                List.of(random(r, -1, 1, 2, 3, 4, 5), random(r, -1.5, 5.5, 2, 2, 9), random(r, -1, 1, 2, 9)),
+                List.of(0, 1, 2), g -> {
+                    Tensor places = g.in().get(1);
+                    Tensor weights = g.in().get(2);
+                    List<Tensor> all = new ArrayList<>(
+                            run(new BilinearSamplesGradImages(List.of(4L, 5L)), places, weights, g.dy()));
+                    all.addAll(run(new BilinearSamplesGradPlaces(), g.x(), places, weights, g.dy()));
+                    return all;
+                }));
+    }
+
     private static void networks(SplittableRandom r, List<Case> cases) {
         Window window = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 1}, new int[]{1, 2});
         Convolution convolution = new Convolution(window, 2, true, List.of());
@@ -196,6 +221,7 @@ class NumericGradientTest {
                     new Case("interpolation " + kind, interpolation, List.of(random(r, -1, 1, 2, 2, 3, 5)), List.of(0),
                             g -> run(new InterpolationGrad(interpolation, List.of(3L, 5L)), g.dy())));
         }
+        regions(r, cases);
         for (Recurrence.Cell cell : Recurrence.Cell.values()) {
             cases.add(recurrence(r, new Recurrence(cell, false, false)));
             cases.add(recurrence(r, new Recurrence(cell, true, true)));

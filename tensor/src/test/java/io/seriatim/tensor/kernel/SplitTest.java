@@ -20,6 +20,9 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.network.BatchNorm;
+import io.seriatim.tensor.computation.network.BilinearSamples;
+import io.seriatim.tensor.computation.network.BilinearSamplesGradImages;
+import io.seriatim.tensor.computation.network.BilinearSamplesGradPlaces;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.CrossEntropy;
@@ -28,6 +31,8 @@ import io.seriatim.tensor.computation.network.LayerNorm;
 import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.computation.network.RoiAlign;
+import io.seriatim.tensor.computation.network.RoiAlignGrad;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.computation.network.Update;
@@ -73,6 +78,23 @@ class SplitTest {
         return new Case(computation, inputs);
     }
 
+    private static void regions(List<Case> cases) {
+        Tensor regions = Tensor.of(DType.FLOAT32,
+                new double[]{0.3, 1, 4.4, 5, -3, 2, 9, 3.1, 1, 1, 1.5, 7, 0, 0, 5, 4}, 4, 4);
+        Tensor images = Tensor.of(new long[]{1, 0, 1, 0}, 4);
+        RoiAlign align = new RoiAlign(2, 3, 1, 0, true);
+        cases.add(of(align, numbers(1, 2, 6, 4, 5), regions, images));
+        cases.add(of(new RoiAlignGrad(align, 2, List.of(4L, 5L)), regions, images, numbers(1, 4, 6, 2, 3)));
+        Tensor x = numbers(1, 4, 6, 3, 2);
+        Tensor places = numbers(2, 4, 2, 10);
+        Tensor dy = numbers(3, 4, 6, 10);
+        for (Tensor weights : Arrays.asList(null, numbers(4, 4, 10))) {
+            cases.add(of(new BilinearSamples(), x, places, weights));
+            cases.add(of(new BilinearSamplesGradImages(List.of(3L, 2L)), places, weights, dy));
+            cases.add(of(new BilinearSamplesGradPlaces(), x, places, weights, dy));
+        }
+    }
+
     static Stream<Case> cases() {
         List<Case> cases = new ArrayList<>();
         for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.TANH, Unary.Function.GELU_ERF,
@@ -116,6 +138,7 @@ class SplitTest {
             cases.add(of(new Update.Adagrad(1e-6f), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims),
                     Tensor.of(DType.BOOL, new long[]{0}, 1)));
         }
+        regions(cases);
         cases.add(of(new CrossEntropy(-1, false, -100), numbers(1, 37, 10), labels(37)));
         cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37),
                 numbers(2, 37, 1)));

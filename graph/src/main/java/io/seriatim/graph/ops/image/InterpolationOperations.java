@@ -9,6 +9,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.ImageLayout;
 import io.seriatim.graph.ops.convolution.ConvolutionOperations;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -31,20 +32,30 @@ public final class InterpolationOperations {
 
     public static void register(Operations registry) {
         for (String method : METHODS) {
-            String type = method + "_interp_v2";
-            Operation.Builder forward = Operation.define(type).in("X", "OutSize?", "SizeTensor*?", "Scale?").out("Out")
-                    .attr("data_layout", "NCHW").attr("out_d", 0)
-                    .attr("out_h", 0).attr("out_w", 0).attr("scale", new float[0]).attr("interp_method", "bilinear")
-                    .attr("align_corners", true)
-                    .attr("align_mode", 1).values("OutSize", "SizeTensor", "Scale")
-                    .infer(InterpolationOperations::infer)
-                    .lower(InterpolationOperations::forward);
-            String gradient = type + "_grad(Out@GRAD, OutSize, Scale, SizeTensor, X) -> X@GRAD";
-            forward.gradOperation(gradient, null).values("OutSize", "SizeTensor", "Scale").shapesOnly("X")
-                    .lower(InterpolationOperations::backward)
-                    .register(registry);
-            forward.grad(gradient).register(registry);
+            define(registry, method + "_interp_v2", new float[0]);
+            define(registry, method + "_interp", 0f);
         }
+    }
+
+    /**
+     * Defines a method.
+     *
+     * @param scale
+     *            the default value of the attribute: a list, or one number, which is none unless greater than 0
+     */
+    private static void define(Operations registry, String type, Object scale) {
+        Operation.Builder forward = Operation.define(type).in("X", "OutSize?", "SizeTensor*?", "Scale?").out("Out")
+                .attr("data_layout", "NCHW").attr("out_d", 0)
+                .attr("out_h", 0).attr("out_w", 0).attr("scale", scale).attr("interp_method", "bilinear")
+                .attr("align_corners", true)
+                .attr("align_mode", 1).values("OutSize", "SizeTensor", "Scale")
+                .infer(InterpolationOperations::infer)
+                .lower(InterpolationOperations::forward);
+        String gradient = type + "_grad(Out@GRAD, OutSize, Scale, SizeTensor, X) -> X@GRAD";
+        forward.gradOperation(gradient, null).values("OutSize", "SizeTensor", "Scale").shapesOnly("X")
+                .lower(InterpolationOperations::backward)
+                .register(registry);
+        forward.grad(gradient).register(registry);
     }
 
     /**
@@ -61,7 +72,7 @@ public final class InterpolationOperations {
             if (listed.length > 0) {
                 return new Size(listed, null);
             }
-            double[] given = scaleTensor != null ? scaleTensor : attrs.getDoubles("scale");
+            double[] given = scales(attrs, scaleTensor);
             if (given.length == 0) {
                 return new Size(outSize != null ? outSize : of(attrs, x.length), null);
             }
@@ -71,7 +82,17 @@ public final class InterpolationOperations {
                 scale[i] = given[Math.min(i, given.length - 1)];
                 lengths[i] = outSize != null ? outSize[i] : x[i] < 0 ? -1 : (long) (x[i] * (float) scale[i]);
             }
-            return new Size(lengths, scale);
+            return new Size(lengths, isNumber(attrs) ? null : scale);
+        }
+
+        /** The first version has one scale, which does not decide on the steps. */
+        private static boolean isNumber(Attrs attrs) {
+            return attrs.get("scale") instanceof Attribute.Real;
+        }
+
+        static double[] scales(Attrs attrs, double @Nullable [] tensor) {
+            double[] scales = tensor != null ? tensor : attrs.getDoubles("scale");
+            return isNumber(attrs) && scales.length > 0 && !(scales[0] > 0) ? new double[0] : scales;
         }
 
         static long[] of(Attrs attrs, int spatial) {
@@ -128,8 +149,9 @@ public final class InterpolationOperations {
             return Dims.unknown(lengths.length);
         }
         long[] none = new long[0];
-        boolean scaled = !inference.has("SizeTensor") && attrs.getDoubles("scale").length > 0;
-        checkScale(inference, scaled ? attrs.getDoubles("scale") : null);
+        double[] scales = Size.scales(attrs, null);
+        boolean scaled = !inference.has("SizeTensor") && scales.length > 0;
+        checkScale(inference, scaled ? scales : null);
         long[] size = scaled
                 ? Size.of(attrs, lengths, none, null, null).lengths()
                 : Size.of(attrs, lengths.length);
@@ -150,7 +172,7 @@ public final class InterpolationOperations {
                 "OutSize must hold %d numbers, but is %s", lengths.length,
                 Arrays.toString(outSize));
         double[] scale = inference.numbers("Scale");
-        checkScale(inference, scale != null ? scale : inference.attrs().getDoubles("scale"));
+        checkScale(inference, Size.scales(inference.attrs(), scale));
         long[] size = Size.of(inference.attrs(), lengths, inference.listed("SizeTensor"), outSize, scale).lengths();
         inference.require(
                 Arrays.stream(size).allMatch(length -> length > 0)

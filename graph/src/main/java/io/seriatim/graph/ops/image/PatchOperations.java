@@ -25,7 +25,9 @@ public final class PatchOperations {
         unfold(registry);
         fold(registry);
         unshuffle(registry);
-        channels(registry, "channel_shuffle", "groups");
+        channels(registry, Operation.define("channel_shuffle").attr("data_format", "NCHW"), "channel_shuffle",
+                "groups");
+        channels(registry, Operation.define("shuffle_channel"), "shuffle_channel", "group");
     }
 
     /**
@@ -187,11 +189,11 @@ public final class PatchOperations {
     }
 
     private static boolean channelsLast(Attrs attrs) {
-        return attrs.getText("data_format").equals("NHWC");
+        return attrs.has("data_format") && attrs.getText("data_format").equals("NHWC");
     }
 
     private static void requireImage(Inference inference, String slot) {
-        String format = inference.attrs().getText("data_format");
+        String format = inference.attrs().has("data_format") ? inference.attrs().getText("data_format") : "NCHW";
         inference.require(List.of("NCHW", "NHWC").contains(format), "data_format must be NCHW or NHWC, but is %s",
                 format);
         inference.require(inference.dims(slot).length == 4, "%s must have four dimensions, but has %d", slot,
@@ -249,8 +251,8 @@ public final class PatchOperations {
     }
 
     /** Channels are in groups; afterwards come the first ones of all groups, then the second ones. */
-    private static void channels(Operations registry, String type, String groups) {
-        Operation.define(type).in("X").out("Out").attr(groups, 1).attr("data_format", "NCHW").infer(inference -> {
+    private static void channels(Operations registry, Operation.Builder operation, String type, String groups) {
+        operation.in("X").out("Out").attr(groups, 1).infer(inference -> {
             requireImage(inference, "X");
             long channels = inference.dims("X")[channelsLast(inference.attrs()) ? 3 : 1];
             int count = inference.attrs().getInt(groups);

@@ -6,6 +6,9 @@ import io.seriatim.tensor.computation.network.AdaptivePooling;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormFactors;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
+import io.seriatim.tensor.computation.network.BilinearSamples;
+import io.seriatim.tensor.computation.network.BilinearSamplesGradImages;
+import io.seriatim.tensor.computation.network.BilinearSamplesGradPlaces;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
@@ -21,6 +24,8 @@ import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.computation.network.RecurrenceGrad;
+import io.seriatim.tensor.computation.network.RoiAlign;
+import io.seriatim.tensor.computation.network.RoiAlignGrad;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.kernel.Computation;
@@ -28,7 +33,7 @@ import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
 
-/** Matrix products, convolutions, poolings, interpolations, normalisations, recurrences, softmax and cross entropy. */
+/** Matrix products, convolutions, poolings, interpolations, samples of regions, normalisations, recurrences, softmax and cross entropy. */
 final class NetworkKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
     private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16,
@@ -49,6 +54,9 @@ final class NetworkKernels {
         floating(kernels, "pooling_grad", PoolingGrad.class, PortablePooling::grad);
         floating(kernels, "interpolation", Interpolation.class, PortableInterpolation::forward);
         floating(kernels, "interpolation_grad", InterpolationGrad.class, PortableInterpolation::grad);
+        floating(kernels, "roi_align", RoiAlign.class, PortableRoiAlign::forward);
+        floating(kernels, "roi_align_grad", RoiAlignGrad.class, PortableRoiAlign::grad);
+        samples(kernels);
         floating(kernels, "batch_norm", BatchNorm.class, PortableNorm::batchNorm);
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "batch_norm_factors", BatchNormFactors.class,
                 List.of(DType.FLOAT32),
@@ -64,6 +72,15 @@ final class NetworkKernels {
         floating(kernels, "softmax_grad", SoftmaxGrad.class, PortableSoftmax::grad);
         floating(kernels, "cross_entropy", CrossEntropy.class, PortableSoftmax::crossEntropy);
         floating(kernels, "cross_entropy_grad", CrossEntropyGrad.class, PortableSoftmax::crossEntropyGrad);
+    }
+
+    private static void samples(Kernels kernels) {
+        floating(kernels, "bilinear_samples", BilinearSamples.class,
+                (_, arguments) -> PortableBilinearSamples.forward(arguments));
+        floating(kernels, "bilinear_samples_grad_images", BilinearSamplesGradImages.class,
+                (_, arguments) -> PortableBilinearSamples.gradImages(arguments));
+        floating(kernels, "bilinear_samples_grad_places", BilinearSamplesGradPlaces.class,
+                (_, arguments) -> PortableBilinearSamples.gradPlaces(arguments));
     }
 
     private static <C extends Computation> void floating(Kernels kernels, String operation, Class<C> type,

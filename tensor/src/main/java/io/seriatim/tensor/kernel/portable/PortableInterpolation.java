@@ -22,20 +22,23 @@ final class PortableInterpolation {
      *            the next one, or the same at the end
      * @param share
      *            the weight of the next one
+     * @param rest
+     *            the weight of the first one; both are float32
      */
     @SuppressWarnings("ArrayRecordComponent")
-    private record Taps(int[] low, int[] high, double[] share) {
+    private record Taps(int[] low, int[] high, double[] share, double[] rest) {
         static Taps one() {
-            return new Taps(new int[1], new int[1], new double[1]);
+            return new Taps(new int[1], new int[1], new double[1], new double[]{1});
         }
 
         static Taps of(Interpolation.Kind kind, float step, int length, int places) {
-            Taps taps = new Taps(new int[places], new int[places], new double[places]);
+            Taps taps = new Taps(new int[places], new int[places], new double[places], new double[places]);
             for (int i = 0; i < places; i++) {
                 float source = kind.source(i, step);
                 taps.low[i] = Math.min((int) source, length - 1);
                 taps.high[i] = kind.isNearest() ? taps.low[i] : Math.min(taps.low[i] + 1, length - 1);
                 taps.share[i] = kind.isNearest() ? 0 : source - taps.low[i];
+                taps.rest[i] = 1 - (float) taps.share[i];
             }
             return taps;
         }
@@ -45,7 +48,7 @@ final class PortableInterpolation {
         }
 
         double weight(int place, int side) {
-            return side == 0 ? 1 - share[place] : share[place];
+            return side == 0 ? rest[place] : share[place];
         }
     }
 
@@ -98,7 +101,8 @@ final class PortableInterpolation {
                             double low = array[from + columns.low[i]];
                             double high = array[from + columns.high[i]];
                             double share = columns.share[i];
-                            array[inputs + to + i] += weight * (share == 0 ? low : low * (1 - share) + high * share);
+                            array[inputs + to + i] +=
+                                    weight * (share == 0 ? low : low * columns.rest[i] + high * share);
                         }
                     });
                     y.storePlane(all.get(1), n, c, array, inputs);
@@ -122,7 +126,7 @@ final class PortableInterpolation {
                     rows(taps, dx, dy, (to, from, weight) -> {
                         for (int i = 0; i < dy.width(); i++) {
                             double gradient = weight * array[inputs + from + i];
-                            array[to + columns.low[i]] += gradient * (1 - columns.share[i]);
+                            array[to + columns.low[i]] += gradient * columns.rest[i];
                             if (columns.share[i] != 0) {
                                 array[to + columns.high[i]] += gradient * columns.share[i];
                             }
