@@ -21,9 +21,11 @@
     exports io.seriatim.graph.util to io.seriatim.executor, io.seriatim.train, io.seriatim.cli;
 
     provides io.seriatim.graph.program.OperationTypes with io.seriatim.graph.op.SchemaTypes;
+    provides io.seriatim.graph.op.Differentiation with io.seriatim.graph.differentiate.ReverseSteps;
     provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.graph.ops.BuiltInOperations;
 
     uses io.seriatim.graph.program.OperationTypes;
+    uses io.seriatim.graph.op.Differentiation;
     uses io.seriatim.graph.op.Operations.BuiltIn;
     uses io.seriatim.graph.op.Operations.Provider;
 }

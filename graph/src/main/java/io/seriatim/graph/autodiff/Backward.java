@@ -225,14 +225,18 @@ public final class Backward {
     private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets,
             @Nullable Set<String> seeds) {
         List<OpDesc> gradients = new ArrayList<>();
+        GradientsOfConstants ofConstants = new GradientsOfConstants();
         IdentityHashMap<OpDesc, List<String>> overwritten = overwritten(forward);
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
             List<OpDesc> made = inner == null
-                    ? GradientPruning.make(op, wanted)
+                    ? new ArrayList<>(GradientPruning.make(op, wanted, name -> isDiscrete(forward, name)))
                     : ControlGradients.make(op, inner, program, wanted);
+            if (inner == null) {
+                made.addAll(ofConstants.further(op, made, name -> wanted.test(name) && !isDiscrete(forward, name)));
+            }
             reads.check(forward, op, made);
             // A priority is that of the forward operation alone.
             made.stream().map(each -> each.builtWith(op))
@@ -258,6 +262,11 @@ public final class Backward {
                 fromOutside));
         List<OpDesc> fresh = into.forward() == Block.NONE ? withoutOverwriting(kept, first.size(), into) : kept;
         fresh.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+    }
+
+    private static boolean isDiscrete(Block block, String name) {
+        VarDesc desc = block.find(name);
+        return desc != null && MissingGradients.isDiscrete(desc);
     }
 
     /**

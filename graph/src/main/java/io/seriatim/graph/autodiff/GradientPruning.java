@@ -1,5 +1,6 @@
 package io.seriatim.graph.autodiff;
 
+import io.seriatim.graph.op.DerivedGradient;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -34,8 +35,13 @@ public final class GradientPruning {
                 || op.type().contains("grad");
     }
 
-    /** The gradient's operations of one that runs no block. */
-    static List<OpDesc> make(OpDesc op, Predicate<String> wanted) {
+    /**
+     * The gradient's operations of one that runs no block.
+     *
+     * @param discrete
+     *            whether a variable holds whole numbers or truth values: what is derived gives those no gradient
+     */
+    static List<OpDesc> make(OpDesc op, Predicate<String> wanted, Predicate<String> discrete) {
         GradientRule rule = Operations.system().get(op.type()).gradient();
         if (rule == null && op.inputNames().stream().noneMatch(wanted)) {
             return List.of();
@@ -46,7 +52,7 @@ public final class GradientPruning {
                             + ") has no gradient; stop the gradient at its inputs "
                             + op.inputNames());
         }
-        return rule.make(op, wanted);
+        return rule.make(op, rule instanceof DerivedGradient ? wanted.and(discrete.negate()) : wanted);
     }
 
     /**

@@ -154,7 +154,7 @@ public final class MissingGradients {
                 : "operation '" + op.type() + "' has no gradient for '" + read.getFirst() + "'";
     }
 
-    private static boolean isDiscrete(VarDesc desc) {
+    static boolean isDiscrete(VarDesc desc) {
         VarType.TensorType tensor = desc.type().tensorType();
         return tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isDifferentiable();
     }

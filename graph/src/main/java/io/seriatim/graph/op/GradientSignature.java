@@ -4,10 +4,12 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A gradient of one operation that gets the forward's attributes, in the notation
@@ -107,6 +109,43 @@ public record GradientSignature(String type, List<Binding> inputs, List<Binding>
         }
         List<Attribute.Named> attributes = new ArrayList<>(forward.attributes());
         return List.of(new OpDesc(type, in, out, attributes, null));
+    }
+
+    /** The schema of this gradient, derived from the steps of the operation whose gradient it is. */
+    Operation derived(Operation forward, Differentiation differentiation) {
+        Operation.Builder builder = Operation.define(type);
+        Map<String, String> values = new HashMap<>();
+        Map<String, String> incoming = new HashMap<>();
+        Map<String, String> outgoing = new HashMap<>();
+        for (Binding binding : inputs) {
+            Slot own = slot(forward, binding.written());
+            if (own != null) {
+                values.put(binding.written(), binding.slot());
+            } else {
+                own = slot(forward, binding.forward());
+                incoming.put(binding.forward(), binding.slot());
+            }
+            builder.inputs.add(new Slot(binding.slot(), own != null && own.list(), true, false));
+        }
+        for (Binding binding : outputs) {
+            Slot own = slot(forward, binding.forward());
+            builder.outputs.add(new Slot(binding.slot(), own != null && own.list(), true, false));
+            outgoing.put(binding.forward(), binding.slot());
+        }
+        return builder.like(forward).infer(inference -> GradientInference.infer(this, inference))
+                .lower(differentiation.lowering(forward, new Differentiation.Bindings(values, incoming, outgoing)))
+                .build();
+    }
+
+    private static @Nullable Slot slot(Operation operation, String name) {
+        for (List<Slot> slots : List.of(operation.outputs(), operation.inputs())) {
+            for (Slot slot : slots) {
+                if (slot.name().equals(name)) {
+                    return slot;
+                }
+            }
+        }
+        return null;
     }
 
     private static boolean has(OpDesc op, String slot) {

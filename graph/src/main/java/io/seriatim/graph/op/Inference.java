@@ -182,6 +182,17 @@ public final class Inference {
         return type;
     }
 
+    /** What is known of an input; null if nothing is. */
+    @Nullable
+    ArgType known(String slot, int index) {
+        return source.type(slot, index);
+    }
+
+    /** Whether an output has a variable at a place. */
+    boolean wants(String slot, int index) {
+        return !op.output(slot).get(index).equals(GradientRule.EMPTY);
+    }
+
     /**
      * The dimensions of an input.
      *

@@ -55,6 +55,15 @@ abstract sealed class LoweringArguments permits LoweringSteps {
     }
 
     /**
+     * What is known of the inputs.
+     *
+     * @return their types, and the values of those that decide on shapes
+     */
+    public Inference.Source source() {
+        return inputs;
+    }
+
+    /**
      * Paddle's random numbers.
      *
      * @return null if those of the run-time are wanted

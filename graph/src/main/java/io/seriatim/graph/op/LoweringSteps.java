@@ -11,8 +11,13 @@ import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The part of a {@link Lowering} that collects steps and their memory. */
@@ -297,6 +302,116 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
      */
     public Operand copy(Operand operand) {
         return run(Copy.PLAIN, operand);
+    }
+
+    /**
+     * Collects the steps that a rule adds apart from the others.
+     *
+     * @param rule
+     *            adds steps
+     * @return its steps, in order; they run only where they are given to {@link #add}
+     */
+    public List<Step> collect(Runnable rule) {
+        int from = steps.size();
+        rule.run();
+        List<Step> last = steps.subList(from, steps.size());
+        List<Step> collected = List.copyOf(last);
+        last.clear();
+        return collected;
+    }
+
+    /**
+     * Adds a step.
+     *
+     * @param step
+     *            on operands of this lowering
+     */
+    public void add(Step step) {
+        steps.add(step);
+    }
+
+    /**
+     * The memory of which an operand is all or a part.
+     *
+     * @param view
+     *            of an input, an output, a temporary or a constant
+     * @return all of it, row-major
+     */
+    public Operand whole(Operand view) {
+        return switch (view.source()) {
+            case Operand.Source.Input(String slot, int index) -> in(slot, index);
+            case Operand.Source.Output(String slot, int index) -> output(slot, index);
+            case Operand.Source.Temporary(int number) -> new Operand(view.source(), 0, temporaries.get(number));
+            case Operand.Source.Constant(Tensor tensor) -> constant(tensor);
+            case Operand.Source.RandomKey() -> randomKey();
+            case Operand.Source.RowIndexes(String slot, int index) -> rowIndexes(slot, index);
+            case Operand.Source.OutputRowIndexes(String slot, int _) -> outputRowIndexes(slot);
+        };
+    }
+
+    /**
+     * Removes the steps on whose results no output depends, and the temporary memory that is not used without them.
+     *
+     * @return what the other steps read
+     */
+    public Set<Operand.Source> removeUnread() {
+        Set<Operand.Source> read = new HashSet<>();
+        List<Step> kept = new ArrayList<>();
+        for (Step step : steps.reversed()) {
+            if (writes(step).anyMatch(source -> read.contains(source) || source instanceof Operand.Source.Output
+                    || (source instanceof Operand.Source.Temporary(int number) && placed.containsKey(number)))) {
+                kept.add(step);
+                step.inputs().stream().filter(Objects::nonNull).map(Operand::source).forEach(read::add);
+            }
+        }
+        steps.clear();
+        steps.addAll(kept.reversed());
+        renumber();
+        return read;
+    }
+
+    private static Stream<Operand.Source> writes(Step step) {
+        Stream<Operand.Source> written = step.outputs().stream().filter(Objects::nonNull).map(Operand::source);
+        if (!(step.work() instanceof Step.Work.Compute(Computation computation))) {
+            return written;
+        }
+        return Stream.concat(written, IntStream.range(0, step.inputs().size()).filter(computation::mutates)
+                .mapToObj(step.inputs()::get).filter(Objects::nonNull).map(Operand::source));
+    }
+
+    private void renumber() {
+        Map<Integer, Integer> numbers = new HashMap<>();
+        List<TensorSpec> used = new ArrayList<>();
+        steps.replaceAll(
+                step -> new Step(step.work(), renumbered(step.inputs(), numbers, used),
+                        renumbered(step.outputs(), numbers, used)));
+        Map<Integer, Operand.Source.Output> moved = new HashMap<>();
+        placed.forEach((number, output) -> {
+            Integer to = numbers.get(number);
+            if (to != null) {
+                moved.put(to, output);
+            }
+        });
+        placed.clear();
+        placed.putAll(moved);
+        temporaries.clear();
+        temporaries.addAll(used);
+    }
+
+    private List<@Nullable Operand> renumbered(List<@Nullable Operand> operands, Map<Integer, Integer> numbers,
+            List<TensorSpec> used) {
+        List<@Nullable Operand> changed = new ArrayList<>(operands);
+        changed.replaceAll(operand -> {
+            if (operand == null || !(operand.source() instanceof Operand.Source.Temporary(int number))) {
+                return operand;
+            }
+            int to = numbers.computeIfAbsent(number, old -> {
+                used.add(temporaries.get(old));
+                return used.size() - 1;
+            });
+            return new Operand(new Operand.Source.Temporary(to), operand.offset(), operand.spec());
+        });
+        return changed;
     }
 
     /** The collected steps. */

@@ -63,7 +63,6 @@ public final class Operation {
         attributes = Collections.unmodifiableMap(new LinkedHashMap<>(builder.attributes));
         inference = builder.inference;
         lowering = builder.lowering;
-        gradient = builder.gradient;
         effects = Collections.unmodifiableSet(EnumSet.copyOf(builder.effects));
         values = Set.copyOf(builder.values);
         shapesOnly = Set.copyOf(builder.shapesOnly);
@@ -78,6 +77,9 @@ public final class Operation {
         ofShape = builder.ofShape;
         changedInPlace = builder.changedInPlace;
         runForm = builder.runForm;
+        gradient = builder.gradient != null || lowering == null || !DerivedGradient.isGradient(type)
+                ? builder.gradient
+                : DerivedGradient.ofGradient(this);
     }
 
     /**
@@ -151,12 +153,16 @@ public final class Operation {
     }
 
     /**
-     * Its gradient.
+     * Its gradient. That of a gradient operation is derived unless it is defined.
      *
      * @return null if it has none
      */
     public @Nullable GradientRule gradient() {
         return gradient;
+    }
+
+    List<Refusal> refusals() {
+        return refusals;
     }
 
     /**

@@ -158,7 +158,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * Its gradient, one operation that is defined elsewhere.
+     * Its gradient, one operation. Unless that is defined elsewhere it is derived: this operation is lowered again, and
+     * its steps are differentiated in reverse.
      *
      * @param signature
      *            {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}; it gets the forward's attributes
@@ -243,6 +244,19 @@ abstract sealed class OperationBuilder permits Operation.Builder {
             }
         }
         return builder.infer(infer != null ? infer : inference -> GradientInference.infer(parsed, inference));
+    }
+
+    /** Takes over the attributes of another type, its refusals, and which of its inputs decide on shapes. */
+    Operation.Builder like(Operation other) {
+        other.attributes().forEach(spec -> attributes.put(spec.name(), spec));
+        refusals.addAll(other.refusals());
+        other.values().stream().filter(name -> inputs.stream().anyMatch(slot -> slot.name().equals(name)))
+                .forEach(values::add);
+        return self();
+    }
+
+    Operation build() {
+        return new Operation(self());
     }
 
     private Slot slot(GradientSignature.Binding binding) {

@@ -19,6 +19,10 @@ public final class Operations {
     private static final Set<String> READER_MAKERS = Set.of("create_py_reader", "create_double_buffer_reader");
 
     private final Map<String, Operation> byType = new ConcurrentHashMap<>();
+    /** By the type of a gradient that is one operation, an operation whose gradient it is. */
+    private final Map<String, Operation> byGradient = new ConcurrentHashMap<>();
+    /** Gradients that no schema defines, made when they are asked for. */
+    private final Map<String, Operation> derived = new ConcurrentHashMap<>();
     /** Those that do not come from providers. */
     private Set<String> builtIn = Set.of();
 
@@ -50,15 +54,23 @@ public final class Operations {
     }
 
     private static final class OfProcess {
+        static final Differentiation DIFFERENTIATION = differentiation();
         static final Operations OPERATIONS = load();
 
         private OfProcess() {
+        }
+
+        private static Differentiation differentiation() {
+            return ServiceLoader.load(Differentiation.class, Differentiation.class.getClassLoader()).findFirst()
+                    .orElseThrow(() -> new IllegalStateException("There is no service that derives gradients: put all "
+                            + "of seriatim-graph on the class or module path"));
         }
 
         private static Operations load() {
             Operations operations = new Operations();
             ServiceLoader.load(BuiltIn.class, BuiltIn.class.getClassLoader())
                     .forEach(family -> family.register(operations));
+            operations.deriveGradients();
             operations.builtIn = Set.copyOf(operations.byType.keySet());
             if (operations.builtIn.isEmpty()) {
                 throw new IllegalStateException(
@@ -66,6 +78,7 @@ public final class Operations {
                                 + "module path");
             }
             ServiceLoader.load(Provider.class).forEach(provider -> provider.register(operations));
+            operations.deriveGradients();
             return operations;
         }
     }
@@ -96,7 +109,39 @@ public final class Operations {
             throw new IllegalArgumentException(
                     "There is an operation type '" + operation.type() + "' already; choose another name");
         }
+        if (operation.gradient() instanceof GradientSignature signature) {
+            byGradient.putIfAbsent(signature.type(), operation);
+        }
         return this;
+    }
+
+    /** Derives the gradients that schemas name and none defines. */
+    private void deriveGradients() {
+        byGradient.keySet().stream().filter(type -> !byType.containsKey(type)).sorted().forEach(type -> {
+            Operation gradient = derive(type);
+            if (gradient != null) {
+                byType.putIfAbsent(type, gradient);
+            }
+        });
+    }
+
+    private @Nullable Operation derive(String type) {
+        Operation named = byGradient.get(type);
+        if (named != null) {
+            return named.gradient() instanceof GradientSignature signature && named.isLowered()
+                    ? signature.derived(named, OfProcess.DIFFERENTIATION)
+                    : null;
+        }
+        boolean all = type.endsWith(DerivedGradient.OF_ALL);
+        String suffix = all ? DerivedGradient.OF_ALL : DerivedGradient.OF_GRADIENT;
+        Operation base = type.endsWith(suffix) ? find(type.substring(0, type.length() - suffix.length())) : null;
+        if (base == null || !base.isLowered()) {
+            return null;
+        }
+        if (all) {
+            return DerivedGradient.ofAll(base).schema(OfProcess.DIFFERENTIATION);
+        }
+        return base.gradient() instanceof DerivedGradient rule ? rule.schema(OfProcess.DIFFERENTIATION) : null;
     }
 
     /**
@@ -107,7 +152,16 @@ public final class Operations {
      * @return null if there is none
      */
     public @Nullable Operation find(String type) {
-        return byType.get(type);
+        Operation operation = byType.get(type);
+        if (operation != null || !DerivedGradient.isGradient(type)) {
+            return operation;
+        }
+        Operation before = derived.get(type);
+        if (before != null) {
+            return before;
+        }
+        Operation gradient = derive(type);
+        return gradient == null ? null : derived.merge(type, gradient, (first, _) -> first);
     }
 
     /**
@@ -120,7 +174,7 @@ public final class Operations {
      *             if there is none
      */
     public Operation get(String type) {
-        Operation operation = byType.get(type);
+        Operation operation = find(type);
         if (operation == null) {
             throw new IllegalArgumentException("There is no operation type '" + type
                     + "'; docs/operations.md lists those there are, and a Provider of your own adds others");
@@ -137,7 +191,7 @@ public final class Operations {
      * @return whether it does
      */
     public boolean isBoundary(String type) {
-        Operation operation = byType.get(type);
+        Operation operation = find(type);
         return operation == null ? READER_MAKERS.contains(type) : operation.isBoundary();
     }
 
@@ -175,7 +229,7 @@ public final class Operations {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
                 Place here = new Place(block.index(), i, 1);
-                Operation operation = byType.get(op.type());
+                Operation operation = find(op.type());
                 if (operation == null) {
                     if (!isBoundary(op.type())) {
                         unknown.merge(op.type(), here, (first, _) -> first.again());
@@ -221,7 +275,11 @@ public final class Operations {
 
     /** Whether a type is one of the run-time's own: then what it does apart from its outputs is declared. */
     boolean isBuiltIn(String type) {
-        return builtIn.contains(type);
+        String base = type;
+        while (DerivedGradient.isGradient(base) && !byType.containsKey(base)) {
+            base = base.substring(0, base.lastIndexOf('_'));
+        }
+        return builtIn.contains(base);
     }
 
     /**
@@ -237,7 +295,7 @@ public final class Operations {
      * @return false if it may do something else
      */
     public boolean isPure(OpDesc op, Program program, boolean statefulRandom) {
-        Operation operation = byType.get(op.type());
+        Operation operation = find(op.type());
         if (operation == null || !isBuiltIn(op.type())) {
             return false;
         }

@@ -65,4 +65,20 @@ public record Step(Work work, List<@Nullable Operand> inputs, List<@Nullable Ope
          */
         void run(List<@Nullable Tensor> inputs, List<@Nullable Tensor> outputs) throws Exception;
     }
+
+    /** A function of one result whose gradient can be derived. */
+    public interface Differentiable extends HostFunction {
+        /**
+         * The gradients of the inputs.
+         *
+         * @param l
+         *            where the steps are added that compute them
+         * @param inputs
+         *            as in the step
+         * @param gradient
+         *            of the result
+         * @return by input; null for 0
+         */
+        List<@Nullable Operand> gradients(Lowering l, List<@Nullable Operand> inputs, Operand gradient);
+    }
 }

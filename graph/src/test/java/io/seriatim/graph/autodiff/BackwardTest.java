@@ -10,16 +10,20 @@ import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.computation.Unary;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -176,11 +180,18 @@ public class BackwardTest {
 
     @Test
     void gradientWithoutGradient() {
-        refused("Operation 'exp_grad' (outputs [x@GRAD]) has no gradient; stop the gradient at its inputs "
-                + "[exp_0.tmp_0, exp_0.tmp_0@GRAD]",
+        // Only an executor carries out the gradient, so that it has no steps.
+        Operation.define("test_carried_out").in("X").out("Out").infer(inference -> inference.same("X", "Out"))
+                .lower(l -> l.out("Out", l.unary(Unary.Function.EXP, l.in("X"))))
+                .grad("test_carried_out_grad(Out, Out@GRAD) -> X@GRAD").register(Operations.system());
+        Operation.define("test_carried_out_grad").in("Out", "Out@GRAD").out("X@GRAD")
+                .infer(inference -> inference.same("Out", "X@GRAD")).register(Operations.system());
+        refused("Operation 'test_carried_out_grad' (outputs [x@GRAD]) has no gradient; stop the gradient at its inputs "
+                + "[test_carried_out_0.tmp_0, test_carried_out_0.tmp_0@GRAD]",
                 g -> {
                     Value x = g.data("x", FLOAT32, 2).wantGradient();
-                    Value first = Objects.requireNonNull(g.gradients(List.of(x.exp()), List.of(x)).getFirst());
+                    Value y = g.op("test_carried_out").in("X", x).one("Out");
+                    Value first = Objects.requireNonNull(g.gradients(List.of(y), List.of(x)).getFirst());
                     g.gradients(List.of(first), List.of(x));
                 });
         Network.define(g -> {
@@ -189,6 +200,23 @@ public class BackwardTest {
             Value second = Objects
                     .requireNonNull(g.gradients(List.of(first.stopGradient().times(x)), List.of(x)).getFirst());
             assertEquals("grad/grad/x@GRAD", second.name());
+            return Outputs.none();
+        });
+    }
+
+    @Test
+    void gradientThatNoSchemaDefines() {
+        Network.define(g -> {
+            Value x = g.data("x", FLOAT32, 2).wantGradient();
+            Value first = Objects.requireNonNull(g.gradients(List.of(x.exp()), List.of(x)).getFirst());
+            Value second = Objects.requireNonNull(g.gradients(List.of(first), List.of(x)).getFirst());
+            assertEquals("grad/grad/x@GRAD", second.name());
+            OpDesc derived =
+                    g.main().global().ops().stream().filter(op -> op.type().equals("exp_grad_grad")).findFirst()
+                            .orElseThrow();
+            assertEquals(Map.of("Out", List.of("exp_0.tmp_0"), "Out@GRAD", List.of("exp_0.tmp_0@GRAD"),
+                    "X@GRAD@GRAD", List.of("x@GRAD@GRAD")), derived.inputs());
+            assertEquals(List.of("grad/grad/exp_0.tmp_0@GRAD"), derived.output("Out@GRAD"));
             return Outputs.none();
         });
     }

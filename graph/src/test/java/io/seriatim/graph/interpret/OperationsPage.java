@@ -56,7 +56,8 @@ final class OperationsPage {
                         |---|---|---|---|---|---|---|
                         """);
         for (Operation operation : Operations.system().all()) {
-            if (!operation.type().startsWith("snake")) { // the tutorial's
+            // Those of the tutorial and of tests are not the project's.
+            if (!operation.type().startsWith("snake") && !operation.type().startsWith("test_")) {
                 text.append(page.row(operation)).append('\n');
             }
         }
