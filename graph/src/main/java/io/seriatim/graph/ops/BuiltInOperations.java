@@ -84,6 +84,10 @@ import io.seriatim.graph.ops.region.DeformableConvolutionOperations;
 import io.seriatim.graph.ops.region.RoiAlignOperations;
 import io.seriatim.graph.ops.region.RoiPoolOperations;
 import io.seriatim.graph.ops.sequence.LodOperations;
+import io.seriatim.graph.ops.sequence.SequenceConvolutionOperations;
+import io.seriatim.graph.ops.sequence.SequenceElementOperations;
+import io.seriatim.graph.ops.sequence.SequenceJoinOperations;
+import io.seriatim.graph.ops.sequence.SequenceRowOperations;
 import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
@@ -176,6 +180,10 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
+            SequenceConvolutionOperations::register, //
+            SequenceElementOperations::register, //
+            SequenceJoinOperations::register, //
+            SequenceRowOperations::register, //
             SequencePoolOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //

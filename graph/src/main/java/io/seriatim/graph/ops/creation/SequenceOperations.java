@@ -6,7 +6,6 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
-import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -134,7 +133,6 @@ public final class SequenceOperations {
         Operation.define("sequence_mask").in("X", "MaxLenTensor?").out("Y").attr("maxlen", -1).attr("out_dtype", 3)
                 .values("X", "MaxLenTensor").infer(inference -> {
                     long[] dims = inference.dims("X");
-                    Indexes.require(inference, "X");
                     inference.set("Y", inference.attrs().getDType("out_dtype"),
                             Dims.inserted(dims, dims.length, longest(inference)));
                 }).lower(l -> {
