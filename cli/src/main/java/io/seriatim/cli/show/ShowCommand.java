@@ -5,8 +5,10 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.PlanView;
 import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.graph.ProgramCheck;
 import io.seriatim.graph.ProgramSummary;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.op.Problem;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.AtomicFile;
@@ -29,9 +31,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Prints, draws and summarises a program, or the executor's plan of it. */
+/** Says whether a program can be run, prints, draws and summarises it, or shows the executor's plan of it. */
 @Command(name = "show", description = "Print, draw and summarise a program or, with --plan, "
-        + "the executor's plan of it. Unknown operation types are marked with ?.")
+        + "the executor's plan of it. The first line says whether the program can be run. Unknown operation types are "
+        + "marked with ?.")
 public final class ShowCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
@@ -88,6 +91,7 @@ public final class ShowCommand implements Callable<Integer> {
         ProgramSummary summary = ProgramSummary.of(read, batch);
         PlanView view = plan && summary.unknown().isEmpty() ? plan(command, read) : null;
         if (view == null) {
+            verdict(out, ProgramCheck.of(read));
             if (!summaryOnly) {
                 print(out, read, summary.unknown());
             }
@@ -130,6 +134,16 @@ public final class ShowCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw new ParameterException(command.commandLine(), "There is no file " + model, e);
         }
+    }
+
+    /** Whether the program can be run and, if not, each reason with the first operation to which it applies. */
+    private static void verdict(PrintWriter out, ProgramCheck check) {
+        out.println(check.runs() ? "runs: yes" : "runs: no");
+        for (Problem problem : check.problems()) {
+            out.println(Printable.of("  %-8s '%s' (%s)%s".formatted(problem.kind().name().toLowerCase(Locale.ROOT),
+                    problem.type(), problem.place(), problem.reason().isEmpty() ? "" : ": " + problem.reason())));
+        }
+        out.println();
     }
 
     private static void print(PrintWriter out, Program program, List<String> unknown) {

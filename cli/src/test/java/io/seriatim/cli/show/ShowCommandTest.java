@@ -10,8 +10,11 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -84,6 +87,62 @@ class ShowCommandTest {
         assertFalse(text.contains("Python") || text.contains("op_device"), text);
         assertTrue(text.contains("parameters   2 with 15 elements"), text);
         assertFalse(text.contains(" -9"), text);
+    }
+
+    private List<String> verdict(Program program) throws IOException {
+        Path file = folder.resolve("verdict.pdmodel");
+        ProgramFiles.write(file, program);
+        out.getBuffer().setLength(0);
+        assertEquals(0, show("--program", file, "--summary"), err::toString);
+        return out.toString().lines().takeWhile(line -> !line.isEmpty()).toList();
+    }
+
+    @Test
+    void saysThatAProgramRuns() throws IOException {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 4);
+            Value loss = g.linear(x, 3).relu().mean();
+            g.minimize(loss, Sgd.of(0.1));
+            return Outputs.of("loss", loss);
+        });
+        assertEquals(List.of("runs: yes"), verdict(network.main()));
+        assertEquals(List.of("runs: yes"), verdict(network.startup()));
+    }
+
+    @Test
+    void saysAllThatKeepsAProgramFromRunning() throws IOException {
+        Network network = Network
+                .define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3)));
+        Program program = network.main();
+        program.global().put(VarDesc.of("z", VarType.dense(DType.FLOAT32, -1)))
+                .add(OpDesc.of("second").in("X", "x").out("Out", "z").build())
+                .add(OpDesc.of("first\u001b[2J").in("X", "x").out("Out", "z").build())
+                .add(OpDesc.of("second").in("X", "x").out("Out", "z").build())
+                .add(OpDesc.of("unique").in("X", "x").out("Out", "z").attr("is_sorted", false).build())
+                .add(OpDesc.of("softmax").in("X", "x").out("Out", "z").attr("axis", "last").build())
+                .add(OpDesc.of("softmax").in("X", "x").out("Out", "z").attr("axis", 7).build())
+                .add(OpDesc.of("concat").in("X", "x", "z").out("Out", "z").build())
+                .add(OpDesc.of("relu").in("X", "x").out("Out", "z").attr("op_device", "sim:9999").build())
+                .add(OpDesc.of("tanh").in("X", "x").out("Out", "z").attr("op_device", "gpu:1").build());
+        Block inner = program.addBlock(0, null);
+        inner.add(OpDesc.of("hidden").in("X", "x").out("Out", "z").build());
+        List<String> lines = verdict(program);
+        int first = program.global().ops().size() - 9;
+        assertEquals("runs: no", lines.getFirst());
+        assertEquals("  unknown  'second' (operation " + first + " of block 0, 2 in all)", lines.get(1));
+        assertTrue(lines.get(2).startsWith("  unknown  'first"), lines.get(2));
+        assertFalse(out.toString().contains("\u001b"), out.toString());
+        assertEquals("  unknown  'hidden' (operation 0 of block 1)", lines.get(3));
+        assertTrue(lines.get(4).startsWith("  refused  'unique' (operation " + (first + 3)
+                + " of block 0): only the sorted elements"), lines.get(4));
+        assertTrue(lines.get(5).startsWith("  misfit   'softmax' (operation " + (first + 4)
+                + " of block 0, 2 in all): ") && lines.get(5).contains("'axis'") && lines.get(5).contains("last"),
+                lines.get(5));
+        assertTrue(lines.get(6).startsWith("  misfit   'concat' (operation " + (first + 6) + " of block 0): "),
+                lines.get(6));
+        assertTrue(lines.get(7).startsWith("  place    'relu' (operation " + (first + 7)
+                + " of block 0): it asks for the place 'sim:9999', but there are [cpu, sim:0"), lines.get(7));
+        assertEquals(8, lines.size(), lines::toString);
     }
 
     @Test

@@ -3,8 +3,10 @@ package io.seriatim.graph.op;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -25,18 +27,6 @@ public final class Operations {
     private final Map<String, Operation> derived = new ConcurrentHashMap<>();
     /** Those that do not come from providers. */
     private Set<String> builtIn = Set.of();
-
-    /** The first place of an operation that cannot be run, and the number of such operations. */
-    private record Place(int block, int index, int count) {
-        Place again() {
-            return new Place(block, index, count + 1);
-        }
-
-        @Override
-        public String toString() {
-            return "operation " + index + " of block " + block + (count > 1 ? ", " + count + " in all" : "");
-        }
-    }
 
     /** Adds operation types; found as a service. */
     public interface Provider {
@@ -83,7 +73,7 @@ public final class Operations {
         }
     }
 
-    private Operations() {
+    Operations() {
     }
 
     /**
@@ -223,36 +213,55 @@ public final class Operations {
     }
 
     private void require(Program program, boolean runs) {
-        Map<String, Place> unknown = new LinkedHashMap<>();
-        Map<String, Map<String, Place>> refused = new LinkedHashMap<>();
+        List<Problem> problems = problems(program).stream()
+                .filter(problem -> runs || problem.kind() == Problem.Kind.UNKNOWN).toList();
+        if (!problems.isEmpty()) {
+            throw new IllegalArgumentException("The program cannot be run, since " + message(problems));
+        }
+    }
+
+    /**
+     * Examines all operations of a program, in all of its blocks, those that are never run included.
+     *
+     * @param program
+     *            any
+     * @return types that are not known, in the order in which they occur, then types that are refused with each reason,
+     *         see {@link Operation#refusal}; empty if nothing is known to be wrong
+     */
+    public List<Problem> problems(Program program) {
+        Map<String, Problem> unknown = new LinkedHashMap<>();
+        Map<String, Map<String, Problem>> refused = new LinkedHashMap<>();
         for (Block block : program.blocks()) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                Place here = new Place(block.index(), i, 1);
                 Operation operation = find(op.type());
                 if (operation == null) {
                     if (!isBoundary(op.type())) {
-                        unknown.merge(op.type(), here, (first, _) -> first.again());
+                        unknown.merge(op.type(),
+                                new Problem(Problem.Kind.UNKNOWN, op.type(), "", block.index(), i, 1),
+                                (first, _) -> first.again());
                     }
                     continue;
                 }
-                String reason = runs ? operation.refusal(op) : null;
+                String reason = operation.refusal(op);
                 if (reason != null) {
-                    refused.computeIfAbsent(op.type(), _ -> new LinkedHashMap<>()).merge(reason, here,
+                    refused.computeIfAbsent(op.type(), _ -> new LinkedHashMap<>()).merge(reason,
+                            new Problem(Problem.Kind.REFUSED, op.type(), reason, block.index(), i, 1),
                             (first, _) -> first.again());
                 }
             }
         }
-        if (!unknown.isEmpty() || !refused.isEmpty()) {
-            throw new IllegalArgumentException("The program cannot be run, since " + message(unknown, refused));
-        }
+        List<Problem> problems = new ArrayList<>(unknown.values());
+        refused.values().forEach(reasons -> problems.addAll(reasons.values()));
+        return problems;
     }
 
-    private static String message(Map<String, Place> unknown, Map<String, Map<String, Place>> refused) {
+    private static String message(List<Problem> problems) {
         StringBuilder message = new StringBuilder();
+        List<Problem> unknown = problems.stream().filter(each -> each.kind() == Problem.Kind.UNKNOWN).toList();
         if (!unknown.isEmpty()) {
             StringJoiner types = new StringJoiner(", ");
-            unknown.forEach((type, first) -> types.add("'" + type + "' (" + first + ")"));
+            unknown.forEach(each -> types.add("'" + each.type() + "' (" + each.place() + ")"));
             message.append(unknown.size() == 1 ? "one operation type is" : unknown.size() + " operation types are")
                     .append(" not known: ")
                     .append(types)
@@ -260,12 +269,11 @@ public final class Operations {
                             + "types by a Provider of "
                             + "your own");
         }
+        List<Problem> refused = problems.stream().filter(each -> each.kind() == Problem.Kind.REFUSED).toList();
         if (!refused.isEmpty()) {
             StringJoiner operations = new StringJoiner("; ");
-            refused.forEach((type, reasons) -> reasons
-                    .forEach((reason, first) -> operations.add("'" + type + "' (" + first + "): " + reason)));
-            int count = refused.values().stream().flatMap(reasons -> reasons.values().stream()).mapToInt(Place::count)
-                    .sum();
+            refused.forEach(each -> operations.add("'" + each.type() + "' (" + each.place() + "): " + each.reason()));
+            int count = refused.stream().mapToInt(Problem::count).sum();
             message.append(unknown.isEmpty() ? "" : ". Besides, ")
                     .append(count == 1 ? "one operation" : count + " operations")
                     .append(" cannot be run as given: ").append(operations);
