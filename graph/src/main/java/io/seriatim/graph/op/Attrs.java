@@ -229,7 +229,13 @@ public final class Attrs {
      * @return the type
      */
     public DType getDType(String name) {
-        return DataTypes.dtype(getInt(name));
+        int number = getInt(name);
+        try {
+            return DataTypes.dtype(number);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Attribute '" + name + "' of operation '" + op.type() + "': " + e.getMessage(), e);
+        }
     }
 
     private IllegalArgumentException wrong(String name, String wanted, Attribute found) {
