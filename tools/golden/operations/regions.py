@@ -120,6 +120,31 @@ case("deformable_conv.far", {**WHOLE, "Offset": values(np.tile([[[[-9.0]], [[9e9
 unknown("deformable_conv.unknown", WHOLE, ONE, {"input": (0, 2), "offset": (0, 2), "mask": (0, 2)})
 unknown("deformable_conv_v1.unknown", {k: v for k, v in WHOLE.items() if k != "Mask"}, ONE, {"input": (0, 2, 3), "offset": (0, 2, 3)})
 
+DIVIDED = {"rois": [[0, 1, 3]]}
+TWO_DIVIDED = {k: v for k, v in TWO_INPUTS.items() if k != "RoisNum"}
+case("roi_align.offsets", TWO_DIVIDED, {"pooled_width": 2}, lod=DIVIDED, **FIXED)
+case("roi_pool.offsets", TWO_DIVIDED, {"pooled_width": 2}, lod=DIVIDED, **FIXED)
+case("psroi_pool.offsets", {**TWO_DIVIDED, "X": rand(2, 4, 4, 5)}, {"pooled_width": 2, "output_channels": 2}, lod=DIVIDED, **FIXED)
+
+
+def draw_deformable_pooling(rng):
+    rows, columns = (int(n) for n in rng.integers(1, 4, 2))
+    classes, group = int(rng.integers(1, 3)), [int(n) for n in rng.integers(1, 3, 2)]
+    channels = classes * int(rng.integers(1, 3))
+    inputs, attributes = images_and_regions(rng, channels * group[0] * group[1])
+    total, dtype = inputs["ROIs"].shape[0], inputs["ROIs"].dtype.name
+    # In its gradient, Paddle takes the height of the parts for their width.
+    part = [int(rng.integers(1, min(rows, columns) + 1))] * 2
+    starts = np.cumsum(np.concatenate([[0], inputs.pop("RoisNum")]))
+    inputs = {"Input": inputs.pop("X"), **inputs, "Trans": rand(total, 2 * classes, *part, low=-1, high=1, dtype=dtype)}
+    attributes.update(pooled_height=rows, pooled_width=columns, output_dim=channels, group_size=group, part_size=part)
+    attributes.update(no_trans=bool(rng.integers(4) == 0), sample_per_part=int(rng.integers(1, 4)), trans_std=pick(rng, 0.1, 0.5))
+    return inputs, attributes, {"lod": {"rois": [[int(n) for n in starts]]}, **FIXED}
+
+
+drawn("deformable_psroi_pooling", draw_deformable_pooling)
+
+
 def draw_unpool(spatial):
     def draw(rng):
         batch, channels = (int(n) for n in rng.integers(1, 3, 2))

@@ -81,6 +81,7 @@ import io.seriatim.graph.ops.reduction.CountOperations;
 import io.seriatim.graph.ops.reduction.NormOperations;
 import io.seriatim.graph.ops.reduction.ReductionOperations;
 import io.seriatim.graph.ops.region.DeformableConvolutionOperations;
+import io.seriatim.graph.ops.region.DeformablePoolingOperations;
 import io.seriatim.graph.ops.region.RoiAlignOperations;
 import io.seriatim.graph.ops.region.RoiPoolOperations;
 import io.seriatim.graph.ops.sequence.LodOperations;
@@ -121,6 +122,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             DebuggingOperations::register, //
             DecompositionOperations::register, //
             DeformableConvolutionOperations::register, //
+            DeformablePoolingOperations::register, //
             DequantizationOperations::register, //
             DiagonalOperations::register, //
             DistributionOperations::register, //

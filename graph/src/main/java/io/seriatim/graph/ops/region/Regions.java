@@ -5,7 +5,9 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
+import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 import java.util.List;
@@ -40,8 +42,13 @@ final class Regions {
         }
     }
 
-    private static void count(Inference inference, long batch) {
-        if (inference.has("RoisNum")) {
+    /** Without RoisNum, the offsets of ROIs tell which regions an image has. */
+    static void count(Inference inference, long batch) {
+        if (!inference.has("RoisNum")) {
+            long sequences = inference.sequences("ROIs");
+            inference.require(sequences < 0 || batch < 0 || sequences == batch,
+                    "the LoD of ROIs must divide them among the %d images, but has %d sequences", batch, sequences);
+        } else {
             Indexes.require(inference, "RoisNum");
             long[] counts = inference.dims("RoisNum");
             inference.require(counts.length == 1 && (counts[0] < 0 || batch < 0 || counts[0] == batch),
@@ -60,11 +67,24 @@ final class Regions {
     static Operand images(Lowering l) {
         String type = l.type();
         long count = l.in("ROIs").dim(0);
+        boolean counted = l.has("RoisNum");
         Operand images = l.temporary(TensorSpec.of(DType.INT64, count));
-        l.call(type + ": the images of regions", (in, out) -> Elements.write(
-                images(type, Objects.requireNonNull(in.getFirst()).toLongArray(), count),
-                Objects.requireNonNull(out.getFirst())), List.of(l.in("RoisNum")), List.of(images));
+        l.call(type + ": the images of regions", (in, out) -> {
+            Tensor given = Objects.requireNonNull(in.getFirst());
+            long[] counts = counted
+                    ? given.toLongArray()
+                    : lengths(SequenceOffsets.of(type, "ROIs", given, count));
+            Elements.write(images(type, counts, count), Objects.requireNonNull(out.getFirst()));
+        }, List.of(counted ? l.in("RoisNum") : l.lod("ROIs")), List.of(images));
         return images;
+    }
+
+    private static long[] lengths(long[] offsets) {
+        long[] lengths = new long[offsets.length - 1];
+        for (int i = 0; i < lengths.length; i++) {
+            lengths[i] = offsets[i + 1] - offsets[i];
+        }
+        return lengths;
     }
 
     private static long[] images(String type, long[] counts, long count) {

@@ -17,7 +17,8 @@ public final class RoiAlignOperations {
     }
 
     public static void register(Operations registry) {
-        Operation.Builder forward = Operation.define("roi_align").in("X", "ROIs", "RoisNum?").out("Out")
+        Operation.Builder forward = Operation.define("roi_align").in("X", "ROIs", "RoisNum?").readsLod("ROIs")
+                .out("Out").sharesNoLod()
                 .attr("pooled_height", 1).attr("pooled_width", 1).attr("spatial_scale", 1f).attr("sampling_ratio", -1)
                 .attr("aligned", false).infer(inference -> {
                     int samples = inference.attrs().getInt("sampling_ratio");

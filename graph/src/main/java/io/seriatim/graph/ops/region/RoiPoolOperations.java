@@ -106,7 +106,8 @@ public final class RoiPoolOperations {
     }
 
     private static void maximum(Operations registry) {
-        Operation.Builder forward = Operation.define("roi_pool").in("X", "ROIs", "RoisNum?").out("Out", "Argmax~")
+        Operation.Builder forward = Operation.define("roi_pool").in("X", "ROIs", "RoisNum?").readsLod("ROIs")
+                .out("Out", "Argmax~").sharesNoLod()
                 .attr("pooled_height", 1).attr("pooled_width", 1).attr("spatial_scale", 1f)
                 .infer(inference -> Regions.infer(inference,
                         inference.dims("X").length > 1 ? inference.dims("X")[1] : -1, "Out", "Argmax"))
@@ -193,24 +194,26 @@ public final class RoiPoolOperations {
     }
 
     private static void mean(Operations registry) {
-        Operation.Builder forward = Operation.define("psroi_pool").in("X", "ROIs", "RoisNum?").out("Out")
-                .attr("pooled_height", 1).attr("pooled_width", 1).attr("output_channels", 1)
-                .attr("spatial_scale", 1f).infer(inference -> {
-                    long channels = Regions.positive(inference, "output_channels");
-                    Regions.infer(inference, channels, "Out");
-                    long[] x = inference.dims("X");
-                    long rows = inference.attrs().getInt("pooled_height");
-                    long columns = inference.attrs().getInt("pooled_width");
-                    inference.require(
-                            x[1] < 0 || (x[1] % rows == 0 && x[1] / rows % columns == 0
-                                    && x[1] / rows / columns == channels),
-                            "X must have %d · %d · %d channels, output_channels times the bins, but has %d", channels,
-                            rows, columns, x[1]);
-                }).lower(l -> {
-                    Operand out = l.temporary(l.outType("Out", 0).spec());
-                    bins(l, List.of(l.in("X")), out, false);
-                    l.out("Out", out);
-                });
+        Operation.Builder forward =
+                Operation.define("psroi_pool").in("X", "ROIs", "RoisNum?").readsLod("ROIs").out("Out").sharesNoLod()
+                        .attr("pooled_height", 1).attr("pooled_width", 1).attr("output_channels", 1)
+                        .attr("spatial_scale", 1f).infer(inference -> {
+                            long channels = Regions.positive(inference, "output_channels");
+                            Regions.infer(inference, channels, "Out");
+                            long[] x = inference.dims("X");
+                            long rows = inference.attrs().getInt("pooled_height");
+                            long columns = inference.attrs().getInt("pooled_width");
+                            inference.require(
+                                    x[1] < 0 || (x[1] % rows == 0 && x[1] / rows % columns == 0
+                                            && x[1] / rows / columns == channels),
+                                    "X must have %d · %d · %d channels, output_channels times the bins, but has %d",
+                                    channels,
+                                    rows, columns, x[1]);
+                        }).lower(l -> {
+                            Operand out = l.temporary(l.outType("Out", 0).spec());
+                            bins(l, List.of(l.in("X")), out, false);
+                            l.out("Out", out);
+                        });
         String gradient = "psroi_pool_grad(Out@GRAD, ROIs, RoisNum, X) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> {
             Operand dx = l.temporary(l.outType("X@GRAD", 0).spec());
