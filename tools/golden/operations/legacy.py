@@ -206,6 +206,21 @@ def checked(rng):
 
 drawn("check_numerics", checked)
 
+# Forms of operations that have cases elsewhere, too.
+case("fill_diagonal_tensor.row", {"X": rand(4, 3), "Y": rand(1, 3)}, constant=("y",))
+case("fill_diagonal_tensor.flat", {"X": rand(2, 2, 3, 2), "Y": rand(6, 2)}, constant=("y",))
+case("fill_diagonal_tensor.three", {"X": rand(2, 2, 3, 2), "Y": rand(3, 2, 2)}, constant=("y",))
+case("searchsorted.floats_in_ints", {"SortedSequence": longs(1, 3, 3, 5), "Values": values([0.5, 3, 3.2, 9])})
+case("searchsorted.ints_in_floats", {"SortedSequence": values([1, 2.5, 4]), "Values": longs(1, 2, 3, 9)}, {"right": True})
+case("searchsorted.singles_in_doubles", {"SortedSequence": values([1, 2.5, 4], "float64"), "Values": values([1, 2.5, 9])}, {"out_int32": True})
+for reduction in ("none", "mean", "sum"):
+    case(f"nll_loss.column_{reduction}", {"X": rand(3, 4), "Label": ints(3, 1, high=4), "Weight": rand(4)}, {"reduction": reduction}, constant=("weight",))
+unknown("nll_loss.column_unknown", {"X": rand(3, 4), "Label": ints(3, 1, high=4)}, {}, {"x": (0,), "label": (0,)})
+case("solve.vector", {"X": rand(3, 3, dtype="float64"), "Y": rand(3, dtype="float64")})
+case("solve.same_vector", {"X": rand(2, 3, 3, dtype="float64"), "Y": rand(3, dtype="float64")})
+case("solve.vectors", {"X": rand(2, 3, 3, dtype="float64"), "Y": rand(2, 3, dtype="float64")})
+case("solve.same_matrix", {"X": rand(3, 3, dtype="float64"), "Y": rand(2, 3, 1, dtype="float64")})
+
 EAGER = {}
 
 

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.creation;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
@@ -88,17 +89,28 @@ public final class FillDiagonalOperations {
                     inference.require(first != second, "dim1 and dim2 must differ, but both are %d", first);
                     long[] expected = values(dims, first, second, inference.attrs().getLong("offset"));
                     long[] y = inference.dims("Y");
-                    boolean fits = y.length == expected.length;
-                    for (int i = 0; fits && i < y.length; i++) {
-                        fits = y[i] < 0 || expected[i] < 0 || y[i] == expected[i];
-                    }
-                    inference.require(fits, "Y must have the other dimensions of X, then the diagonal, %s, but is %s",
+                    inference.require(fits(y, expected),
+                            "Y must have the other dimensions of X, which may be one, then the diagonal, %s, but is %s",
                             Arrays.toString(expected), Arrays.toString(y));
                     inference.require(inference.dtype("Y") == inference.dtype("X"), "Y must have the type of X");
                     inference.same("X", "Out");
-                }).lower(l -> put(l, "X", "Out", l.in("Y"))).grad("fill_diagonal_tensor_grad(Out@GRAD) -> X@GRAD",
+                }).lower(l -> {
+                    Operand x = l.in("X");
+                    long[] dims = values(x.shape().dims(), x.shape().axis(l.attrs().getInt("dim1")),
+                            x.shape().axis(l.attrs().getInt("dim2")), l.attrs().getLong("offset"));
+                    put(l, "X", "Out", l.reshape(l.in("Y"), dims));
+                }).grad("fill_diagonal_tensor_grad(Out@GRAD) -> X@GRAD",
                         l -> put(l, "Out@GRAD", "X@GRAD", l.number(l.in("Out@GRAD").dtype(), 0)))
                 .register(registry);
+    }
+
+    /** Whether the last dimensions agree, and the others have as many elements. */
+    private static boolean fits(long[] y, long[] expected) {
+        long others = Inference.size(Arrays.copyOf(expected, expected.length - 1));
+        long given = y.length == 0 ? -1 : Inference.size(Arrays.copyOf(y, y.length - 1));
+        long last = expected[expected.length - 1];
+        return y.length > 0 && (others < 0 || given < 0 || others == given)
+                && (last < 0 || y[y.length - 1] < 0 || last == y[y.length - 1]);
     }
 
     private static long[] values(long[] dims, int first, int second, long offset) {

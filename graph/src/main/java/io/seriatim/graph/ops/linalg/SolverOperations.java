@@ -23,9 +23,13 @@ public final class SolverOperations {
         factorised(registry);
     }
 
-    /** Whether Y is one right side instead of a matrix of them. */
     private static boolean isVector(Lowering l) {
-        return l.in("Y").rank() == 1;
+        return isVector(l.in("X").shape().dims(), l.in("Y").shape().dims());
+    }
+
+    /** Whether Y is one right side instead of a matrix of them: a vector, or a vector for each matrix of X. */
+    private static boolean isVector(long[] x, long[] y) {
+        return y.length == 1 || Arrays.equals(y, Arrays.copyOf(x, x.length - 1));
     }
 
     private static Operand right(Lowering l, String slot) {
@@ -61,15 +65,11 @@ public final class SolverOperations {
         long[] y = inference.dims("Y");
         inference.require(y.length >= 1 && inference.dtype("Y") == inference.dtype("X"),
                 "Y must be a vector or matrices of the type of X");
-        boolean vector = y.length == 1;
-        // Paddle takes such a Y for vectors if its dimensions equal those of X without the last one, and for matrices
-        // otherwise.
-        inference.require(vector || y.length != x.length - 1 || !Arrays.equals(y, Arrays.copyOf(x, y.length)),
-                "Y, %s, may be a vector for each matrix of X or a matrix; give it one dimension more",
-                Arrays.toString(y));
-        long rows = y[vector ? 0 : y.length - 2];
+        boolean vector = isVector(x, y);
+        long rows = y[y.length - (vector ? 1 : 2)];
         requireRows(inference, x[x.length - 1], rows);
-        long[] leading = inference.broadcast(MatrixSteps.leading(x), vector ? new long[0] : MatrixSteps.leading(y));
+        long[] leading = inference.broadcast(MatrixSteps.leading(x),
+                vector ? Arrays.copyOf(y, y.length - 1) : MatrixSteps.leading(y));
         long[] out = Dims.inserted(leading, leading.length, rows < 0 ? x[x.length - 1] : rows);
         inference.set("Out", inference.dtype("X"), vector ? out : Dims.inserted(out, out.length, y[y.length - 1]));
     }

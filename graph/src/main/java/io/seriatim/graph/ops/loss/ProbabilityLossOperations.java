@@ -121,10 +121,12 @@ public final class ProbabilityLossOperations {
     private static void inferLikelihood(Inference inference) {
         long[] x = inference.dims("X");
         long[] label = inference.dims("Label");
-        inference.require((x.length == 2 || x.length == 4) && label.length == x.length - 1,
+        boolean column = x.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0);
+        inference.require((x.length == 2 || x.length == 4) && (column || label.length == x.length - 1),
                 "X must be [batch, classes] or [batch, classes, height, width], and Label the same without "
-                        + "classes, but they are %s and %s",
+                        + "classes or [batch, 1], but they are %s and %s",
                 Arrays.toString(x), Arrays.toString(label));
+        label = column ? new long[]{label[0]} : label;
         inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
                 inference.dtype("X"));
         Indexes.require(inference, "Label");
@@ -148,14 +150,20 @@ public final class ProbabilityLossOperations {
         inference.set("Total_weight", inference.dtype("X"));
     }
 
+    /** The labels without the dimension that a column of them has. */
+    private static Term labels(Lowering l) {
+        Operand label = l.in("Label");
+        return new Term(l, label.rank() == 2 ? label.reshape(label.dim(0)) : label);
+    }
+
     private static Term valid(Lowering l) {
-        Term label = Term.of(l, "Label");
+        Term label = labels(l);
         return label.is(Binary.Function.NOT_EQUAL, label.number((double) l.attrs().getLong("ignore_index")));
     }
 
     /** The labels, with 0 for the one to ignore. */
     private static Operand label(Lowering l) {
-        return valid(l).orZero(Term.of(l, "Label")).operand();
+        return valid(l).orZero(labels(l)).operand();
     }
 
     /** The weight of each label, 0 for the one to ignore. */

@@ -286,8 +286,6 @@ public final class OrderOperations {
                             "SortedSequence must be a vector or have all but the last dimension of Values, but "
                                     + "they are %s and %s",
                             Arrays.toString(sorted), Arrays.toString(values));
-                    inference.require(inference.dtype("SortedSequence") == inference.dtype("Values"),
-                            "SortedSequence and Values must have one type");
                     inference.set("Out", inference.attrs().getBool("out_int32") ? DType.INT32 : DType.INT64, values);
                 }).lower(l -> {
                     boolean right = l.attrs().getBool("right");
@@ -295,11 +293,16 @@ public final class OrderOperations {
                     Operand sorted = l.in("SortedSequence");
                     int length = Math.toIntExact(sorted.dim(sorted.rank() - 1));
                     boolean shared = sorted.rank() == 1;
+                    // Beside numbers of float32, whole numbers are compared as such.
+                    boolean narrow = sorted.dtype() == DType.FLOAT32 && !l.in("Values").dtype().isFloating();
+                    boolean narrowed = l.in("Values").dtype() == DType.FLOAT32 && !sorted.dtype().isFloating();
+                    Operand from = narrowed ? l.cast(sorted, DType.FLOAT32) : sorted;
+                    Operand values = narrow ? l.cast(l.in("Values"), DType.FLOAT32) : l.in("Values");
                     l.call("searchsorted",
                             (in, out) -> Elements.write(found(Objects.requireNonNull(in.get(0)).toDoubleArray(),
                                     Objects.requireNonNull(in.get(1)).toDoubleArray(), length, shared, right),
                                     Objects.requireNonNull(out.getFirst())),
-                            List.of(sorted, l.in("Values")), List.of(found));
+                            List.of(from, values), List.of(found));
                     l.out("Out", found);
                 }).register(registry);
     }
