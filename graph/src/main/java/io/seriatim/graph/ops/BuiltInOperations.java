@@ -5,6 +5,7 @@ import io.seriatim.graph.ops.activation.ActivationOperations;
 import io.seriatim.graph.ops.activation.ParametricActivationOperations;
 import io.seriatim.graph.ops.activation.ShrinkOperations;
 import io.seriatim.graph.ops.activation.SoftmaxOperations;
+import io.seriatim.graph.ops.complex.ComplexOperations;
 import io.seriatim.graph.ops.control.CommunicationOperations;
 import io.seriatim.graph.ops.control.ControlOperations;
 import io.seriatim.graph.ops.control.DebuggingOperations;
@@ -43,9 +44,12 @@ import io.seriatim.graph.ops.linalg.ChainProductOperations;
 import io.seriatim.graph.ops.linalg.DecompositionOperations;
 import io.seriatim.graph.ops.linalg.EinsumOperations;
 import io.seriatim.graph.ops.linalg.InverseOperations;
+import io.seriatim.graph.ops.linalg.LeastSquaresOperations;
+import io.seriatim.graph.ops.linalg.LuOperations;
 import io.seriatim.graph.ops.linalg.ProductOperations;
 import io.seriatim.graph.ops.linalg.SolverOperations;
 import io.seriatim.graph.ops.linalg.SpectrumOperations;
+import io.seriatim.graph.ops.linalg.TensorProductOperations;
 import io.seriatim.graph.ops.linalg.VectorOperations;
 import io.seriatim.graph.ops.loss.LossOperations;
 import io.seriatim.graph.ops.loss.ProbabilityLossOperations;
@@ -61,6 +65,7 @@ import io.seriatim.graph.ops.optimizer.LossScalingOperations;
 import io.seriatim.graph.ops.optimizer.MergedOptimizerOperations;
 import io.seriatim.graph.ops.optimizer.OptimizerOperations;
 import io.seriatim.graph.ops.optimizer.RarerOptimizerOperations;
+import io.seriatim.graph.ops.ordering.MedianOperations;
 import io.seriatim.graph.ops.ordering.OrderOperations;
 import io.seriatim.graph.ops.ordering.UniqueOperations;
 import io.seriatim.graph.ops.pooling.PoolPlaceOperations;
@@ -99,6 +104,8 @@ import io.seriatim.graph.ops.shape.MovementOperations;
 import io.seriatim.graph.ops.shape.PadOperations;
 import io.seriatim.graph.ops.shape.ShapeOperations;
 import io.seriatim.graph.ops.shape.StridedOperations;
+import io.seriatim.graph.ops.signal.FourierOperations;
+import io.seriatim.graph.ops.signal.FrameOperations;
 import java.util.List;
 
 /** All families of operation types, one class each; found as a service. */
@@ -113,6 +120,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ChannelOperations::register, //
             CommunicationOperations::register, //
             ComparisonOperations::register, //
+            ComplexOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
@@ -136,6 +144,8 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             FillDiagonalOperations::register, //
             FillOperations::register, //
             FormerShapeOperations::register, //
+            FourierOperations::register, //
+            FrameOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //
             ImagePadOperations::register, //
@@ -145,11 +155,14 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             InterpolationOperations::register, //
             InverseOperations::register, //
             JoinOperations::register, //
+            LeastSquaresOperations::register, //
             LinearQuantizationOperations::register, //
             LocalResponseOperations::register, //
             LodOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
+            LuOperations::register, //
+            MedianOperations::register, //
             MergedOptimizerOperations::register, //
             MetricOperations::register, //
             MovementOperations::register, //
@@ -201,6 +214,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             UniqueOperations::register, //
             UnpoolOperations::register, //
             VectorOperations::register, //
+            TensorProductOperations::register, //
             TransposedConvolutionOperations::register);
 
     /** For the service loader. */

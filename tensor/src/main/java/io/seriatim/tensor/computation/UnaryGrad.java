@@ -57,7 +57,7 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
         Operands in = Operands.of(operation(), inputs, 3, 3);
         TensorSpec dy = in.get(2, "dy");
-        in.floating(dy, "dy");
+        in.differentiable(dy, "dy");
         for (int i = 0; i < 2; i++) {
             TensorSpec other = in.optional(i);
             in.require(other == null || (other.shape().equals(dy.shape()) && other.dtype() == dy.dtype()),

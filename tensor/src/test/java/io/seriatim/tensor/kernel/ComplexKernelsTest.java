@@ -21,6 +21,7 @@ import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Pad;
+import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.computation.Scan;
@@ -234,6 +235,7 @@ class ComplexKernelsTest {
         checkParts(Gather.of(-1), x, indices);
         checkParts(new GatherGrad(Gather.of(0), List.of(4L, 4L, 5L)), x, indices);
         checkParts(new TakeAlongAxis(1), x, some);
+        checkParts(new PutAlongAxis(1, true), x, some, run(Copy.PLAIN, x.slice(0, 0, 1).slice(1, 0, 2).slice(2, 0, 3)));
         Tensor sum = run(new Reduction(Reduction.Function.SUM, List.of(1), false), x);
         Tensor grad =
                 KernelRun.run(KERNELS, new ReductionGrad(new Reduction(Reduction.Function.SUM, List.of(1), false)),

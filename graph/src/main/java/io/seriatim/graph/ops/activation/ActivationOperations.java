@@ -4,15 +4,20 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComplexNumbers;
 import io.seriatim.graph.ops.common.DoubleGradient;
 import io.seriatim.graph.ops.common.Rounding;
 import io.seriatim.graph.ops.elementwise.ScaleOperations;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.ComplexPart;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Unary.Function;
 import io.seriatim.tensor.computation.UnaryGrad;
+import io.seriatim.tensor.computation.Where;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +32,10 @@ public final class ActivationOperations {
 
     /** Functions that give float32 for whole numbers. */
     private static final Set<Function> FROM_WHOLE = EnumSet.of(Function.EXP, Function.LOG);
+
+    /** Functions that are defined of complex numbers too. */
+    private static final Set<Function> COMPLEX = EnumSet.of(Function.EXP, Function.LOG, Function.SQRT, Function.SQUARE,
+            Function.RECIPROCAL, Function.SIN, Function.COS, Function.TANH, Function.SIGMOID, Function.SWISH);
 
     /** A function whose gradient reads x, y or both. */
     enum Needs {
@@ -88,7 +97,7 @@ public final class ActivationOperations {
 
     private static void kinked(Operations registry) {
         plain(registry, "relu", Function.RELU, Needs.OUT, DoubleGradient.RELU);
-        plain(registry, "abs", Function.ABS, Needs.X, DoubleGradient.ABS);
+        magnitude(registry);
         define(registry, "elu", Needs.BOTH, attrs -> new Unary(Function.ELU, attrs.getFloat("alpha"), 0),
                 DoubleGradient.ELU,
                 new Parameter("alpha", 1f));
@@ -96,6 +105,46 @@ public final class ActivationOperations {
         define(registry, "hard_swish", Needs.X, _ -> Unary.of(Function.HARD_SWISH), null,
                 new Parameter("threshold", 6f),
                 new Parameter("scale", 6f), new Parameter("offset", 3f));
+    }
+
+    /** Of complex numbers, the absolute value is real. */
+    private static void magnitude(Operations registry) {
+        Operation.Builder builder = begin("abs", _ -> Unary.of(Function.ABS)).infer(inference -> {
+            if (inference.dtype("X").isComplex()) {
+                inference.set("Out", 0, inference.in("X").with(inference.dtype("X").real()));
+            } else {
+                infer(inference, Function.ABS);
+            }
+        }).lower(l -> {
+            ScaleOperations.copyRowIndexes(l);
+            Operand x =
+                    l.cast(l.in("X"), l.in("X").dtype().isComplex() ? l.in("X").dtype() : l.outType("Out", 0).dtype());
+            l.out("Out", magnitude(l, x));
+        });
+        String signature = Needs.X.signature("abs");
+        Operation.Builder gradient = builder.gradOperation(signature, null)
+                .lower(l -> l.out("X@GRAD", magnitudeGradient(l, l.in("X"), l.in("Out@GRAD"))));
+        builder.grad(signature).register(registry);
+        DoubleGradient.ABS.register(registry, gradient,
+                (l, x, incoming) -> magnitudeGradient(l, ComplexNumbers.conjugate(l, x), incoming));
+    }
+
+    private static Operand magnitude(Lowering l, Operand x) {
+        return x.dtype().isComplex()
+                ? l.run(new ComplexPart(ComplexPart.Function.MAGNITUDE), x)
+                : l.unary(Function.ABS, x);
+    }
+
+    /** The gradient times x / |x|, and 0 for 0. */
+    private static Operand magnitudeGradient(Lowering l, Operand x, Operand gradient) {
+        if (!x.dtype().isComplex()) {
+            return l.run(UnaryGrad.of(Unary.of(Function.ABS)), x, null, gradient);
+        }
+        Operand size = l.cast(magnitude(l, x), x.dtype());
+        Operand zero = l.number(x.dtype(), 0);
+        Operand quotient = l.binary(Binary.Function.DIVIDE, l.cast(gradient, x.dtype()), size);
+        Operand finite = l.run(new Where(), l.binary(Binary.Function.EQUAL, size, zero), zero, quotient);
+        return l.binary(Binary.Function.MULTIPLY, finite, x);
     }
 
     private static void steps(Operations registry) {
@@ -147,7 +196,7 @@ public final class ActivationOperations {
 
     private static void infer(Inference inference, Function function) {
         ArgType x = inference.in("X");
-        boolean floating = x.dtype().isFloating();
+        boolean floating = x.dtype().isFloating() || (x.dtype().isComplex() && COMPLEX.contains(function));
         boolean whole = WHOLE.contains(function) && x.dtype() != DType.BOOL;
         inference.require(floating || whole || FROM_WHOLE.contains(function),
                 "it is not defined of %s; cast X to a floating-point type",

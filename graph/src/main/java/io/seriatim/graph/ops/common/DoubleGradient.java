@@ -141,8 +141,9 @@ public record DoubleGradient(String signature, String point, String first, @Null
         }
         String ofPoint = GradientRule.gradient(point);
         if (l.wants(ofPoint)) {
-            out(l, ofPoint,
-                    product(l, product(l, l.in(first), incoming), curvature == null ? null : curvature.at(l, at)));
+            Operand bend = curvature == null ? null : curvature.at(l, at);
+            out(l, ofPoint, product(l, ComplexNumbers.timesConjugate(l, l.in(first), incoming),
+                    bend == null ? null : ComplexNumbers.conjugate(l, bend)));
         }
     }
 

@@ -32,7 +32,41 @@ public final class SequenceOperations {
         Operation.define("linspace").in("Start", "Stop", "Num").out("Out").required("dtype", Attribute.Int.class)
                 .values("Num")
                 .infer(SequenceOperations::linspace).lower(SequenceOperations::linspace).register(registry);
+        Operation.define("logspace").in("Start", "Stop", "Num", "Base").out("Out")
+                .required("dtype", Attribute.Int.class).values("Num").infer(inference -> {
+                    long size = Inference.size(inference.dims("Base"));
+                    inference.require(size == 1 || size < 0, "Base must have one element, but has %d", size);
+                    linspace(inference);
+                }).lower(SequenceOperations::logspace).register(registry);
         sequenceMask(registry);
+    }
+
+    /** Base to the power of numbers as linspace gives them. */
+    private static void logspace(Lowering l) {
+        if (!l.wants("Out")) {
+            return;
+        }
+        DType dtype = l.outType("Out", 0).dtype();
+        long count = l.outType("Out", 0).dims()[0];
+        Operand start = wide(l, "Start", dtype);
+        Operand step = count == 1
+                ? l.number(DType.FLOAT64, 0)
+                : l.binary(Binary.Function.DIVIDE, l.binary(Binary.Function.SUBTRACT, wide(l, "Stop", dtype), start),
+                        l.number(DType.FLOAT64, (double) (count - 1)));
+        Operand exponents = l.temporary(TensorSpec.of(DType.FLOAT64, count));
+        long half = count / 2;
+        if (count == 1) {
+            l.into(Copy.PLAIN, List.of(start.reshape(1)), List.of(exponents));
+        } else {
+            towards(l, start, step, 0, 1, exponents.slice(0, 0, half));
+            towards(l, wide(l, "Stop", dtype), step, 1 + half - count, 1, exponents.slice(0, half, count));
+        }
+        l.out("Out", l.binary(Binary.Function.POWER, wide(l, "Base", dtype), exponents));
+    }
+
+    /** A number as it is in a type. */
+    private static Operand wide(Lowering l, String slot, DType dtype) {
+        return l.cast(l.cast(l.in(slot), dtype), DType.FLOAT64).reshape();
     }
 
     private static void range(Inference inference) {

@@ -10,6 +10,11 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.ComplexNumber;
+import io.seriatim.tensor.computation.ComplexPart;
+import io.seriatim.tensor.computation.Conjugate;
+import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.numerics.Bessel;
 import io.seriatim.tensor.numerics.Gamma;
 import io.seriatim.tensor.numerics.NormalQuantile;
@@ -168,10 +173,30 @@ public final class ElementaryOperations {
 
     /** Of real numbers: 0 or π. */
     private static void angle(Operations registry) {
-        Operation.define("angle").in("X").out("Out").infer(ElementaryOperations::floating)
-                .lower(l -> map(l, "X", "Out", x -> x < 0 ? Math.PI : 0))
-                .grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("X").spec())))
-                .register(registry);
+        Operation.define("angle").in("X").out("Out").infer(inference -> {
+            if (inference.dtype("X").isComplex()) {
+                inference.set("Out", 0, inference.in("X").with(inference.dtype("X").real()));
+            } else {
+                floating(inference);
+            }
+        }).lower(l -> {
+            if (l.in("X").dtype().isComplex()) {
+                l.out("Out", l.run(new ComplexPart(ComplexPart.Function.ANGLE), l.in("X")));
+            } else {
+                map(l, "X", "Out", x -> x < 0 ? Math.PI : 0);
+            }
+        }).grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD",
+                l.in("X").dtype().isComplex() ? angleGradient(l) : l.fill(0, l.in("X").spec()))).register(registry);
+    }
+
+    /** The gradient times i / the conjugate of x: it points to the left of x. At 0 it is 0. */
+    private static Operand angleGradient(Lowering l) {
+        Operand x = l.in("X");
+        Operand zero = l.number(x.dtype(), 0);
+        Operand dout = l.in("Out@GRAD");
+        Operand turned = l.run(new ComplexNumber(), l.number(dout.dtype(), 0), dout);
+        Operand quotient = l.binary(Binary.Function.DIVIDE, turned, l.run(new Conjugate(), x));
+        return l.run(new Where(), l.binary(Binary.Function.EQUAL, x, zero), zero, quotient);
     }
 
     private static void trunc(Operations registry) {

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Alignment;
+import io.seriatim.graph.ops.common.ComplexNumbers;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
@@ -84,8 +85,8 @@ final class ElementwiseDoubleGradients {
         if (l.wants("DDOut")) {
             whole(l, "DDOut", sum(l, product(l, ddx, aligned(l, "Y", rank)), product(l, ddy, aligned(l, "X", rank))));
         }
-        reduced(l, "X@GRAD", product(l, dout, ddy));
-        reduced(l, "Y@GRAD", product(l, dout, ddx));
+        reduced(l, "X@GRAD", back(l, dout, ddy));
+        reduced(l, "Y@GRAD", back(l, dout, ddx));
     }
 
     private static void multiplicationThrice(Lowering l) {
@@ -96,11 +97,11 @@ final class ElementwiseDoubleGradients {
         Operand ofDDOut = aligned(l, "D_DDOut", rank);
         Operand ofDX = aligned(l, "D_DX", rank);
         Operand ofDY = aligned(l, "D_DY", rank);
-        reduced(l, "D_X", product(l, ofDDOut, ddy));
-        reduced(l, "D_Y", product(l, ofDDOut, ddx));
+        reduced(l, "D_X", back(l, ofDDOut, ddy));
+        reduced(l, "D_Y", back(l, ofDDOut, ddx));
         reduced(l, "D_DOut", sum(l, product(l, ofDX, ddy), product(l, ofDY, ddx)));
-        reduced(l, "D_DDX", sum(l, product(l, ofDDOut, aligned(l, "Y", rank)), product(l, ofDY, dout)));
-        reduced(l, "D_DDY", sum(l, product(l, ofDDOut, aligned(l, "X", rank)), product(l, ofDX, dout)));
+        reduced(l, "D_DDX", sum(l, back(l, ofDDOut, aligned(l, "Y", rank)), back(l, dout, ofDY)));
+        reduced(l, "D_DDY", sum(l, back(l, ofDDOut, aligned(l, "X", rank)), back(l, dout, ofDX)));
     }
 
     /** Computed from DX = DOut / Y instead of DOut, as in Paddle, which is exact if X was not repeated. */
@@ -113,10 +114,10 @@ final class ElementwiseDoubleGradients {
         if (moved == null) {
             moved = l.number(out.dtype(), 0);
         }
-        Operand quotient = l.binary(Binary.Function.DIVIDE, moved, Alignment.of(l, l.in("Y"), rank));
+        Operand quotient = ComplexNumbers.binary(l, Binary.Function.DIVIDE, moved, Alignment.of(l, l.in("Y"), rank));
         whole(l, "DDOut", quotient);
-        whole(l, "DOut", negative(l, product(l, dx, ddy)));
-        reduced(l, "Y@GRAD", negative(l, product(l, dx, quotient)));
+        whole(l, "DOut", negative(l, back(l, dx, ddy)));
+        reduced(l, "Y@GRAD", negative(l, back(l, dx, quotient)));
     }
 
     private static @Nullable Operand aligned(Lowering l, String slot, int rank) {
@@ -124,11 +125,16 @@ final class ElementwiseDoubleGradients {
     }
 
     private static @Nullable Operand sum(Lowering l, @Nullable Operand a, @Nullable Operand b) {
-        return a == null ? b : b == null ? a : l.binary(Binary.Function.ADD, a, b);
+        return a == null ? b : b == null ? a : ComplexNumbers.binary(l, Binary.Function.ADD, a, b);
     }
 
     private static @Nullable Operand product(Lowering l, @Nullable Operand a, @Nullable Operand b) {
-        return a == null || b == null ? null : l.binary(Binary.Function.MULTIPLY, a, b);
+        return a == null || b == null ? null : ComplexNumbers.binary(l, Binary.Function.MULTIPLY, a, b);
+    }
+
+    /** The part of a factor's gradient that comes from a product with another factor. */
+    private static @Nullable Operand back(Lowering l, @Nullable Operand gradient, @Nullable Operand factor) {
+        return gradient == null || factor == null ? null : ComplexNumbers.timesConjugate(l, gradient, factor);
     }
 
     private static @Nullable Operand negative(Lowering l, @Nullable Operand a) {

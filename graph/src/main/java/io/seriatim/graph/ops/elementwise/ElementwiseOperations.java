@@ -7,6 +7,8 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Alignment;
+import io.seriatim.graph.ops.common.ComplexNumbers;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.BinaryGrad;
@@ -56,15 +58,14 @@ public final class ElementwiseOperations {
         ArgType x = inference.in("X");
         ArgType y = inference.in("Y");
         inference.require(x.kind() != ArgType.Kind.ARRAY && y.kind() == ArgType.Kind.DENSE, "X and Y must be tensors");
-        inference.require(x.dtype() == y.dtype(), "X and Y must have one type, but are %s and %s: cast one of them",
-                x.dtype(), y.dtype());
+        DType dtype = ComplexNumbers.promoted(inference, x.dtype(), y.dtype());
         if (x.kind() == ArgType.Kind.ROWS) {
             inference.require(
                     inference.type().equals("elementwise_mul") && Arrays.stream(y.dims()).allMatch(dim -> dim == 1),
                     "rows of a tensor can only be multiplied by one number");
             inference.set("Out", 0, x);
         } else {
-            inference.set("Out", x.dtype(), Alignment.broadcast(inference, x.dims(), y.dims()));
+            inference.set("Out", dtype, Alignment.broadcast(inference, x.dims(), y.dims()));
         }
     }
 
@@ -73,7 +74,7 @@ public final class ElementwiseOperations {
         Operand x = l.in("X");
         Operand y = l.isRows("X") ? l.in("Y").reshape() : l.in("Y");
         int rank = Math.max(x.rank(), y.rank());
-        l.out("Out", l.binary(function, Alignment.of(l, x, rank), Alignment.of(l, y, rank)));
+        l.out("Out", ComplexNumbers.binary(l, function, Alignment.of(l, x, rank), Alignment.of(l, y, rank)));
     }
 
     private static void addGradient(Lowering l) {
@@ -100,19 +101,20 @@ public final class ElementwiseOperations {
         Operand dout = l.in("Out@GRAD");
         if (l.wants("X@GRAD")) {
             Alignment.out(l, "X@GRAD",
-                    l.binary(Binary.Function.MULTIPLY, dout, Alignment.of(l, l.in("Y"), dout.rank())));
+                    ComplexNumbers.timesConjugate(l, dout, Alignment.of(l, l.in("Y"), dout.rank())));
         }
         if (l.wants("Y@GRAD")) {
             Alignment.out(l, "Y@GRAD",
-                    l.binary(Binary.Function.MULTIPLY, dout, Alignment.of(l, l.in("X"), dout.rank())));
+                    ComplexNumbers.timesConjugate(l, dout, Alignment.of(l, l.in("X"), dout.rank())));
         }
     }
 
     private static void divideGradient(Lowering l) {
         Operand dout = l.in("Out@GRAD");
-        Operand quotient = l.binary(Binary.Function.DIVIDE, dout, Alignment.of(l, l.in("Y"), dout.rank()));
+        Operand divisor = ComplexNumbers.conjugate(l, Alignment.of(l, l.in("Y"), dout.rank()));
+        Operand quotient = ComplexNumbers.binary(l, Binary.Function.DIVIDE, dout, divisor);
         if (l.wants("Y@GRAD")) {
-            Operand product = l.binary(Binary.Function.MULTIPLY, quotient, l.in("Out"));
+            Operand product = ComplexNumbers.timesConjugate(l, quotient, l.in("Out"));
             Alignment.out(l, "Y@GRAD", l.unary(Unary.Function.NEGATE, product));
         }
         if (l.wants("X@GRAD")) {

@@ -9,6 +9,7 @@ import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.ComplexPart;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import java.util.Arrays;
@@ -154,15 +155,23 @@ public final class PairOperations {
     }
 
     private static Term near(Lowering l) {
-        Term a = new Term(l, l.cast(l.in("Input"), DType.FLOAT64));
-        Term b = new Term(l, l.cast(l.in("Other"), DType.FLOAT64));
-        Term limit = b.unary(Unary.Function.ABS).times(b.number(tolerance(l, "Rtol", "rtol")))
-                .plus(b.number(tolerance(l, "Atol", "atol")));
-        Term near = a.minus(b).unary(Unary.Function.ABS).is(Binary.Function.LESS_EQUAL, limit)
+        DType wide = l.in("Input").dtype().isComplex() ? DType.COMPLEX128 : DType.FLOAT64;
+        Term a = new Term(l, l.cast(l.in("Input"), wide));
+        Term b = new Term(l, l.cast(l.in("Other"), wide));
+        Term size = size(b);
+        Term limit = size.times(size.number(tolerance(l, "Rtol", "rtol")))
+                .plus(size.number(tolerance(l, "Atol", "atol")));
+        Term near = size(a.minus(b)).is(Binary.Function.LESS_EQUAL, limit)
                 .or(a.is(Binary.Function.EQUAL, b));
         return l.attrs().getBool("equal_nan")
                 ? near.or(a.unary(Unary.Function.IS_NAN).and(b.unary(Unary.Function.IS_NAN)))
                 : near;
+    }
+
+    private static Term size(Term x) {
+        return x.operand().dtype().isComplex()
+                ? new Term(x.l(), x.l().run(new ComplexPart(ComplexPart.Function.MAGNITUDE), x.operand()))
+                : x.unary(Unary.Function.ABS);
     }
 
     private static double tolerance(Lowering l, String slot, String attribute) {

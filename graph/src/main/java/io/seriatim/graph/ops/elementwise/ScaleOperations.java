@@ -67,7 +67,7 @@ public final class ScaleOperations {
         if (x.dtype() == DType.BOOL) {
             x = l.cast(x, DType.INT64);
         }
-        if (!x.dtype().isFloating()) {
+        if (!x.dtype().isDifferentiable()) {
             long whole = (long) bias;
             bias = (double) whole;
         }
@@ -82,7 +82,7 @@ public final class ScaleOperations {
             return bias == 0 ? product : l.linear(product, 1, bias);
         }
         double scale = l.attrs().getDouble("scale");
-        return l.linear(x, x.dtype().isFloating() ? scale : (long) scale, bias);
+        return l.linear(x, x.dtype().isDifferentiable() ? scale : (long) scale, bias);
     }
 
     private static List<OpDesc> scaleGradient(OpDesc op, Predicate<String> wanted) {
@@ -135,7 +135,9 @@ public final class ScaleOperations {
 
     private static void cast(Lowering l) {
         copyRowIndexes(l);
-        l.out("Out", l.in("X"));
+        Operand x = l.in("X");
+        boolean truth = x.dtype().isComplex() && l.outType("Out", 0).dtype() == DType.BOOL;
+        l.out("Out", truth ? l.binary(Binary.Function.NOT_EQUAL, x, l.number(x.dtype(), 0)) : x);
     }
 
     private static List<OpDesc> castGradient(OpDesc op, Predicate<String> wanted) {

@@ -2,6 +2,8 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.ops.common.ComplexNumbers;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
@@ -29,7 +31,7 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
     /** The gradient of x: dout · yᵀ. */
     Operand gradX(Operand dout, Operand y, Shape shape) {
         Operand d = matrix(dout);
-        Operand factor = l.reshape(y, right.dims());
+        Operand factor = ComplexNumbers.conjugate(l, l.reshape(y, right.dims()));
         Operand grad = transposeX ? multiply(transposeY, true, factor, d) : multiply(false, !transposeY, d, factor);
         return sum(grad, left).reshape(shape.dims());
     }
@@ -38,7 +40,8 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
     Operand gradY(Operand x, Operand dout, Shape shape) {
         boolean rows = right.rank() == 2 && left.rank() > 2 && !transposeX;
         Operand d = rows ? rows(matrix(dout)) : matrix(dout);
-        Operand factor = rows ? rows(l.reshape(x, left.dims())) : l.reshape(x, left.dims());
+        Operand matrix = ComplexNumbers.conjugate(l, l.reshape(x, left.dims()));
+        Operand factor = rows ? rows(matrix) : matrix;
         Operand grad = transposeY ? multiply(true, transposeX, d, factor) : multiply(!transposeX, false, factor, d);
         return sum(grad, right).reshape(shape.dims());
     }
@@ -61,6 +64,11 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
 
     private Operand multiply(boolean first, boolean second, Operand a, Operand b) {
         List<PostOp> scale = alpha == 1 ? List.of() : List.of(new PostOp.Apply(Unary.Function.LINEAR, alpha, 0));
+        DType dtype = ComplexNumbers.promoted(a.dtype(), b.dtype());
+        if (dtype.isComplex()) {
+            Operand product = l.run(new MatMul(first, second, false, List.of()), l.cast(a, dtype), l.cast(b, dtype));
+            return alpha == 1 ? product : l.linear(product, alpha, 0);
+        }
         return l.run(new MatMul(first, second, false, scale), a, b);
     }
 
@@ -80,7 +88,7 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
                 Stream.of(terms).filter(term -> term != null).map(term -> term.reshape(shape.dims())).toList());
         Operand sum = all.isEmpty() ? l.fill(0, l.output(slot).spec()) : all.getFirst();
         for (int i = 1; i < all.size(); i++) {
-            sum = l.binary(Binary.Function.ADD, sum, all.get(i));
+            sum = ComplexNumbers.binary(l, Binary.Function.ADD, sum, all.get(i));
         }
         l.out(slot, sum);
     }

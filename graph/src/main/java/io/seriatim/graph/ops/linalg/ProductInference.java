@@ -1,6 +1,8 @@
 package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.ops.common.ComplexNumbers;
+import io.seriatim.tensor.DType;
 import java.util.Arrays;
 
 /** The inference of products of matrices. */
@@ -27,14 +29,16 @@ final class ProductInference {
         if (!columnY) {
             out[out.length - 1] = y[y.length - (transposeY ? 2 : 1)];
         }
-        inference.set("Out", inference.dtype("X"), out);
+        inference.set("Out", result(inference), out);
     }
 
     static void operands(Inference inference, long[] x, long[] y) {
         inference.require(x.length >= 1 && y.length >= 1, "X and Y must have at least one dimension");
-        inference.require(inference.dtype("X") == inference.dtype("Y"),
-                "X and Y must have one type, but have %s and %s; cast one of them",
-                inference.dtype("X"), inference.dtype("Y"));
+        ComplexNumbers.promoted(inference, inference.dtype("X"), inference.dtype("Y"));
+    }
+
+    private static DType result(Inference inference) {
+        return ComplexNumbers.promoted(inference.dtype("X"), inference.dtype("Y"));
     }
 
     static void inner(Inference inference, long x, long y) {
@@ -66,7 +70,7 @@ final class ProductInference {
         checkBatches(inference, left, right);
         out[out.length - 2] = left[left.length - (transposeX ? 1 : 2)];
         out[out.length - 1] = right[right.length - (transposeY ? 2 : 1)];
-        inference.set("Out", inference.dtype("X"), withoutOnes(out, x.length == 1, y.length == 1));
+        inference.set("Out", result(inference), withoutOnes(out, x.length == 1, y.length == 1));
     }
 
     private static void checkBatches(Inference inference, long[] left, long[] right) {
@@ -99,7 +103,7 @@ final class ProductInference {
                 Inference.size(Arrays.copyOf(y, yRows)));
         long[] out = Arrays.copyOf(x, xRows + y.length - yRows);
         System.arraycopy(y, yRows, out, xRows, y.length - yRows);
-        inference.set("Out", inference.dtype("X"), out);
+        inference.set("Out", result(inference), out);
     }
 
     private static int columns(Inference inference, String attribute, int rank) {
@@ -118,6 +122,6 @@ final class ProductInference {
         inference.require(x[0] < 0 || y[0] < 0 || x[0] == y[0], "X and Y must be as many matrices, but are %d and %d",
                 x[0], y[0]);
         inner(inference, x[2], y[1]);
-        inference.set("Out", inference.dtype("X"), Math.max(x[0], y[0]), x[1], y[2]);
+        inference.set("Out", result(inference), Math.max(x[0], y[0]), x[1], y[2]);
     }
 }

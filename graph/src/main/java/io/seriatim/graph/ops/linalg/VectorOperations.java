@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComplexNumbers;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.ops.elementwise.PairOperations;
 import io.seriatim.tensor.computation.Binary;
@@ -40,9 +41,13 @@ public final class VectorOperations {
                 .grad("dot_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
                     Operand dout = l.in("Out@GRAD");
                     Term each = new Term(l, dout.unsqueeze(dout.rank()));
-                    PairOperations.back(l, "X", each.times(Term.of(l, "Y")));
-                    PairOperations.back(l, "Y", each.times(Term.of(l, "X")));
+                    PairOperations.back(l, "X", each.times(conjugate(l, "Y")));
+                    PairOperations.back(l, "Y", each.times(conjugate(l, "X")));
                 }).register(registry);
+    }
+
+    private static Term conjugate(Lowering l, String slot) {
+        return new Term(l, ComplexNumbers.conjugate(l, l.in(slot)));
     }
 
     private static void cross(Operations registry) {

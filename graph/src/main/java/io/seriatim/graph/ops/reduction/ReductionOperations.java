@@ -67,7 +67,7 @@ public final class ReductionOperations {
     }
 
     private static DType meanType(Inference inference) {
-        return floating(inference, "the mean is");
+        return inference.dtype("X").isComplex() ? inference.dtype("X") : floating(inference, "the mean is");
     }
 
     private static DType floating(Inference inference, String what) {

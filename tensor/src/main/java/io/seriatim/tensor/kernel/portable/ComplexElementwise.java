@@ -9,6 +9,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.ComplexPart;
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Objects;
@@ -84,6 +85,32 @@ final class ComplexElementwise extends PortableKernel {
                 toIm[i] = result[1];
             }
         });
+    }
+
+    /** The gradient times the conjugate of the slope, at x or given the result y. */
+    static @Nullable Kernel unaryGrad(UnaryGrad grad, @Nullable TensorSpec[] arguments) {
+        boolean atResult = arguments[0] == null;
+        ComplexFunctions.Function slope = ComplexFunctions.slope(grad, atResult);
+        if (slope == null || (atResult && arguments[1] == null)) {
+            return null;
+        }
+        Kernel kernel = of(new TensorSpec[]{arguments[atResult ? 1 : 0], arguments[2], arguments[3]},
+                (context, count) -> {
+                    double[] re = context.doubles(0);
+                    double[] im = context.doubles(1);
+                    double[] dyRe = context.doubles(2);
+                    double[] dyIm = context.doubles(3);
+                    double[] toRe = context.doubles(4);
+                    double[] toIm = context.doubles(5);
+                    double[] result = context.doubles(6);
+                    for (int i = 0; i < count; i++) {
+                        slope.apply(re[i], im[i], result);
+                        toRe[i] = dyRe[i] * result[0] + dyIm[i] * result[1];
+                        toIm[i] = dyIm[i] * result[0] - dyRe[i] * result[1];
+                    }
+                });
+        return PortableKernel.of((all, context) -> kernel.run(
+                new Tensor[]{all.get(atResult ? 1 : 0), all.get(2), all.get(3)}, context));
     }
 
     static @Nullable Kernel binary(Binary binary, @Nullable TensorSpec[] arguments) {

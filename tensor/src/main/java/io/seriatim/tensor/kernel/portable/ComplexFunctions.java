@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
 import org.jspecify.annotations.Nullable;
 
 /** Functions of one complex number. */
@@ -32,12 +33,55 @@ final class ComplexFunctions {
                 tanh(re / 2, im / 2, to);
                 set(to, 0.5 + to[0] / 2, to[1] / 2);
             };
+            case SWISH -> (re, im, to) -> {
+                tanh(unary.alpha() * re / 2, unary.alpha() * im / 2, to);
+                times(to, 0.5 + to[0] / 2, to[1] / 2, re, im);
+            };
             case IS_NAN -> (re, im, to) -> set(to, Double.isNaN(re) || Double.isNaN(im) ? 1 : 0, 0);
             case IS_INF -> (re, im, to) -> set(to, Double.isInfinite(re) || Double.isInfinite(im) ? 1 : 0, 0);
             case IS_FINITE -> (re, im, to) -> set(to, Double.isFinite(re) && Double.isFinite(im) ? 1 : 0, 0);
             case LOGICAL_NOT -> (re, im, to) -> set(to, re == 0 && im == 0 ? 1 : 0, 0);
             default -> null;
         };
+    }
+
+    /**
+     * The slope of a function, or null if there is none of complex numbers.
+     *
+     * @param atResult
+     *            whether the slope is given the function's result instead of its argument
+     */
+    static @Nullable Function slope(UnaryGrad grad, boolean atResult) {
+        return switch (grad.function()) {
+            case NEGATE -> (_, _, to) -> set(to, -1, 0);
+            case LINEAR -> (_, _, to) -> set(to, grad.alpha(), 0);
+            case SQUARE -> atResult ? null : (re, im, to) -> set(to, 2 * re, 2 * im);
+            case LOG -> atResult ? null : ComplexFunctions::reciprocal;
+            case SQRT -> atResult ? (re, im, to) -> reciprocal(2 * re, 2 * im, to) : null;
+            case RECIPROCAL -> atResult ? (re, im, to) -> set(to, im * im - re * re, -2 * re * im) : null;
+            case EXP -> atResult ? (re, im, to) -> set(to, re, im) : ComplexFunctions::exp;
+            case SIN -> atResult ? null : of(Unary.of(Unary.Function.COS));
+            case COS -> atResult
+                    ? null
+                    : (re, im, to) -> set(to, -Math.sin(re) * Math.cosh(im), -Math.cos(re) * Math.sinh(im));
+            case TANH -> atResult ? (re, im, to) -> set(to, 1 - re * re + im * im, -2 * re * im) : null;
+            case SIGMOID -> atResult ? (re, im, to) -> times(to, re, im, 1 - re, -im) : null;
+            case SWISH -> atResult ? null : (re, im, to) -> swishSlope(re, im, grad.alpha(), to);
+            default -> null;
+        };
+    }
+
+    /** s · (1 + αx · (1 − s)), where s is the sigmoid of αx. */
+    private static void swishSlope(double re, double im, double alpha, double[] to) {
+        tanh(alpha * re / 2, alpha * im / 2, to);
+        double s = 0.5 + to[0] / 2;
+        double t = to[1] / 2;
+        times(to, alpha * re, alpha * im, 1 - s, -t);
+        times(to, 1 + to[0], to[1], s, t);
+    }
+
+    private static void times(double[] to, double a, double b, double c, double d) {
+        set(to, a * c - b * d, a * d + b * c);
     }
 
     private static void set(double[] to, double re, double im) {

@@ -8,12 +8,14 @@ import io.seriatim.tensor.computation.ComplexNumber;
 import io.seriatim.tensor.computation.ComplexPart;
 import io.seriatim.tensor.computation.Conjugate;
 import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fourier;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.GatherNd;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.PadGrad;
+import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.computation.Scan;
@@ -22,6 +24,7 @@ import io.seriatim.tensor.computation.ScatterNdAdd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -54,6 +57,9 @@ final class ComplexKernels {
         register(kernels, "reduction", Reduction.class, COMPLEX, ComplexKernels::reduction);
         register(kernels, "reduction_grad", ReductionGrad.class, COMPLEX, ComplexKernels::reductionGrad);
         register(kernels, "matmul", MatMul.class, COMPLEX, ComplexMatMul::of);
+        register(kernels, "unary_grad", UnaryGrad.class, COMPLEX, ComplexElementwise::unaryGrad);
+        register(kernels, "fourier", Fourier.class, COMPLEX, FourierKernel::of);
+        register(kernels, "fourier", Fourier.class, PARTS, FourierKernel::of);
         movements(kernels);
     }
 
@@ -85,6 +91,7 @@ final class ComplexKernels {
             return ComplexParts.find(
                     parts -> PortableAlongAxis.take(new TakeAlongAxis(axis(arguments, take.axis())), parts), views);
         });
+        register(kernels, "put_along_axis", PutAlongAxis.class, COMPLEX, ComplexKernels::put);
         register(kernels, "triangle", Triangle.class, COMPLEX, (triangle, arguments) -> ComplexParts.find(
                 parts -> PortableAlongAxis.triangle(triangle, parts),
                 ComplexParts.first(Objects.requireNonNull(arguments[0])),
@@ -146,6 +153,22 @@ final class ComplexKernels {
         TensorSpec[] views = ComplexParts.last(arguments);
         views[0] = ComplexParts.repeated(Objects.requireNonNull(arguments[0]), 1);
         return ComplexParts.find(parts -> PortableElementwise.where(where, parts), views);
+    }
+
+    /** The indices are repeated for both parts, in scratch memory, since the kernel reads dense ones only. */
+    private static @Nullable Kernel put(PutAlongAxis put, @Nullable TensorSpec[] arguments) {
+        TensorSpec indices = ComplexParts.repeated(Objects.requireNonNull(arguments[1]), 2);
+        @Nullable
+        TensorSpec[] views = ComplexParts.last(arguments);
+        views[1] = indices.with(indices.dtype());
+        Kernel copy = PortableCopy.copy(Copy.PLAIN, new TensorSpec[]{indices, views[1]});
+        Kernel real = PortableAlongAxis.put(new PutAlongAxis(axis(arguments, put.axis()), put.add()), views);
+        return real == null ? null : PortableKernel.of((all, context) -> {
+            TensorSpec dense = indices.with(indices.dtype());
+            Tensor repeated = new Tensor(context.scratch(dense.bytes()), 0, dense);
+            copy.run(new Tensor[]{new Tensor(all.get(1).buffer(), all.get(1).offset(), indices), repeated}, context);
+            real.run(new Tensor[]{all.get(0).asReal(), repeated, all.get(2).asReal(), all.get(3).asReal()}, context);
+        });
     }
 
     private static boolean isLinear(Reduction reduction) {
