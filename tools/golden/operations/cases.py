@@ -200,7 +200,7 @@ class Build:
             self.differentiable = self._differentiable(op, outputs) if c.grad else []
             if output_gradients is not None and self.differentiable:
                 self._gradients(rng, output_gradients)
-            if c.then and output_gradients is not None:
+            if c.then and (output_gradients is not None or not self.differentiable):
                 self.fetches += c.then(self.block)
         for op in self.block.ops:
             op.desc.remove_attr("op_callstack")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cases
 import numpy as np
-from cases import case, drawn, int32s, ints, longs, rand, unknown, values
+from cases import case, core, drawn, int32s, ints, longs, rand, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-sequence.npz")
 FLOAT = ("float32", "float32", "float64")
@@ -246,6 +246,98 @@ case("is_empty.full", {"X": ints(2, 1)}, grad=False)
 unknown("is_empty.unknown", {"X": rand(2, 1)}, {}, {"x": (0,)}, grad=False)
 case("sequence_mask.floats", {"X": values([1.5, 2, -1, 2.7])}, {"maxlen": 4, "out_dtype": 5}, grad=False)
 case("sequence_mask.longest_float", {"X": values([[1.5], [2.7]], "float64")}, {"out_dtype": 3}, grad=False)
+
+
+def images(rng):
+    size, kernel = rng.integers(3, 7, 2), rng.integers(1, 4, 2)
+    attributes = {"kernels": [int(k) for k in kernel], "strides": [int(k) for k in rng.integers(1, 3, 2)]}
+    attributes["paddings"] = [int(k) for k in rng.integers(0, 3, 4)]
+    return {"X": rand(int(rng.integers(1, 4)), int(rng.integers(1, 3)), *size)}, attributes
+
+
+case("im2sequence.plain", {"X": rand(2, 1, 3, 4)}, {"kernels": [2, 2]})
+REAL = {"kernels": [2, 1], "strides": [1, 2], "out_stride": [2, 3]}
+case("im2sequence.sizes", {"X": rand(3, 1, 4, 5), "Y": values([[8, 15], [5, 7], [6, 12]])}, REAL, constant=("y",), grad=False)
+case("im2sequence.size", {"X": rand(1, 1, 4, 5), "Y": values([[6, 9]])}, REAL, constant=("y",), grad=False)
+unknown("im2sequence.unknown", {"X": rand(2, 2, 3, 4)}, {"kernels": [2, 2]}, {"x": (0, 2)})
+drawn("im2sequence", images)
+
+
+def append(block, op, inputs, outputs, **attributes):
+    """Appends an operation with slots of one variable each."""
+    kinds = {name: core.VarDesc.VarType.LOD_TENSOR for name in outputs.values()}
+    if op == "lod_tensor_to_array":
+        kinds = {name: core.VarDesc.VarType.LOD_TENSOR_ARRAY for name in outputs.values()}
+    for name, kind in kinds.items():
+        block.create_var(name=name, type=kind, dtype="int64" if op == "max_sequence_len" else "float32")
+    block.append_op(type=op, inputs={s: [n] for s, n in inputs.items()}, outputs={s: [n] for s, n in outputs.items()}, attrs=attributes)
+
+
+def ranked(name, x, lod, level=0, more=None, lods=None, then=lambda block: []):
+    """A rank table and what is done with it."""
+
+    def rest(block):
+        append(block, "max_sequence_len", {"RankTable": "out"}, {"Out": "longest"})
+        return ["longest", *then(block)]
+
+    table = {"out": {"type": core.VarDesc.VarType.LOD_RANK_TABLE}}
+    case(f"lod_rank_table.{name}", {"X": x}, {"level": level}, lod={"x": lod, **(lods or {})}, more=more or {}, hidden=("out",), declared=table, then=rest)
+
+
+def steps(block):
+    append(block, "lod_tensor_to_array", {"X": "x", "RankTable": "out"}, {"Out": "list"})
+    append(block, "array_to_lod_tensor", {"X": "list", "RankTable": "out"}, {"Out": "joined"})
+    return ["joined"]
+
+
+def steps_gradient(block):
+    return [*steps(block), *cases.gradients(block, ["joined"], ["d_joined"], ["x"]).values()]
+
+
+def order(block):
+    append(block, "reorder_lod_tensor_by_rank", {"X": "x", "RankTable": "out"}, {"Out": "ordered"})
+    return ["ordered"]
+
+
+def order_gradient(block):
+    return [*order(block), *cases.gradients(block, ["ordered"], ["d_ordered"], ["x"]).values()]
+
+
+def order_rows(block):
+    append(block, "reorder_lod_tensor_by_rank", {"X": "rows", "RankTable": "out"}, {"Out": "ordered"})
+    append(block, "shrink_rnn_memory", {"X": "ordered", "RankTable": "out", "I": "step"}, {"Out": "left"})
+    block.var("d_left").desc.set_need_check_feed(False)
+    block.var("d_left").desc.set_shape(block.var("left").shape)
+    return ["ordered", "left", *cases.gradients(block, ["left"], ["d_left"], ["rows"]).values()]
+
+
+ranked("steps", rand(6, 2), offsets(1, 3, 2), then=steps_gradient, more={"d_joined": rand(6, 2)}, lods={"d_joined": offsets(1, 3, 2)})
+ranked("steps_levels", rand(6, 2), two_levels([1], [3, 2]), then=steps)
+ranked("steps_fine", rand(6, 1), two_levels([1], [3, 2]), level=1, then=steps)
+ranked("order", rand(6, 2), offsets(1, 3, 2), then=order_gradient, more={"d_ordered": rand(6, 2)}, lods={"d_ordered": offsets(3, 2, 1)})
+ranked("order_levels", rand(6, 2), two_levels([1], [3, 2]), then=order)
+ROWS = {"rows": rand(4, 2), "step": longs(1), "d_left": rand(3, 2)}
+ranked("order_rows", rand(8, 1), offsets(2, 1, 2, 3), then=order_rows, more=ROWS)
+ranked("empty", rand(5, 1), offsets(2, 0, 3), then=steps)
+
+
+def masked(name, x, mask, lod, merge="merge_lod_tensor", **options):
+    """Two groups, and both together again."""
+
+    def merged(block):
+        append(block, merge, {"X": "x", "Mask": "mask", "InTrue": "outtrue", "InFalse": "outfalse"}, {"Out": "merged"}, level=0)
+        return ["merged"]
+
+    made = {n: {"dtype": "float32"} for n in ("outtrue", "outfalse")}
+    case(f"split_lod_tensor.{name}", {"X": x, "Mask": values(mask, "bool")}, {"level": 0}, lod={"x": lod} if lod else {}, declared=made, then=merged, **options)
+
+
+masked("rows", rand(6, 2), [[1], [0], [1], [1], [0], [0]], None)
+masked("sequences", rand(6, 2), [[1], [0], [1]], offsets(1, 3, 2), grad=False)
+masked("levels", rand(6, 1), [[1], [0]], two_levels([1], [3, 2]), grad=False)
+masked("all", rand(6, 1), [[1], [1], [1]], offsets(1, 3, 2), grad=False)
+# For inference, merging frees the groups.
+masked("inference", rand(6, 2), [[1], [0], [1]], offsets(1, 3, 2), merge="merge_lod_tensor_infer", grad=False, hidden=("outtrue", "outfalse"))
 
 if __name__ == "__main__":
     sys.exit(cases.write(OUTPUT, sys.argv[1:]))

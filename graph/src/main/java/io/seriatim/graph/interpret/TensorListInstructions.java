@@ -34,6 +34,8 @@ final class TensorListInstructions {
         switch (op.type()) {
             case "write_to_array" -> write(op, environment);
             case "read_from_array" -> environment.set(op.output("Out").getFirst(), read(op, environment));
+            case "lod_tensor_to_array" -> SequenceListInstructions.split(op, environment);
+            case "array_to_lod_tensor" -> SequenceListInstructions.join(op, environment);
             case "lod_array_length" ->
                 environment.set(op.output("Out").getFirst(),
                         Tensor.of(new long[]{list(op, environment).tensors().size()}, 1));

@@ -89,11 +89,14 @@ import io.seriatim.graph.ops.region.DeformableConvolutionOperations;
 import io.seriatim.graph.ops.region.DeformablePoolingOperations;
 import io.seriatim.graph.ops.region.RoiAlignOperations;
 import io.seriatim.graph.ops.region.RoiPoolOperations;
+import io.seriatim.graph.ops.sequence.ImageSequenceOperations;
 import io.seriatim.graph.ops.sequence.LodOperations;
+import io.seriatim.graph.ops.sequence.RankTableOperations;
 import io.seriatim.graph.ops.sequence.SequenceConvolutionOperations;
 import io.seriatim.graph.ops.sequence.SequenceElementOperations;
 import io.seriatim.graph.ops.sequence.SequenceJoinOperations;
 import io.seriatim.graph.ops.sequence.SequenceRowOperations;
+import io.seriatim.graph.ops.sequence.SequenceSplitOperations;
 import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
@@ -150,6 +153,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             GridOperations::register, //
             ImagePadOperations::register, //
             InPlaceRandomOperations::register, //
+            ImageSequenceOperations::register, //
             IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
@@ -182,6 +186,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             PutAlongAxisOperations::register, //
             PyramidPoolingOperations::register, //
             RandomOperations::register, //
+            RankTableOperations::register, //
             RandomizedReluOperations::register, //
             RarerFillOperations::register, //
             RarerLossOperations::register, //
@@ -199,6 +204,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SequenceElementOperations::register, //
             SequenceJoinOperations::register, //
             SequenceRowOperations::register, //
+            SequenceSplitOperations::register, //
             SequencePoolOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //
