@@ -175,9 +175,10 @@ public final class Interpreter {
             return runOnce(program, feeds, fetches);
         }
         LodProgram lods = LodProgram.of(program, feeds.keySet(), fetches);
-        Function<String, @Nullable Tensor> given = name -> feeds.get(name) instanceof Tensor tensor
-                ? tensor
-                : root.here(name) instanceof Tensor tensor ? tensor : null;
+        Function<String, @Nullable Tensor> given = name -> {
+            Tensor fed = feeds.get(name);
+            return fed == null && root.here(name) instanceof Tensor there ? there : fed;
+        };
         Map<String, Tensor> all = new LinkedHashMap<>(feeds);
         all.putAll(lods.values(given));
         List<String> wanted = new ArrayList<>(fetches);

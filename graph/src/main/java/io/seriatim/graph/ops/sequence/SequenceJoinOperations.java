@@ -331,7 +331,7 @@ public final class SequenceJoinOperations {
                     Operand x = l.in("X");
                     long[] dims = l.outType("Out", 0).dims();
                     l.out("Out", l.run(Copy.PLAIN, x.reshape(dims)));
-                    Operand to = l.wantsLod("Out")
+                    Operand made = l.wantsLod("Out")
                             ? l.output(LodSlot.of("Out"))
                             : l.temporary(TensorSpec.of(DType.INT64, l.lod("X").shape()));
                     l.call("sequence_reshape offsets", (in, out) -> {
@@ -344,10 +344,11 @@ public final class SequenceJoinOperations {
                             }
                             offsets[i] = offsets[i] * x.dim(1) / dims[1];
                         }
-                        if (out.getFirst() instanceof Tensor tensor && tensor.shape().rank() == 1) {
-                            Elements.write(offsets, tensor);
+                        Tensor to = Objects.requireNonNull(out.getFirst());
+                        if (to.shape().rank() == 1) {
+                            Elements.write(offsets, to);
                         }
-                    }, List.of(l.lod("X")), List.of(to));
+                    }, List.of(l.lod("X")), List.of(made));
                 }).grad("sequence_reshape_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD",
                         l.run(Copy.PLAIN, l.in("Out@GRAD").reshape(l.in("X").shape().dims()))))
                 .register(registry);

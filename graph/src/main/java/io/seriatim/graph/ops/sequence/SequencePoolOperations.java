@@ -111,8 +111,8 @@ public final class SequencePoolOperations {
 
     private static Operand scaled(Lowering l, String type, Operand rows) {
         return switch (type) {
-            case "AVERAGE" -> times(l, rows, length -> length == 0 ? 0 : 1.0 / length);
-            case "SQRT" -> times(l, rows, length -> length == 0 ? 0 : 1 / Math.sqrt(length));
+            case "AVERAGE" -> times(l, rows, length -> length == 0 ? 0 : 1 / (double) length);
+            case "SQRT" -> times(l, rows, length -> length == 0 ? 0 : 1 / Math.sqrt((double) length));
             default -> rows;
         };
     }
@@ -146,7 +146,8 @@ public final class SequencePoolOperations {
                 }
             }
             Elements.write(most, to);
-            if (out.get(1) instanceof Tensor index) {
+            Tensor index = out.get(1);
+            if (index != null) {
                 Elements.write(places, index);
             }
         }, List.of(x, l.lod("X")), Arrays.asList(l.output("Out"), wantsIndex ? l.output("MaxIndex") : null));
