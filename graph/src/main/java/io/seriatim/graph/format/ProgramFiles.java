@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.util.XxHash64;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;

@@ -95,9 +95,9 @@ import io.seriatim.graph.ops.sequence.RankTableOperations;
 import io.seriatim.graph.ops.sequence.SequenceConvolutionOperations;
 import io.seriatim.graph.ops.sequence.SequenceElementOperations;
 import io.seriatim.graph.ops.sequence.SequenceJoinOperations;
+import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.sequence.SequenceRowOperations;
 import io.seriatim.graph.ops.sequence.SequenceSplitOperations;
-import io.seriatim.graph.ops.sequence.SequencePoolOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
 import io.seriatim.graph.ops.shape.FormerShapeOperations;
@@ -109,6 +109,10 @@ import io.seriatim.graph.ops.shape.ShapeOperations;
 import io.seriatim.graph.ops.shape.StridedOperations;
 import io.seriatim.graph.ops.signal.FourierOperations;
 import io.seriatim.graph.ops.signal.FrameOperations;
+import io.seriatim.graph.ops.text.BeamOperations;
+import io.seriatim.graph.ops.text.CtcOperations;
+import io.seriatim.graph.ops.text.SequenceScoreOperations;
+import io.seriatim.graph.ops.text.TaggingOperations;
 import java.util.List;
 
 /** All families of operation types, one class each; found as a service. */
@@ -118,6 +122,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             AdamOperations::register, //
             AverageOperations::register, //
             BatchNormOperations::register, //
+            BeamOperations::register, //
             BitwiseOperations::register, //
             ChainProductOperations::register, //
             ChannelOperations::register, //
@@ -130,6 +135,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             CountOperations::register, //
             CropOperations::register, //
             CumulativeOperations::register, //
+            CtcOperations::register, //
             DebuggingOperations::register, //
             DecompositionOperations::register, //
             DeformableConvolutionOperations::register, //
@@ -206,6 +212,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SequenceRowOperations::register, //
             SequenceSplitOperations::register, //
             SequencePoolOperations::register, //
+            SequenceScoreOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //
             ShrinkOperations::register, //
@@ -216,6 +223,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SpectrumOperations::register, //
             StridedOperations::register, //
             SumOperations::register, //
+            TaggingOperations::register, //
             TensorListOperations::register, //
             UniqueOperations::register, //
             UnpoolOperations::register, //

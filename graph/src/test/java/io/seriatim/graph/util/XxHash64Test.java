@@ -1,4 +1,4 @@
-package io.seriatim.graph.format;
+package io.seriatim.graph.util;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

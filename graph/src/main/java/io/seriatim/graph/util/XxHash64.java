@@ -1,11 +1,11 @@
-package io.seriatim.graph.format;
+package io.seriatim.graph.util;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** The hash XXH64, after the specification at https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md. */
-final class XxHash64 {
+public final class XxHash64 {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long P1 = 0x9E3779B185EBCA87L;
@@ -17,7 +17,7 @@ final class XxHash64 {
     private XxHash64() {
     }
 
-    static long of(byte[] bytes, long seed) {
+    public static long of(byte[] bytes, long seed) {
         int at = 0;
         long hash;
         if (bytes.length >= 32) {
