@@ -55,6 +55,7 @@ import io.seriatim.graph.ops.loss.LossOperations;
 import io.seriatim.graph.ops.loss.ProbabilityLossOperations;
 import io.seriatim.graph.ops.loss.RarerLossOperations;
 import io.seriatim.graph.ops.metric.MetricOperations;
+import io.seriatim.graph.ops.metric.PrecisionOperations;
 import io.seriatim.graph.ops.normalisation.BatchNormOperations;
 import io.seriatim.graph.ops.normalisation.LocalResponseOperations;
 import io.seriatim.graph.ops.normalisation.NormalisationOperations;
@@ -75,16 +76,24 @@ import io.seriatim.graph.ops.pooling.UnpoolOperations;
 import io.seriatim.graph.ops.quantization.DequantizationOperations;
 import io.seriatim.graph.ops.quantization.FakeQuantizationOperations;
 import io.seriatim.graph.ops.quantization.LinearQuantizationOperations;
+import io.seriatim.graph.ops.random.CategoryOperations;
 import io.seriatim.graph.ops.random.DistributionOperations;
 import io.seriatim.graph.ops.random.DropoutOperations;
 import io.seriatim.graph.ops.random.InPlaceRandomOperations;
 import io.seriatim.graph.ops.random.RandomOperations;
 import io.seriatim.graph.ops.random.RandomizedReluOperations;
 import io.seriatim.graph.ops.random.SamplingOperations;
+import io.seriatim.graph.ops.recommendation.ClassCenterOperations;
+import io.seriatim.graph.ops.recommendation.ClickOperations;
+import io.seriatim.graph.ops.recommendation.DataNormOperations;
+import io.seriatim.graph.ops.recommendation.RankingOperations;
+import io.seriatim.graph.ops.recommendation.SampledLossOperations;
+import io.seriatim.graph.ops.recommendation.TreeLossOperations;
 import io.seriatim.graph.ops.recurrent.RecurrentOperations;
 import io.seriatim.graph.ops.reduction.CountOperations;
 import io.seriatim.graph.ops.reduction.NormOperations;
 import io.seriatim.graph.ops.reduction.ReductionOperations;
+import io.seriatim.graph.ops.reduction.SegmentOperations;
 import io.seriatim.graph.ops.region.DeformableConvolutionOperations;
 import io.seriatim.graph.ops.region.DeformablePoolingOperations;
 import io.seriatim.graph.ops.region.RoiAlignOperations;
@@ -124,8 +133,11 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             BatchNormOperations::register, //
             BeamOperations::register, //
             BitwiseOperations::register, //
+            CategoryOperations::register, //
             ChainProductOperations::register, //
             ChannelOperations::register, //
+            ClassCenterOperations::register, //
+            ClickOperations::register, //
             CommunicationOperations::register, //
             ComparisonOperations::register, //
             ComplexOperations::register, //
@@ -136,6 +148,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             CropOperations::register, //
             CumulativeOperations::register, //
             CtcOperations::register, //
+            DataNormOperations::register, //
             DebuggingOperations::register, //
             DecompositionOperations::register, //
             DeformableConvolutionOperations::register, //
@@ -187,6 +200,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             PoolPlaceOperations::register, //
             PoolingOperations::register, //
             PowerOperations::register, //
+            PrecisionOperations::register, //
             ProbabilityLossOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
@@ -197,13 +211,16 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             RarerFillOperations::register, //
             RarerLossOperations::register, //
             RarerOptimizerOperations::register, //
+            RankingOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
             RoiAlignOperations::register, //
             RoiPoolOperations::register, //
+            SampledLossOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //
             ScatterOperations::register, //
+            SegmentOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
             SequenceConvolutionOperations::register, //
@@ -225,6 +242,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SumOperations::register, //
             TaggingOperations::register, //
             TensorListOperations::register, //
+            TreeLossOperations::register, //
             UniqueOperations::register, //
             UnpoolOperations::register, //
             VectorOperations::register, //

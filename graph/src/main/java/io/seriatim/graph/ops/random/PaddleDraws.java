@@ -21,6 +21,11 @@ public final class PaddleDraws {
         this.random = random;
     }
 
+    /** Draws with a generator. */
+    public static PaddleDraws of(PaddleRandom random) {
+        return new PaddleDraws(random);
+    }
+
     /** The bits are unsigned; the conversion rounds once. */
     private static float toFloat(long bits) {
         return bits >= 0 ? bits : 2 * (float) ((bits >>> 1) | (bits & 1));
@@ -35,7 +40,8 @@ public final class PaddleDraws {
         return value < 1 ? value : Math.nextDown(1f);
     }
 
-    double unitDouble() {
+    /** Evenly from 0 to below 1, in double precision. */
+    public double unitDouble() {
         double value = toDouble(random.nextLong()) * 0x1p-64;
         return value < 1 ? value : Math.nextDown(1d);
     }
@@ -125,7 +131,8 @@ public final class PaddleDraws {
         Elements.write(values, out);
     }
 
-    private long below(long range) {
+    /** Evenly from 0 to below a bound. */
+    public long below(long range) {
         long bits = random.nextLong();
         if (Long.compareUnsigned(bits * range, range) < 0) {
             long threshold = Long.remainderUnsigned(-range, range);
