@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one operation that comes down to steps, on tensors of the host. */
@@ -72,8 +73,17 @@ final class OpRunner {
         }
     }
 
-    /** Types and values of an operation's inputs. */
-    record Values(OpDesc op, Environment environment) implements Inference.Source {
+    /** Types and values of an operation's inputs, for one run of it. */
+    static final class Values implements Inference.Source {
+        private final OpDesc op;
+        private final Environment environment;
+        private @Nullable Object computed;
+
+        Values(OpDesc op, Environment environment) {
+            this.op = op;
+            this.environment = environment;
+        }
+
         @Override
         public @Nullable ArgType type(String slot, int index) {
             String name = op.input(slot).get(index);
@@ -91,6 +101,13 @@ final class OpRunner {
             return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
                     ? tensor.toDoubleArray()
                     : Inference.Source.super.numbers(slot, index);
+        }
+
+        @Override
+        public Object computed(Supplier<?> computation) {
+            Object result = computed == null ? computation.get() : computed;
+            computed = result;
+            return result;
         }
 
         private static long[] whole(Tensor tensor) {

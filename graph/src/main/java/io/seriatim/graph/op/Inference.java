@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +62,18 @@ public final class Inference {
         default double @Nullable [] numbers(String slot, int index) {
             long[] values = values(slot, index);
             return values == null ? null : Arrays.stream(values).asDoubleStream().toArray();
+        }
+
+        /**
+         * What an operation computes from the values of its inputs both to infer shapes and to be lowered. A source of
+         * one operation with given values may keep it.
+         *
+         * @param computation
+         *            computes it
+         * @return its result, or that of an earlier call
+         */
+        default Object computed(Supplier<?> computation) {
+            return computation.get();
         }
 
         /**
@@ -235,6 +248,35 @@ public final class Inference {
      */
     public double @Nullable [] numbers(String slot) {
         return has(slot) ? source.numbers(slot, 0) : null;
+    }
+
+    /**
+     * The values of an input that decides on shapes, fractions included.
+     *
+     * @param slot
+     *            its slot
+     * @param index
+     *            its place in the slot
+     * @return its elements, or null if it is absent or its values are not known yet
+     */
+    public double @Nullable [] numbers(String slot, int index) {
+        return index < count(slot) ? source.numbers(slot, index) : null;
+    }
+
+    /**
+     * Computes something from the values of the inputs that {@link Lowering#computed} returns again, where it can be
+     * kept until then.
+     *
+     * @param type
+     *            what is computed; always the same for a type of operations
+     * @param computation
+     *            computes it
+     * @param <T>
+     *            its type
+     * @return the result
+     */
+    public <T> T computed(Class<T> type, Supplier<? extends T> computation) {
+        return type.cast(source.computed(computation));
     }
 
     /**

@@ -8,6 +8,7 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The part of a {@link Lowering} that gives access to the attributes, inputs and outputs of the operation. */
@@ -268,6 +269,34 @@ abstract sealed class LoweringArguments permits LoweringSteps {
      */
     public double @Nullable [] numbers(String slot) {
         return has(slot) ? inputs.numbers(slot, 0) : null;
+    }
+
+    /**
+     * The values of an input that decides on shapes, fractions included.
+     *
+     * @param slot
+     *            its slot
+     * @param index
+     *            its place in the slot
+     * @return its elements, or null if it is absent
+     */
+    public double @Nullable [] numbers(String slot, int index) {
+        return index < count(slot) ? inputs.numbers(slot, index) : null;
+    }
+
+    /**
+     * Computes something from the values of the inputs, or returns what {@link Inference#computed} computed before.
+     *
+     * @param type
+     *            what is computed; always the same for a type of operations
+     * @param computation
+     *            computes it
+     * @param <T>
+     *            its type
+     * @return the result
+     */
+    public <T> T computed(Class<T> type, Supplier<? extends T> computation) {
+        return type.cast(inputs.computed(computation));
     }
 
     /**

@@ -19,6 +19,12 @@ import io.seriatim.graph.ops.creation.FillOperations;
 import io.seriatim.graph.ops.creation.RarerFillOperations;
 import io.seriatim.graph.ops.creation.SequenceOperations;
 import io.seriatim.graph.ops.cumulative.CumulativeOperations;
+import io.seriatim.graph.ops.detection.BoxOperations;
+import io.seriatim.graph.ops.detection.MatchingOperations;
+import io.seriatim.graph.ops.detection.PriorOperations;
+import io.seriatim.graph.ops.detection.ProposalOperations;
+import io.seriatim.graph.ops.detection.SuppressionOperations;
+import io.seriatim.graph.ops.detection.YoloOperations;
 import io.seriatim.graph.ops.elementwise.BitwiseOperations;
 import io.seriatim.graph.ops.elementwise.ComparisonOperations;
 import io.seriatim.graph.ops.elementwise.ElementaryOperations;
@@ -134,6 +140,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             BeamOperations::register, //
             BitwiseOperations::register, //
             CategoryOperations::register, //
+            BoxOperations::register, //
             ChainProductOperations::register, //
             ChannelOperations::register, //
             ClassCenterOperations::register, //
@@ -186,6 +193,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             LossScalingOperations::register, //
             LuOperations::register, //
             MedianOperations::register, //
+            MatchingOperations::register, //
             MergedOptimizerOperations::register, //
             MetricOperations::register, //
             MovementOperations::register, //
@@ -201,8 +209,10 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             PoolingOperations::register, //
             PowerOperations::register, //
             PrecisionOperations::register, //
+            PriorOperations::register, //
             ProbabilityLossOperations::register, //
             ProductOperations::register, //
+            ProposalOperations::register, //
             PutAlongAxisOperations::register, //
             PyramidPoolingOperations::register, //
             RandomOperations::register, //
@@ -240,6 +250,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SpectrumOperations::register, //
             StridedOperations::register, //
             SumOperations::register, //
+            SuppressionOperations::register, //
             TaggingOperations::register, //
             TensorListOperations::register, //
             TreeLossOperations::register, //
@@ -247,7 +258,8 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             UnpoolOperations::register, //
             VectorOperations::register, //
             TensorProductOperations::register, //
-            TransposedConvolutionOperations::register);
+            TransposedConvolutionOperations::register, //
+            YoloOperations::register);
 
     /** For the service loader. */
     public BuiltInOperations() {

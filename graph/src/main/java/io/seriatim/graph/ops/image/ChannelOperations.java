@@ -6,12 +6,12 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.ops.common.StandardOrder;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -187,8 +187,10 @@ public final class ChannelOperations {
     }
 
     private static void focus(Plane plane, double[] elements, double[] mask) {
-        List<Integer> order = IntStream.range(0, plane.rows() * plane.columns()).boxed()
-                .sorted(Comparator.comparingDouble((Integer i) -> -elements[plane.element(i)])).toList();
+        double[] values = new double[plane.rows() * plane.columns()];
+        Arrays.setAll(values, number -> elements[plane.element(number)]);
+        int[] order = StandardOrder.indexes(values.length);
+        new StandardOrder(order, values).sort();
         boolean[] rows = new boolean[plane.rows()];
         boolean[] columns = new boolean[plane.columns()];
         for (int number : order) {
