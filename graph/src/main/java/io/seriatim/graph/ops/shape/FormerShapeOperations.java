@@ -15,7 +15,8 @@ public final class FormerShapeOperations {
     }
 
     private static void reshape(Operations registry) {
-        String signature = "reshape_grad(X, Shape, ShapeTensor, Out, Out@GRAD) -> X@GRAD";
+        String signature = "reshape_grad(X, Shape, ShapeTensor, Out, Out@GRAD)"
+                + " -> X@GRAD, Shape@GRAD, ShapeTensor@GRAD";
         Operation.Builder reshape = Operation.define("reshape").in("X", "Shape?", "ShapeTensor*?").out("Out")
                 .attr("shape", new int[0]).values("Shape", "ShapeTensor").shapeArithmetic()
                 .infer(ShapeOperations::reshaped).lower(l -> ShapeOperations.reshape(l, "X", "Out")).grad(signature);
