@@ -1,6 +1,8 @@
 package io.seriatim.graph;
 
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Npz;
@@ -33,6 +35,19 @@ public record GoldenOperations(String name, Program program, String meta, Map<St
 
     String operation() {
         return name.substring(0, name.indexOf('.'));
+    }
+
+    /** The case with an operation of another type that has the same slots. */
+    GoldenOperations withType(String type) {
+        Program changed = program.copy();
+        Block block = changed.global();
+        for (int i = 0; i < block.ops().size(); i++) {
+            OpDesc op = block.ops().get(i);
+            if (op.type().equals(operation())) {
+                block.set(i, new OpDesc(type, op.inputs(), op.outputs(), op.attributes(), null));
+            }
+        }
+        return new GoldenOperations(type + name.substring(name.indexOf('.')), changed, meta, in, out, lods);
     }
 
     static Map<String, Tensor> entries(String resource) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,8 +59,10 @@ final class Differentiator {
         for (Step step : lowered.steps()) {
             add(new Step(step.work(), moved(step.inputs()), moved(step.outputs())));
         }
-        lowered.aliases().forEach((output, of) -> add(new Step(new Step.Work.Compute(Copy.PLAIN), List.of(moved(of)),
-                List.of(memory(output, of.spec())))));
+        lowered.aliases().forEach((output, of) -> {
+            List<@Nullable Operand> from = List.of(moved(of));
+            add(new Step(new Step.Work.Compute(Copy.PLAIN), from, List.of(memory(output, of.spec()))));
+        });
         for (int i = 0; i < steps.size(); i++) {
             for (Operand output : steps.get(i).outputs()) {
                 if (output != null) {
@@ -169,8 +172,8 @@ final class Differentiator {
     /** Adds a step of the operation, or what its computation is expanded to. */
     private void add(Step step) {
         boolean isActive = step.inputs().stream().anyMatch(this::isActive);
-        if (isActive && step.work() instanceof Step.Work.Compute(Computation computation)) {
-            List<Step> simpler = expanded(computation, step);
+        if (isActive) {
+            List<Step> simpler = expanded(step);
             if (simpler != null) {
                 simpler.forEach(this::add);
                 return;
@@ -187,13 +190,22 @@ final class Differentiator {
         return operand != null && operand.dtype().isFloating() && active.contains(operand.source());
     }
 
-    private @Nullable List<Step> expanded(Computation computation, Step step) {
-        Expansion<Computation> expansion = Rules.expansion(computation);
-        if (expansion == null) {
-            return null;
-        }
+    /** What is differentiated in place of a step; null for itself. */
+    private @Nullable List<Step> expanded(Step step) {
+        return switch (step.work()) {
+            case Step.Work.Compute(Computation computation) -> {
+                Expansion<Computation> expansion = Rules.expansion(computation);
+                yield expansion == null ? null : expanded(step, () -> expansion.expand(computation, l, step.inputs()));
+            }
+            case Step.Work.Call(var _, Step.Expandable(var _, var steps)) ->
+                expanded(step, () -> new ArrayList<@Nullable Operand>(steps.of(l, present(step.inputs()))));
+            case Step.Work.Call _ -> null;
+        };
+    }
+
+    private List<Step> expanded(Step step, Supplier<List<@Nullable Operand>> expansion) {
         return l.collect(() -> {
-            List<@Nullable Operand> results = expansion.expand(computation, l, step.inputs());
+            List<@Nullable Operand> results = expansion.get();
             for (int i = 0; i < step.outputs().size(); i++) {
                 Operand to = step.outputs().get(i);
                 Operand result = results.get(i);
@@ -269,12 +281,12 @@ final class Differentiator {
         }
         switch (step.work()) {
             case Step.Work.Call(String name, Step.HostFunction function) -> {
-                if (!(function instanceof Step.Differentiable differentiable)) {
+                if (!(function instanceof Step.Differentiable(var _, var rule))) {
                     throw error("cannot be derived: the step '" + name
                             + "' is a Java function without a gradient; give the call its gradient, or define a "
                             + "lowering of '" + l.type() + "'");
                 }
-                call(differentiable, new OfStep(index, gradients), step.inputs().size());
+                call(rule, new OfStep(index, gradients), step, gradients);
             }
             case Step.Work.Compute(Computation computation) -> {
                 Rule<Computation> rule = Rules.rule(computation);
@@ -287,18 +299,27 @@ final class Differentiator {
         }
     }
 
-    private static void call(Step.Differentiable function, Derivative d, int count) {
-        List<@Nullable Operand> inputs = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            inputs.add(d.has(i) ? d.in(i) : null);
+    private void call(Step.Gradients rule, Derivative d, Step step, List<@Nullable Operand> gradients) {
+        List<Operand> inputs = new ArrayList<>();
+        for (int i = 0; i < step.inputs().size(); i++) {
+            inputs.add(d.in(i));
         }
-        List<@Nullable Operand> found = function.gradients(d.l(), inputs, d.gradient());
+        List<Operand> outputs = new ArrayList<>();
+        for (int i = 0; i < step.outputs().size(); i++) {
+            outputs.add(d.out(i));
+        }
+        List<@Nullable Operand> found = rule.of(l, inputs, outputs, gradients);
         for (int i = 0; i < found.size(); i++) {
             Operand gradient = found.get(i);
-            if (gradient != null && d.wants(i)) {
+            if (gradient != null) {
                 d.give(i, gradient);
             }
         }
+    }
+
+    private static List<Operand> present(List<@Nullable Operand> operands) {
+        return operands.stream().map(operand -> Objects.requireNonNull(operand, "an operand of a Java function"))
+                .toList();
     }
 
     /** Whether an earlier step gives a part of memory a value on which gradients depend. */

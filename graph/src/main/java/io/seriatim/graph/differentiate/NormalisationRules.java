@@ -24,12 +24,12 @@ final class NormalisationRules {
 
     static void register() {
         Rules.rule(BatchNorm.class, NormalisationRules::batch);
-        Rules.rule(LayerNorm.class, (norm, d) -> own(new LayerNormGrad(norm), norm.scale(), norm.bias(), d));
-        Rules.rule(GroupNorm.class, (norm, d) -> own(new GroupNormGrad(norm), norm.scale(), norm.bias(), d));
+        Rules.rule(LayerNorm.class, (norm, d) -> own(new LayerNormGrad(norm), norm.scale(), d));
+        Rules.rule(GroupNorm.class, (norm, d) -> own(new GroupNormGrad(norm), norm.scale(), d));
     }
 
     /** Layer and group normalisation, whose statistics are those of rows of x: [rows, elements]. */
-    private static void own(Computation gradient, boolean scale, boolean bias, Derivative d) {
+    private static void own(Computation gradient, boolean scale, Derivative d) {
         Lowering l = d.l();
         Operand dout = d.gradient(0);
         if (dout != null) {

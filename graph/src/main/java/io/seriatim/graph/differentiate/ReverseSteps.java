@@ -9,7 +9,6 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Slot;
 import io.seriatim.graph.program.OpDesc;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -96,11 +95,8 @@ public final class ReverseSteps implements Differentiation {
 
     /** The variables of a slot, those included that stand for none. */
     static List<Integer> places(OpDesc op, @Nullable String slot) {
-        if (slot == null) {
-            return Collections.emptyList();
-        }
         List<Integer> places = new ArrayList<>();
-        List<String> names = op.input(slot);
+        List<String> names = slot == null ? List.of() : op.input(slot);
         for (int i = 0; i < names.size(); i++) {
             if (!names.get(i).equals(GradientRule.EMPTY)) {
                 places.add(i);

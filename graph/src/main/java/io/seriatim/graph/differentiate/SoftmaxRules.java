@@ -69,7 +69,8 @@ final class SoftmaxRules {
             return dloss.times(softmax.minus(new Term(l, labels))).operand();
         }
         int axis = softmax.operand().shape().axis(entropy.axis());
-        Operand ignored = l.binary(Binary.Function.EQUAL, labels, l.number(labels.dtype(), entropy.ignoreIndex()));
+        Operand ignored =
+                l.binary(Binary.Function.EQUAL, labels, l.number(labels.dtype(), (double) entropy.ignoreIndex()));
         Operand classes = l.run(new Where(), ignored, l.fill(0, labels.spec()), labels);
         Operand ones = l.run(new OneHot(softmax.operand().dim(axis), softmax.operand().dtype()),
                 classes.squeeze(axis));

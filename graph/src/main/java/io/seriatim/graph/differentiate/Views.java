@@ -70,7 +70,7 @@ final class Views {
         }
         long[] strides = view.spec().strides();
         int[] order = IntStream.range(0, strides.length).boxed()
-                .sorted(Comparator.comparing((Integer axis) -> view.dim(axis) == 1 ? Long.MAX_VALUE : strides[axis])
+                .sorted(Comparator.comparingLong((Integer axis) -> view.dim(axis) == 1 ? Long.MAX_VALUE : strides[axis])
                         .reversed())
                 .mapToInt(Integer::intValue).toArray();
         long expected = 1;

@@ -58,7 +58,7 @@ public final class DerivedGradient implements GradientRule {
 
     /** Whether the gradient of a type is derived unless it is defined. */
     static boolean isGradient(String type) {
-        return type.endsWith(OF_GRADIENT) || type.endsWith(OF_ALL);
+        return type.endsWith(OF_GRADIENT) || type.endsWith(OF_ALL) || type.endsWith("_grad2");
     }
 
     @Override

@@ -361,7 +361,11 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
             if (writes(step).anyMatch(source -> read.contains(source) || source instanceof Operand.Source.Output
                     || (source instanceof Operand.Source.Temporary(int number) && placed.containsKey(number)))) {
                 kept.add(step);
-                step.inputs().stream().filter(Objects::nonNull).map(Operand::source).forEach(read::add);
+                for (Operand input : step.inputs()) {
+                    if (input != null) {
+                        read.add(input.source());
+                    }
+                }
             }
         }
         steps.clear();

@@ -66,19 +66,68 @@ public record Step(Work work, List<@Nullable Operand> inputs, List<@Nullable Ope
         void run(List<@Nullable Tensor> inputs, List<@Nullable Tensor> outputs) throws Exception;
     }
 
-    /** A function of one result whose gradient can be derived. */
-    public interface Differentiable extends HostFunction {
+    /** The gradients of a Java function's inputs. */
+    @FunctionalInterface
+    public interface Gradients {
         /**
-         * The gradients of the inputs.
+         * Adds the steps that compute them.
          *
          * @param l
-         *            where the steps are added that compute them
+         *            where the steps go
          * @param inputs
          *            as in the step
-         * @param gradient
-         *            of the result
+         * @param outputs
+         *            as in the step
+         * @param gradients
+         *            of the outputs; null for 0
          * @return by input; null for 0
          */
-        List<@Nullable Operand> gradients(Lowering l, List<@Nullable Operand> inputs, Operand gradient);
+        List<@Nullable Operand> of(Lowering l, List<Operand> inputs, List<Operand> outputs,
+                List<@Nullable Operand> gradients);
+    }
+
+    /** Steps that give what a Java function does. */
+    @FunctionalInterface
+    public interface Equivalent {
+        /**
+         * Adds the steps.
+         *
+         * @param l
+         *            where the steps go
+         * @param inputs
+         *            as in the step
+         * @return by output
+         */
+        List<Operand> of(Lowering l, List<Operand> inputs);
+    }
+
+    /**
+     * A Java function with its gradient.
+     *
+     * @param function
+     *            the function
+     * @param gradients
+     *            its gradient
+     */
+    public record Differentiable(HostFunction function, Gradients gradients) implements HostFunction {
+        @Override
+        public void run(List<@Nullable Tensor> inputs, List<@Nullable Tensor> outputs) throws Exception {
+            function.run(inputs, outputs);
+        }
+    }
+
+    /**
+     * A Java function with steps that are differentiated in its place.
+     *
+     * @param function
+     *            the function, which is faster than the steps
+     * @param steps
+     *            the steps
+     */
+    public record Expandable(HostFunction function, Equivalent steps) implements HostFunction {
+        @Override
+        public void run(List<@Nullable Tensor> inputs, List<@Nullable Tensor> outputs) throws Exception {
+            function.run(inputs, outputs);
+        }
     }
 }

@@ -1,10 +1,17 @@
 package io.seriatim.graph.ops.elementwise;
 
+import static io.seriatim.tensor.computation.Unary.Function.COS;
+import static io.seriatim.tensor.computation.Unary.Function.EXP;
+import static io.seriatim.tensor.computation.Unary.Function.NEGATE;
+import static io.seriatim.tensor.computation.Unary.Function.RSQRT;
+
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
+import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -18,11 +25,12 @@ import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.numerics.Bessel;
 import io.seriatim.tensor.numerics.Gamma;
 import io.seriatim.tensor.numerics.NormalQuantile;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BinaryOperator;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.DoubleUnaryOperator;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Elementary functions that networks seldom use: each element is computed on its own in double precision. */
@@ -39,13 +47,17 @@ public final class ElementaryOperations {
         trigonometric(registry);
         hyperbolic(registry);
         logarithms(registry);
-        define(registry, "lgamma", Gamma::logarithm, Gamma::digamma);
-        define(registry, "digamma", Gamma::digamma, Gamma::trigamma);
+        define(registry, "lgamma", Gamma::logarithm, Gamma::digamma,
+                x -> Slopes.polygamma(x, 0));
+        define(registry, "digamma", Gamma::digamma, Gamma::trigamma,
+                x -> Slopes.polygamma(x, 1));
         Operation.define("erfinv").in("X").out("Out").infer(ElementaryOperations::floating)
-                .lower(l -> map(l, "X", "Out", NormalQuantile::errorInverse))
+                .lower(l -> map(l, "X", "Out", NormalQuantile::errorInverse,
+                        Slopes::slopeOfErrorInverse))
                 .grad("erfinv_grad(Out, Out@GRAD) -> X@GRAD",
                         l -> combine(l, "Out", "Out@GRAD", "X@GRAD",
-                                (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y)))
+                                (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y),
+                                (y, dy) -> dy.times(Slopes.ofErrorInverse(y))))
                 .register(registry);
         bessel(registry);
         polygamma(registry);
@@ -56,20 +68,29 @@ public final class ElementaryOperations {
     }
 
     private static void trigonometric(Operations registry) {
-        define(registry, "acos", Math::acos, x -> -1 / Math.sqrt(1 - x * x));
-        define(registry, "asin", Math::asin, x -> 1 / Math.sqrt(1 - x * x));
-        define(registry, "atan", Math::atan, x -> 1 / (1 + x * x));
-        define(registry, "tan", Math::tan, x -> 1 / (Math.cos(x) * Math.cos(x)));
+        define(registry, "acos", Math::acos, x -> -1 / Math.sqrt(1 - x * x),
+                x -> Slopes.ofSine(x).unary(NEGATE));
+        define(registry, "asin", Math::asin, x -> 1 / Math.sqrt(1 - x * x),
+                Slopes::ofSine);
+        define(registry, "atan", Math::atan, x -> 1 / (1 + x * x),
+                x -> x.number(1).over(Slopes.square(x).linear(1, 1)));
+        define(registry, "tan", Math::tan, x -> 1 / (Math.cos(x) * Math.cos(x)),
+                x -> x.number(1).over(Slopes.square(x.unary(COS))));
     }
 
     private static void hyperbolic(Operations registry) {
-        define(registry, "sinh", Math::sinh, Math::cosh);
-        define(registry, "cosh", Math::cosh, Math::sinh);
+        define(registry, "sinh", Math::sinh, Math::cosh,
+                x -> x.unary(EXP).plus(x.unary(NEGATE).unary(EXP)).linear(0.5, 0));
+        define(registry, "cosh", Math::cosh, Math::sinh,
+                x -> x.unary(EXP).minus(x.unary(NEGATE).unary(EXP)).linear(0.5, 0));
         define(registry, "asinh", ElementaryOperations::asinh,
-                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt(1 + x * x));
+                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt(1 + x * x),
+                x -> Slopes.square(x).linear(1, 1).unary(RSQRT));
         define(registry, "acosh", ElementaryOperations::acosh,
-                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt((x - 1) * (x + 1)));
-        define(registry, "atanh", x -> (Math.log1p(x) - Math.log1p(-x)) / 2, x -> 1 / (1 - x * x));
+                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt((x - 1) * (x + 1)),
+                x -> x.linear(1, -1).times(x.linear(1, 1)).unary(RSQRT));
+        define(registry, "atanh", x -> (Math.log1p(x) - Math.log1p(-x)) / 2, x -> 1 / (1 - x * x),
+                x -> x.number(1).over(Slopes.square(x).linear(-1, 1)));
     }
 
     /** The square of a large argument could be infinite. */
@@ -87,32 +108,39 @@ public final class ElementaryOperations {
     }
 
     private static void logarithms(Operations registry) {
-        define(registry, "log1p", Math::log1p, x -> 1 / (1 + x));
-        define(registry, "log2", x -> Math.log(x) / LN2, x -> 1 / (x * LN2));
-        define(registry, "log10", Math::log10, x -> 1 / (x * LN10));
+        define(registry, "log1p", Math::log1p, x -> 1 / (1 + x),
+                x -> x.number(1).over(x.linear(1, 1)));
+        define(registry, "log2", x -> Math.log(x) / LN2, x -> 1 / (x * LN2),
+                x -> x.number(1 / LN2).over(x));
+        define(registry, "log10", Math::log10, x -> 1 / (x * LN10),
+                x -> x.number(1 / LN10).over(x));
         Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating)
-                .lower(l -> map(l, "X", "Out", Math::expm1))
+                .lower(l -> map(l, "X", "Out", Math::expm1, x -> x.unary(EXP)))
                 .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD",
-                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1)))
+                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1),
+                                (y, dy) -> dy.times(y.linear(1, 1))))
                 .register(registry);
     }
 
     private static void bessel(Operations registry) {
-        bessel(registry, "i0", "i0_grad(x, out@GRAD) -> x@GRAD", Bessel::i0, (x, dy) -> dy * Bessel.i1(x));
+        bessel(registry, "i0", "i0_grad(x, out@GRAD) -> x@GRAD", Bessel::i0, (x, dy) -> dy * Bessel.i1(x),
+                Slopes::i1);
         bessel(registry, "i1", "i1_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1,
-                (x, dy) -> dy * Bessel.i1Slope(x));
+                (x, dy) -> dy * Bessel.i1Slope(x), Slopes::ofI1);
         bessel(registry, "i0e", "i0e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i0Scaled,
-                (x, dy) -> dy * (Bessel.i1Scaled(x) - Math.signum(x) * Bessel.i0Scaled(x)));
+                (x, dy) -> dy * (Bessel.i1Scaled(x) - Math.signum(x) * Bessel.i0Scaled(x)), Slopes::ofI0Scaled);
         bessel(registry, "i1e", "i1e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1Scaled,
-                (x, dy) -> dy * (x == 0 ? 0.5 : Bessel.i0Scaled(x) - Bessel.i1Scaled(x) * (Math.signum(x) + 1 / x)));
+                (x, dy) -> dy * (x == 0 ? 0.5 : Bessel.i0Scaled(x) - Bessel.i1Scaled(x) * (Math.signum(x) + 1 / x)),
+                Slopes::ofI1Scaled);
     }
 
     /** These and the next have slots in small letters. */
     private static void bessel(Operations registry, String type, String gradient, DoubleUnaryOperator function,
-            DoubleBinaryOperator slope) {
+            DoubleBinaryOperator slope, UnaryOperator<Term> steps) {
         Operation.define(type).in("x").out("out").infer(inference -> floating(inference, "x", "out"))
-                .lower(l -> map(l, "x", "out", function))
-                .grad(gradient, l -> combine(l, "x", "out@GRAD", "x@GRAD", slope))
+                .lower(l -> map(l, "x", "out", function, steps))
+                .grad(gradient, l -> combine(l, "x", "out@GRAD", "x@GRAD", slope,
+                        (x, dy) -> dy.times(steps.apply(x))))
                 .register(registry);
     }
 
@@ -124,10 +152,11 @@ public final class ElementaryOperations {
             floating(inference, "x", "out");
         }).lower(l -> {
             int n = l.attrs().getInt("n");
-            map(l, "x", "out", x -> Gamma.polygamma(n, x));
+            map(l, "x", "out", x -> Gamma.polygamma(n, x), x -> Slopes.polygamma(x, n + 1));
         }).grad("polygamma_grad(x, out@GRAD) -> x@GRAD", l -> {
             int n = l.attrs().getInt("n");
-            combine(l, "x", "out@GRAD", "x@GRAD", (x, dy) -> dy * Gamma.polygamma(n + 1, x));
+            combine(l, "x", "out@GRAD", "x@GRAD", (x, dy) -> dy * Gamma.polygamma(n + 1, x),
+                    (x, dy) -> dy.times(Slopes.polygamma(x, n + 1)));
         }).register(registry);
     }
 
@@ -143,7 +172,7 @@ public final class ElementaryOperations {
             Shape shape = Shape.of(l.outType("out", 0).dims());
             boolean narrow = x.dtype() == DType.FLOAT32;
             l.out("out", combined(l, l.copy(l.expand(x, shape)), l.expand(l.in("y"), shape),
-                    (from, to) -> narrow ? Math.nextAfter((float) from, to) : Math.nextAfter(from, to)));
+                    (from, to) -> narrow ? Math.nextAfter((float) from, to) : Math.nextAfter(from, to), null));
         }).register(registry);
     }
 
@@ -155,15 +184,21 @@ public final class ElementaryOperations {
                     map(l, "X", "Out", x -> {
                         double inside = eps == 0 ? x : Math.clamp(x, eps, most);
                         return Math.log(inside / (1 - inside));
-                    });
+                    }, x -> logitSlope(x, eps, most, 0));
                 }).grad("logit_grad(X, Out@GRAD) -> X@GRAD", l -> {
                     float eps = l.attrs().getFloat("eps");
                     double most = most(l, eps);
                     combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> {
                         double outside = eps == 0 ? Double.NaN : 0;
                         return x < eps || x > most ? outside : dy / (x * (1 - x));
-                    });
+                    }, (x, dy) -> dy.times(logitSlope(x, eps, most, eps == 0 ? Double.NaN : 0)));
                 }).register(registry);
+    }
+
+    private static Term logitSlope(Term x, double least, double most, double outside) {
+        Term beyond = x.isBelow(least).or(x.isAbove(most));
+        Term inside = beyond.choose(x.number(0.5), x);
+        return beyond.choose(x.number(outside), x.number(1).over(inside.times(inside.linear(-1, 1))));
     }
 
     /** 1 − eps as it rounds in the type of X. */
@@ -183,7 +218,7 @@ public final class ElementaryOperations {
             if (l.in("X").dtype().isComplex()) {
                 l.out("Out", l.run(new ComplexPart(ComplexPart.Function.ANGLE), l.in("X")));
             } else {
-                map(l, "X", "Out", x -> x < 0 ? Math.PI : 0);
+                map(l, "X", "Out", x -> x < 0 ? Math.PI : 0, x -> x.number(0));
             }
         }).grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD",
                 l.in("X").dtype().isComplex() ? angleGradient(l) : l.fill(0, l.in("X").spec()))).register(registry);
@@ -205,7 +240,8 @@ public final class ElementaryOperations {
             inference.same("X", "Out");
         }).lower(l -> {
             if (l.in("X").dtype().isFloating()) {
-                map(l, "X", "Out", x -> x < 0 ? Math.ceil(x) : Math.floor(x));
+                map(l, "X", "Out", x -> x < 0 ? Math.ceil(x) : Math.floor(x),
+                        x -> x.number(0));
             } else {
                 l.out("Out", l.in("X"));
             }
@@ -213,12 +249,13 @@ public final class ElementaryOperations {
                 .register(registry);
     }
 
+    /** The slope is given twice: fast, and as steps of which there are gradients. */
     private static void define(Operations registry, String type, DoubleUnaryOperator function,
-            DoubleUnaryOperator slope) {
+            DoubleUnaryOperator slope, UnaryOperator<Term> steps) {
         Operation.define(type).in("X").out("Out").infer(ElementaryOperations::floating)
-                .lower(l -> map(l, "X", "Out", function))
-                .grad(type + "_grad(X, Out@GRAD) -> X@GRAD",
-                        l -> combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> dy * slope.applyAsDouble(x)))
+                .lower(l -> map(l, "X", "Out", function, steps))
+                .grad(type + "_grad(X, Out@GRAD) -> X@GRAD", l -> combine(l, "X", "Out@GRAD", "X@GRAD",
+                        (x, dy) -> dy * slope.applyAsDouble(x), (x, dy) -> dy.times(steps.apply(x))))
                 .register(registry);
     }
 
@@ -233,40 +270,45 @@ public final class ElementaryOperations {
         inference.same(from, to);
     }
 
-    private static void map(Lowering l, String from, String to, DoubleUnaryOperator function) {
-        Operand x = l.in(from);
-        Operand y = l.temporary(x.spec());
-        l.call(l.type(), (in, out) -> write(Arrays.stream(read(in, 0)).map(function).toArray(), out), List.of(x),
-                List.of(y));
-        l.out(to, y);
+    private static void map(Lowering l, String from, String to, DoubleUnaryOperator function,
+            UnaryOperator<Term> slope) {
+        l.out(to, Slopes.mapped(l, l.type(), l.in(from), function, slope));
     }
 
     /** A function of two operands of one shape. */
-    static void combine(Lowering l, String first, String second, String to, DoubleBinaryOperator function) {
+    static void combine(Lowering l, String first, String second, String to, DoubleBinaryOperator function,
+            @Nullable BinaryOperator<Term> steps) {
         if (l.wants(to)) {
-            l.out(to, combined(l, l.in(first), l.in(second), function));
+            l.out(to, combined(l, l.in(first), l.in(second), function, steps));
         }
     }
 
     /** A function of the elements of two operands of one shape; the result has the type of the first. */
-    static Operand combined(Lowering l, Operand first, Operand second, DoubleBinaryOperator function) {
-        Operand result = l.temporary(first.spec());
-        l.call(l.type(), (in, out) -> {
+    static Operand combined(Lowering l, Operand first, Operand second, DoubleBinaryOperator function,
+            @Nullable BinaryOperator<Term> steps) {
+        Operand result = l.temporary(first.spec().rowMajor());
+        Step.HostFunction values = (in, out) -> {
             double[] x = read(in, 0);
             double[] y = read(in, 1);
             for (int i = 0; i < x.length; i++) {
                 x[i] = function.applyAsDouble(x[i], y[i]);
             }
             write(x, out);
-        }, List.of(first, second), List.of(result));
+        };
+        l.call(l.type(), steps == null
+                ? values
+                : new Step.Expandable(values, (more, in) -> List.of(
+                        steps.apply(new Term(more, in.get(0)), new Term(more, in.get(1))).operand())),
+                List.of(first, second),
+                List.of(result));
         return result;
     }
 
-    private static double[] read(List<@Nullable Tensor> tensors, int at) {
+    static double[] read(List<@Nullable Tensor> tensors, int at) {
         return Objects.requireNonNull(tensors.get(at)).toDoubleArray();
     }
 
-    private static void write(double[] values, List<@Nullable Tensor> to) {
+    static void write(double[] values, List<@Nullable Tensor> to) {
         Elements.write(values, Objects.requireNonNull(to.getFirst()));
     }
 }

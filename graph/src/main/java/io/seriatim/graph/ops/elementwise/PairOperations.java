@@ -94,12 +94,13 @@ public final class PairOperations {
                     Arrays.toString(inference.dims("X1")),
                     Arrays.toString(inference.dims("X2")), inference.dtype("X1"));
             inference.same("X1", "Out");
-        }).lower(l -> ElementaryOperations.combine(l, "X1", "X2", "Out", Math::atan2))
+        }).lower(l -> ElementaryOperations.combine(l, "X1", "X2", "Out", Math::atan2, null))
                 .grad("atan2_grad(X1, X2, Out@GRAD) -> X1@GRAD, X2@GRAD", l -> {
                     Operand dout = l.in("Out@GRAD");
                     Operand y = l.in("X1");
                     Operand x = l.in("X2");
-                    Term square = new Term(l, ElementaryOperations.combined(l, y, x, (a, b) -> a * a + b * b));
+                    Term square = new Term(l, ElementaryOperations.combined(l, y, x, (a, b) -> a * a + b * b,
+                            (a, b) -> a.times(a).plus(b.times(b))));
                     Term scaled = new Term(l, dout).over(square);
                     if (l.wants("X1@GRAD")) {
                         scaled.times(new Term(l, x)).to("X1@GRAD");

@@ -75,8 +75,11 @@ public final class DecompositionOperations {
 
     private static void qrGradient(Lowering l) {
         Operand q = l.in("Q");
-        l.out("X@GRAD", MatrixSteps.run(l, Size.of(q),
-                in -> QrDecomposition.gradient(in.get(0), in.get(1), in.get(2), in.get(3)), q, l.in("R"),
+        l.out("X@GRAD", MatrixSteps.runAs(l, Size.of(q),
+                in -> QrDecomposition.gradient(in.get(0), in.get(1), in.get(2), in.get(3)),
+                (steps, in) -> List.of(
+                        MatrixGradients.ofQr(steps, in.get(0), in.get(1), in.get(2), in.get(3))),
+                q, l.in("R"),
                 l.in("Q@GRAD"), l.in("R@GRAD")));
     }
 }

@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.graph.program.Attribute;
@@ -34,15 +35,23 @@ public final class InverseOperations {
         Operation.define("inverse").in("Input").out("Output").infer(inference -> {
             MatrixSteps.requireSquare(inference, "Input");
             inference.same("Input", "Output");
-        }).lower(l -> l.out("Output", each(l, in -> LuDecomposition.of(in.getFirst()).inverse(), l.in("Input"))))
+        }).lower(l -> l.out("Output", MatrixGradients.inverse(l, l.in("Input"))))
                 .grad("inverse_grad(Output, Output@GRAD) -> Input@GRAD",
                         l -> l.out("Input@GRAD",
-                                each(l, in -> ofInverse(in.get(0), in.get(1)), l.in("Output"), l.in("Output@GRAD"))))
+                                each(l, in -> ofInverse(in.get(0), in.get(1)),
+                                        (steps, in) -> List.of(
+                                                MatrixGradients.ofGiven(steps, in.get(0), in.get(1))),
+                                        l.in("Output"), l.in("Output@GRAD"))))
                 .register(registry);
     }
 
     private static Operand each(Lowering l, Function<List<Matrix>, Matrix> rule, Operand... from) {
         return MatrixSteps.run(l, Size.of(from[0]), rule, from);
+    }
+
+    private static Operand each(Lowering l, Function<List<Matrix>, Matrix> rule, Step.Equivalent steps,
+            Operand... from) {
+        return MatrixSteps.runAs(l, Size.of(from[0]), rule, steps, from);
     }
 
     /** The gradient of a matrix whose inverse is given, with the inverse's gradient. */
@@ -80,7 +89,8 @@ public final class InverseOperations {
             }
             double factor = in.get(1).at(0, 0) * (timesDeterminant ? factors.determinant() : 1);
             return factors.inverse().transposed().scaled(factor);
-        }, l.in("Input"), numbers);
+        }, (steps, in) -> List.of(MatrixGradients.ofDeterminant(steps, in.get(0), in.get(1), timesDeterminant)),
+                l.in("Input"), numbers);
     }
 
     /** The signs of determinants, then the logarithms of what they are without. */
@@ -116,7 +126,8 @@ public final class InverseOperations {
                 Matrix base = n < 0 ? LuDecomposition.of(in.get(0)).inverse() : in.get(0);
                 Matrix gradient = ofPower(base, in.get(1), Math.abs((long) n));
                 return n < 0 ? ofInverse(base, gradient) : gradient;
-            }, l.in("X"), l.in("Out@GRAD")));
+            }, (steps, in) -> List.of(MatrixGradients.ofPower(steps, in.get(0), in.get(1), n)), l.in("X"),
+                    l.in("Out@GRAD")));
         }).register(registry);
     }
 
@@ -158,7 +169,12 @@ public final class InverseOperations {
             boolean upper = l.attrs().getBool("upper");
             l.out("X@GRAD", each(l, in -> upper
                     ? ofCholesky(in.get(0).transposed(), in.get(1).transposed())
-                    : ofCholesky(in.get(0), in.get(1)), l.in("Out"), l.in("Out@GRAD")));
+                    : ofCholesky(in.get(0), in.get(1)),
+                    (steps, in) -> List.of(upper
+                            ? MatrixGradients.ofCholesky(steps, MatrixGradients.transposed(in.get(0)),
+                                    MatrixGradients.transposed(in.get(1)))
+                            : MatrixGradients.ofCholesky(steps, in.get(0), in.get(1))),
+                    l.in("Out"), l.in("Out@GRAD")));
         }).register(registry);
     }
 

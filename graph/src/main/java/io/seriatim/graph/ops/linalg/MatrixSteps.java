@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
@@ -16,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +47,29 @@ final class MatrixSteps {
         return runAll(l, List.of(size), matrices -> List.of(rule.apply(matrices)), from).getFirst();
     }
 
+    /** Adds a step with one result whose gradient is given. */
+    static Operand run(Lowering l, Size size, Function<List<Matrix>, Matrix> rule, MatrixGradients.OfResult gradient,
+            Operand... from) {
+        return runAll(l, List.of(size), matrices -> List.of(rule.apply(matrices)),
+                function -> new Step.Differentiable(function, gradient.gradients()), from).getFirst();
+    }
+
+    /** Adds a step with one result, and steps that are differentiated in its place. */
+    static Operand runAs(Lowering l, Size size, Function<List<Matrix>, Matrix> rule, Step.Equivalent steps,
+            Operand... from) {
+        return runAll(l, List.of(size), matrices -> List.of(rule.apply(matrices)),
+                function -> new Step.Expandable(function, steps), from).getFirst();
+    }
+
     /** Adds a step with several results; all have the type of the first operand. */
     static List<Operand> runAll(Lowering l, List<Size> sizes, Function<List<Matrix>, List<Matrix>> rule,
             Operand... from) {
+        return runAll(l, sizes, rule, function -> function, from);
+    }
+
+    /** Adds a step with several results; all have the type of the first operand. */
+    static List<Operand> runAll(Lowering l, List<Size> sizes, Function<List<Matrix>, List<Matrix>> rule,
+            UnaryOperator<Step.HostFunction> derived, Operand... from) {
         Shape batch = Shape.of();
         for (Operand each : from) {
             batch = batch.broadcast(each.shape().slice(0, each.rank() - 2));
@@ -62,7 +84,7 @@ final class MatrixSteps {
         }
         int count = Math.toIntExact(batch.size());
         String type = l.type();
-        l.call(type, (in, out) -> each(type, count, rule, in, out), inputs, outputs);
+        l.call(type, derived.apply((in, out) -> each(type, count, rule, in, out)), inputs, outputs);
         return outputs;
     }
 

@@ -10,7 +10,11 @@ import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.linalg.LuDecomposition;
 import io.seriatim.tensor.linalg.Matrix;
 import io.seriatim.tensor.linalg.TriangularSystem;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Triangle;
+import io.seriatim.tensor.computation.Unary;
 import java.util.Arrays;
+import java.util.List;
 
 /** Systems of linear equations: with square, triangular and factorised matrices. */
 public final class SolverOperations {
@@ -40,23 +44,34 @@ public final class SolverOperations {
         Operation.define("solve").in("X", "Y").out("Out").infer(SolverOperations::solved).lower(l -> {
             Operand y = right(l, "Y");
             Operand x =
-                    MatrixSteps.run(l, Size.of(y), in -> LuDecomposition.of(in.get(0)).solve(in.get(1)), l.in("X"), y);
+                    MatrixSteps.runAs(l, Size.of(y), in -> LuDecomposition.of(in.get(0)).solve(in.get(1)),
+                            (steps, in) -> List.of(MatrixGradients.times(steps,
+                                    MatrixGradients.inverse(steps, in.get(0)), in.get(1))),
+                            l.in("X"), y);
             l.out("Out", isVector(l) ? x.squeeze(x.rank() - 1) : x);
         }).grad("solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
             Operand dout = right(l, "Out@GRAD");
             Operand dy =
-                    MatrixSteps.run(l, Size.of(dout), in -> LuDecomposition.of(in.get(0).transposed()).solve(in.get(1)),
+                    MatrixSteps.runAs(l, Size.of(dout),
+                            in -> LuDecomposition.of(in.get(0).transposed()).solve(in.get(1)),
+                            (steps, in) -> List.of(MatrixGradients.times(steps, MatrixGradients.transposed(
+                                    MatrixGradients.inverse(steps, in.get(0))), in.get(1))),
                             l.in("X"), dout);
             if (l.wants("X@GRAD")) {
-                Operand dx = MatrixSteps.run(l, Size.of(l.in("X")),
-                        in -> in.get(0).times(in.get(1).transposed()).scaled(-1), dy,
-                        right(l, "Out"));
+                Operand dx = MatrixSteps.runAs(l, Size.of(l.in("X")),
+                        in -> in.get(0).times(in.get(1).transposed()).scaled(-1),
+                        (steps, in) -> List.of(negativeProduct(steps, in.get(0), in.get(1))), dy, right(l, "Out"));
                 l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
             }
             if (l.wants("Y@GRAD")) {
                 l.out("Y@GRAD", Dims.sumTo(l, isVector(l) ? dy.squeeze(dy.rank() - 1) : dy, l.in("Y").shape().dims()));
             }
         }).register(registry);
+    }
+
+    /** −a · bᵀ. */
+    private static Operand negativeProduct(Lowering l, Operand a, Operand b) {
+        return l.unary(Unary.Function.NEGATE, MatrixGradients.times(l, a, MatrixGradients.transposed(b)));
     }
 
     private static void solved(Inference inference) {
@@ -102,13 +117,17 @@ public final class SolverOperations {
                     boolean unit = l.attrs().getBool("unitriangular");
                     Operand dy = triangular(l, l.in("Out@GRAD"), !transpose);
                     if (l.wants("X@GRAD")) {
-                        Operand dx = MatrixSteps.run(l, Size.of(l.in("X")), in -> {
+                        Operand dx = MatrixSteps.runAs(l, Size.of(l.in("X")), in -> {
                             Matrix product = in.get(0).times(in.get(1).transposed()).scaled(-1);
                             Matrix triangle = (transpose ? product.transposed() : product).triangle(upper);
                             for (int i = 0; unit && i < triangle.rows(); i++) {
                                 triangle.set(i, i, 0);
                             }
                             return triangle;
+                        }, (steps, in) -> {
+                            Operand product = negativeProduct(steps, in.get(0), in.get(1));
+                            Operand turned = transpose ? MatrixGradients.transposed(product) : product;
+                            return List.of(steps.run(new Triangle(upper, unit ? upper ? 1 : -1 : 0), turned));
                         }, dy, l.in("Out"));
                         l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
                     }
@@ -121,11 +140,16 @@ public final class SolverOperations {
     private static Operand triangular(Lowering l, Operand right, boolean transpose) {
         boolean upper = l.attrs().getBool("upper");
         boolean unit = l.attrs().getBool("unitriangular");
-        return MatrixSteps.run(l, Size.of(right),
+        return MatrixSteps.runAs(l, Size.of(right),
                 in -> transpose
                         ? TriangularSystem.solve(in.get(0).transposed(), !upper, unit, in.get(1))
                         : TriangularSystem.solve(in.get(0), upper, unit, in.get(1)),
-                l.in("X"), right);
+                (steps, in) -> {
+                    Operand inverse = MatrixGradients.inverse(steps,
+                            MatrixGradients.system(steps, in.get(0), upper, unit));
+                    return List.of(MatrixGradients.times(steps,
+                            transpose ? MatrixGradients.transposed(inverse) : inverse, in.get(1)));
+                }, l.in("X"), right);
     }
 
     /** X is the right side, Y the triangle whose product with its transpose is the matrix. */
@@ -140,11 +164,19 @@ public final class SolverOperations {
                         l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
                     }
                     if (l.wants("Y@GRAD")) {
-                        Operand dy = MatrixSteps.run(l, Size.of(l.in("Y")), in -> {
+                        Operand dy = MatrixSteps.runAs(l, Size.of(l.in("Y")), in -> {
                             Matrix half = in.get(0).times(in.get(1).transposed());
                             Matrix both = half.plus(half.transposed()).scaled(-1);
                             Matrix triangle = in.get(2).triangle(upper);
                             return (upper ? triangle.times(both) : both.times(triangle)).triangle(upper);
+                        }, (steps, in) -> {
+                            Operand half = negativeProduct(steps, in.get(0), in.get(1));
+                            Operand both = steps.binary(Binary.Function.ADD, half, MatrixGradients.transposed(half));
+                            Operand triangle = MatrixGradients.triangle(steps, in.get(2), upper);
+                            Operand product = upper
+                                    ? MatrixGradients.times(steps, triangle, both)
+                                    : MatrixGradients.times(steps, both, triangle);
+                            return List.of(MatrixGradients.triangle(steps, product, upper));
                         }, dx, l.in("Out"), l.in("Y"));
                         l.out("Y@GRAD", Dims.sumTo(l, dy, l.in("Y").shape().dims()));
                     }
@@ -153,10 +185,17 @@ public final class SolverOperations {
 
     private static Operand factorised(Lowering l, Operand right) {
         boolean upper = l.attrs().getBool("upper");
-        return MatrixSteps.run(l, Size.of(right), in -> {
+        return MatrixSteps.runAs(l, Size.of(right), in -> {
             Matrix lower = upper ? in.get(0).transposed() : in.get(0);
             return TriangularSystem.solve(lower.transposed(), true, false,
                     TriangularSystem.solve(lower, false, false, in.get(1)));
+        }, (steps, in) -> {
+            Operand triangle = MatrixGradients.triangle(steps, in.get(0), upper);
+            Operand turned = MatrixGradients.transposed(triangle);
+            Operand product = upper
+                    ? MatrixGradients.times(steps, turned, triangle)
+                    : MatrixGradients.times(steps, triangle, turned);
+            return List.of(MatrixGradients.times(steps, MatrixGradients.inverse(steps, product), in.get(1)));
         }, l.in("Y"), right);
     }
 }

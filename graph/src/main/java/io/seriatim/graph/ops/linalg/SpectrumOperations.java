@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.DType;
@@ -14,6 +15,7 @@ import io.seriatim.tensor.linalg.SingularValueDecomposition;
 import io.seriatim.tensor.linalg.SymmetricEigendecomposition;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Eigenvalues of symmetric matrices, singular values, and ranks. Signs of vectors are free: they may differ from those
@@ -50,9 +52,18 @@ public final class SpectrumOperations {
         List<Operand> both = MatrixSteps.runAll(l, List.of(new Size(1, x.dim(-1)), Size.of(x)), in -> {
             SymmetricEigendecomposition eigen = SymmetricEigendecomposition.of(in.getFirst(), upper);
             return List.of(row(eigen.values()), eigen.vectors());
-        }, x);
+        }, function -> new Step.Differentiable(function, SpectrumOperations::ofSymmetric), x);
         l.out("Eigenvalues", both.get(0).squeeze(x.rank() - 2));
         l.out("Eigenvectors", both.get(1));
+    }
+
+    private static List<@Nullable Operand> ofSymmetric(Lowering l, List<Operand> in, List<Operand> out,
+            List<@Nullable Operand> gradients) {
+        Operand ofValues = gradients.get(0);
+        Operand ofVectors = gradients.get(1);
+        return List.of(MatrixGradients.ofSymmetric(l, out.get(1),
+                ofVectors == null ? l.fill(0, out.get(1).spec()) : ofVectors, out.get(0),
+                ofValues == null ? l.fill(0, out.get(0).spec()) : ofValues));
     }
 
     private static Matrix row(double... values) {
@@ -77,8 +88,10 @@ public final class SpectrumOperations {
                         inference -> inference.same("Eigenvectors", "X@GRAD"), l -> {
                             Operand vectors = l.in("Eigenvectors");
                             l.out("X@GRAD",
-                                    MatrixSteps.run(l, Size.of(vectors),
+                                    MatrixSteps.runAs(l, Size.of(vectors),
                                             in -> ofSymmetric(in.get(0), in.get(1), in.get(2), in.get(3)),
+                                            (steps, in) -> List.of(MatrixGradients.ofSymmetric(steps, in.get(0),
+                                                    in.get(1), in.get(2), in.get(3))),
                                             vectors, l.in("Eigenvectors@GRAD"), rows(l, "Eigenvalues"),
                                             rows(l, "Eigenvalues@GRAD")));
                         })
@@ -113,8 +126,10 @@ public final class SpectrumOperations {
                         inference -> inference.same("Eigenvectors", "X@GRAD"),
                         l -> {
                             Operand vectors = l.in("Eigenvectors");
-                            l.out("X@GRAD", MatrixSteps.run(l, Size.of(vectors),
+                            l.out("X@GRAD", MatrixSteps.runAs(l, Size.of(vectors),
                                     in -> in.get(0).scaledColumns(elements(in.get(1))).times(in.get(0).transposed()),
+                                    (steps, in) -> List.of(
+                                            MatrixGradients.ofValues(steps, in.get(0), in.get(1))),
                                     vectors,
                                     rows(l, "Eigenvalues@GRAD")));
                         })
@@ -150,7 +165,8 @@ public final class SpectrumOperations {
             l.out("VH", parts.get(2));
         }).grad("svd_grad(S, S@GRAD, U, U@GRAD, VH, VH@GRAD, X) -> X@GRAD",
                 l -> l.out("X@GRAD",
-                        MatrixSteps.run(l, Size.of(l.in("X")), SpectrumOperations::ofSingular, rows(l, "S"),
+                        MatrixSteps.runAs(l, Size.of(l.in("X")), SpectrumOperations::ofSingular,
+                                (steps, in) -> List.of(MatrixGradients.ofSingular(steps, in)), rows(l, "S"),
                                 rows(l, "S@GRAD"), l.in("U"), l.in("U@GRAD"), l.in("VH"), l.in("VH@GRAD"))))
                 .register(registry);
     }
