@@ -33,6 +33,7 @@ import io.seriatim.graph.ops.elementwise.PairOperations;
 import io.seriatim.graph.ops.elementwise.PowerOperations;
 import io.seriatim.graph.ops.elementwise.ScaleOperations;
 import io.seriatim.graph.ops.elementwise.SumOperations;
+import io.seriatim.graph.ops.fused.FusedOperations;
 import io.seriatim.graph.ops.image.ChannelOperations;
 import io.seriatim.graph.ops.image.GridOperations;
 import io.seriatim.graph.ops.image.InterpolationOperations;
@@ -95,6 +96,7 @@ import io.seriatim.graph.ops.recommendation.DataNormOperations;
 import io.seriatim.graph.ops.recommendation.RankingOperations;
 import io.seriatim.graph.ops.recommendation.SampledLossOperations;
 import io.seriatim.graph.ops.recommendation.TreeLossOperations;
+import io.seriatim.graph.ops.recurrent.GruUnitOperations;
 import io.seriatim.graph.ops.recurrent.RecurrentOperations;
 import io.seriatim.graph.ops.reduction.CountOperations;
 import io.seriatim.graph.ops.reduction.NormOperations;
@@ -175,8 +177,10 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             FormerShapeOperations::register, //
             FourierOperations::register, //
             FrameOperations::register, //
+            FusedOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //
+            GruUnitOperations::register, //
             ImagePadOperations::register, //
             InPlaceRandomOperations::register, //
             ImageSequenceOperations::register, //

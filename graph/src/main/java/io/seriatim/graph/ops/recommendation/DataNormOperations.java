@@ -36,6 +36,7 @@ public final class DataNormOperations {
                 .in("scale_w?", "bias?", "X", "BatchSize", "BatchSum", "BatchSquareSum").out("Y", "Means~", "Scales~")
                 .attr("epsilon", 1e-5f).attr("slot_dim", -1).attr("summary_decay_rate", 0.9999999f)
                 .attr("enable_scale_and_shift", false).attr("data_layout", "NCHW").attr("sync_stats", false)
+                .sharesLod("X", "Y")
                 .infer(DataNormOperations::infer).lower(DataNormOperations::lower).grad(signature);
         // Paddle names the statistics as outputs of the gradient too, but does not write them on a processor.
         norm.gradOperation(signature, DataNormOperations::inferGradient)
