@@ -1,21 +1,29 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.ops.common.SequenceOffsets;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary.Function;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Losses of sequences whose labels are not aligned with their steps, and decoding of such sequences. */
 public final class CtcOperations {
     private static final String CTC = "warpctc";
     private static final String TRANSDUCER = "warprnnt";
+    private static final String ALIGN = "ctc_align";
 
     private CtcOperations() {
     }
@@ -42,6 +50,7 @@ public final class CtcOperations {
 
     private static void ctc(Operations registry) {
         Operation.define(CTC).in("Logits", "Label", "LogitsLength?", "LabelLength?").out("Loss", "WarpCTCGrad~")
+                .readsLod("Logits", "Label").sharesNoLod()
                 .attr("blank", 0).attr("norm_by_times", false).infer(CtcOperations::inferCtc)
                 .lower(CtcOperations::ctc)
                 .grad(CTC + "_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD) -> Logits@GRAD",
@@ -53,17 +62,26 @@ public final class CtcOperations {
         Checks.floating(inference, "Logits");
         Checks.whole(inference, "Label");
         long[] logits = inference.dims("Logits");
-        inference.require(inference.has("LogitsLength") && inference.has("LabelLength"),
-                "needs LogitsLength and LabelLength");
-        inference.require(logits.length == 3 && logits[0] != 0 && logits[1] != 0 && logits[2] != 0,
-                "Logits must have the shape [steps, batch, classes], without a 0, but has %s", Arrays.toString(logits));
-        requireBlank(inference, logits[2]);
-        Checks.whole(inference, "LogitsLength");
-        Checks.whole(inference, "LabelLength");
-        Checks.elements(inference, "LogitsLength", logits[1]);
-        Checks.elements(inference, "LabelLength", logits[1]);
-        requireBatch(inference, "Label", logits[1], 2);
-        inference.set("Loss", inference.dtype("Logits"), inference.isForRun() ? logits[1] : -1, 1);
+        boolean padded = inference.has("LogitsLength") && inference.has("LabelLength");
+        inference.require(logits.length == (padded ? 3 : 2) && Arrays.stream(logits).noneMatch(dim -> dim == 0),
+                "Logits must have the shape %s, without a 0, but has %s",
+                padded ? "[steps, batch, classes]" : "[rows, classes], without LogitsLength and LabelLength,",
+                Arrays.toString(logits));
+        requireBlank(inference, logits[logits.length - 1]);
+        long batch;
+        if (padded) {
+            batch = logits[1];
+            Checks.whole(inference, "LogitsLength", "LabelLength");
+            Checks.elements(inference, "LogitsLength", batch);
+            Checks.elements(inference, "LabelLength", batch);
+            requireBatch(inference, "Label", batch, 2);
+        } else {
+            batch = inference.sequences("Logits");
+            long labels = inference.sequences("Label");
+            inference.require(batch < 0 || labels < 0 || batch == labels,
+                    "Logits and Label must have as many sequences, but have %d and %d", batch, labels);
+        }
+        inference.set("Loss", inference.dtype("Logits"), inference.isForRun() ? batch : -1, 1);
         if (inference.isForRun()) {
             inference.set("WarpCTCGrad", inference.dtype("Logits"), logits);
         } else {
@@ -75,30 +93,44 @@ public final class CtcOperations {
         int blank = l.attrs().getInt("blank");
         Operand saved = l.wants("WarpCTCGrad") ? l.output("WarpCTCGrad") : l.temporary(l.in("Logits").spec());
         Operand loss = l.output("Loss");
+        boolean padded = l.has("LogitsLength") && l.has("LabelLength");
         l.call(CTC, (in, out) -> {
             Tensor logits = Checks.tensor(in, 0);
-            int steps = Checks.dim(logits, 0);
-            int batch = Checks.dim(logits, 1);
-            int classes = Checks.dim(logits, 2);
-            int[] lengths = Sequences.lengths(CTC, "LogitsLength", Checks.tensor(in, 2), steps);
-            int[][] labels = labels(CTC, "Label", Checks.tensor(in, 1), "LabelLength", Checks.tensor(in, 3), classes);
+            int classes = Checks.dim(logits, -1);
+            Sequences sequences = padded
+                    ? new Sequences(first(Checks.dim(logits, 1)),
+                            Sequences.lengths(CTC, "LogitsLength", Checks.tensor(in, 2), Checks.dim(logits, 0)))
+                    : Sequences.divided(CTC, "Logits", in.get(4), logits.shape().dim(0));
+            int stride = padded ? Checks.dim(logits, 1) * classes : classes;
+            int[][] labels = labels(CTC, "Label", Checks.tensor(in, 1), "LabelLength", padded ? in.get(3) : null,
+                    in.get(5), classes);
             double[] values = logits.toDoubleArray();
             double[] gradient = new double[values.length];
-            double[] losses = new double[batch];
-            for (int i = 0; i < batch; i++) {
-                losses[i] = CtcAlignments.loss(values, i * classes, batch * classes, lengths[i], classes, labels[i],
-                        blank, gradient);
+            double[] losses = new double[sequences.count()];
+            for (int i = 0; i < losses.length; i++) {
+                losses[i] = CtcAlignments.loss(values, sequences.begins()[i] * classes, stride, sequences.lengths()[i],
+                        classes, labels[i], blank, gradient);
             }
             Elements.write(losses, Checks.tensor(out, 0));
             Elements.write(gradient, Checks.tensor(out, 1));
-        }, List.of(l.in("Logits"), l.in("Label"), l.in("LogitsLength"), l.in("LabelLength")), List.of(loss, saved));
+        }, Arrays.asList(l.in("Logits"), l.in("Label"), l.optional("LogitsLength"), l.optional("LabelLength"),
+                l.lod("Logits"), l.lod("Label")), List.of(loss, saved));
     }
 
-    /** The labels of each sequence, without the padding. */
-    private static int[][] labels(String type, String slot, Tensor padded, String lengthSlot, Tensor given,
-            int classes) {
+    /** Steps of several sequences are interleaved: the rows that each begins with. */
+    private static int[] first(int count) {
+        int[] first = new int[count];
+        Arrays.setAll(first, i -> i);
+        return first;
+    }
+
+    /** The labels of each sequence, without the padding; by offsets if no lengths are given. */
+    private static int[][] labels(String type, String slot, Tensor padded, String lengthSlot, @Nullable Tensor given,
+            @Nullable Tensor lod, int classes) {
         int width = Math.toIntExact(padded.shape().size() / Math.max(1, padded.shape().dim(0)));
-        Sequences sequences = Sequences.padded(type, lengthSlot, given, width);
+        Sequences sequences = given == null
+                ? Sequences.divided(type, slot, lod, padded.shape().dim(0))
+                : Sequences.padded(type, lengthSlot, given, width);
         long[] all = padded.toLongArray();
         int[][] labels = new int[sequences.count()][];
         for (int i = 0; i < labels.length; i++) {
@@ -114,11 +146,31 @@ public final class CtcOperations {
     /** The forward direction has computed the gradient of the loss; here it is scaled. */
     private static void ctcGradient(Lowering l) {
         Operand saved = l.in("WarpCTCGrad");
-        long batch = saved.dim(1);
-        Operand factor = l.reshape(l.in("Loss@GRAD"), 1, batch, 1);
-        if (l.attrs().getBool("norm_by_times")) {
-            Operand steps = l.cast(l.reshape(l.in("LogitsLength"), 1, batch, 1), saved.dtype());
-            factor = l.binary(Function.DIVIDE, factor, steps);
+        Operand gradient = l.in("Loss@GRAD");
+        boolean byTimes = l.attrs().getBool("norm_by_times");
+        Operand factor;
+        if (l.has("LogitsLength")) {
+            long batch = saved.dim(1);
+            factor = l.reshape(gradient, 1, batch, 1);
+            if (byTimes) {
+                Operand steps = l.cast(l.reshape(l.in("LogitsLength"), 1, batch, 1), saved.dtype());
+                factor = l.binary(Function.DIVIDE, factor, steps);
+            }
+        } else {
+            factor = l.temporary(TensorSpec.of(saved.dtype(), saved.dim(0), 1));
+            l.call(CTC + " rows", (in, out) -> {
+                Tensor rows = Checks.tensor(out, 0);
+                Sequences sequences = Sequences.divided(CTC, "Logits", in.get(1), rows.shape().dim(0));
+                double[] gradients = Checks.tensor(in, 0).toDoubleArray();
+                double[] factors = new double[Checks.dim(rows, 0)];
+                for (int i = 0; i < sequences.count(); i++) {
+                    int begin = sequences.begins()[i];
+                    int length = sequences.lengths()[i];
+                    // As in Paddle, the reciprocal of the length is of single precision.
+                    Arrays.fill(factors, begin, begin + length, byTimes ? gradients[i] * (1f / length) : gradients[i]);
+                }
+                Elements.write(factors, rows);
+            }, List.of(gradient, l.lod("Logits")), List.of(factor));
         }
         l.out("Logits@GRAD", l.binary(Function.MULTIPLY, saved, factor));
     }
@@ -166,7 +218,8 @@ public final class CtcOperations {
             int classes = Checks.dim(logs, 3);
             int[] lengths = Checks.within(TRANSDUCER, "input_lengths", Checks.tensor(in, 2), 1, steps);
             int[][] labels =
-                    labels(TRANSDUCER, "label", Checks.tensor(in, 1), "label_lengths", Checks.tensor(in, 3), classes);
+                    labels(TRANSDUCER, "label", Checks.tensor(in, 1), "label_lengths", Checks.tensor(in, 3), null,
+                            classes);
             double[] values = logs.toDoubleArray();
             double[] gradient = new double[values.length];
             double[] losses = new double[batch];
@@ -183,41 +236,91 @@ public final class CtcOperations {
 
     /** Leaves out blanks, and of equal neighbours all but the first. */
     private static void align(Operations registry) {
-        Operation.define("ctc_align").in("Input", "InputLength?").out("Output", "OutputLength?").attr("blank", 0)
-                .attr("merge_repeated", true).attr("padding_value", 0).infer(inference -> {
-                    Checks.whole(inference, "Input");
-                    inference.require(inference.has("InputLength"), "needs InputLength");
-                    Checks.whole(inference, "InputLength");
-                    long[] input = inference.dims("Input");
-                    inference.require(input.length == 2, "Input must have the shape [batch, steps], but has %s",
-                            Arrays.toString(input));
-                    Checks.elements(inference, "InputLength", input[0]);
-                    inference.same("Input", "Output");
-                    inference.set("OutputLength", inference.dtype("Input"), input[0], 1);
-                }).lower(l -> {
-                    long blank = l.attrs().getLong("blank");
-                    long padding = l.attrs().getLong("padding_value");
-                    boolean merges = l.attrs().getBool("merge_repeated");
-                    Operand lengths = l.wants("OutputLength") ? l.output("OutputLength") : null;
-                    l.call("ctc_align", (in, out) -> {
-                        Tensor input = Checks.tensor(in, 0);
-                        int steps = Checks.dim(input, 1);
-                        Sequences sequences = Sequences.padded("ctc_align", "InputLength", Checks.tensor(in, 1), steps);
-                        long[] tokens = input.toLongArray();
-                        long[] aligned = new long[tokens.length];
-                        Arrays.fill(aligned, padding);
-                        long[] counts = new long[sequences.count()];
-                        for (int i = 0; i < counts.length; i++) {
-                            int begin = sequences.begins()[i];
-                            counts[i] = align(tokens, begin, sequences.lengths()[i], blank, merges, aligned, begin);
-                        }
-                        Elements.write(aligned, Checks.tensor(out, 0));
-                        Tensor given = out.get(1);
-                        if (given != null) {
-                            Elements.write(counts, given);
-                        }
-                    }, List.of(l.in("Input"), l.in("InputLength")), Arrays.asList(l.output("Output"), lengths));
-                }).register(registry);
+        Operation.define(ALIGN).in("Input", "InputLength?").out("Output", "OutputLength?").attr("blank", 0)
+                .attr("merge_repeated", true).attr("padding_value", 0).readsLod("Input").makesLod("Output")
+                .values("Input", LodSlot.of("Input")).infer(CtcOperations::inferAlign).lower(CtcOperations::align)
+                .register(registry);
+    }
+
+    private static void inferAlign(Inference inference) {
+        Checks.whole(inference, "Input");
+        long[] input = inference.dims("Input");
+        inference.require(input.length == 2, "Input must have the shape [batch, steps], or [rows, 1], but has %s",
+                Arrays.toString(input));
+        if (inference.has("InputLength")) {
+            Checks.whole(inference, "InputLength");
+            Checks.elements(inference, "InputLength", input[0]);
+            inference.same("Input", "Output");
+            inference.set("OutputLength", inference.dtype("Input"), input[0], 1);
+            inference.setLod("Output", Lod.NONE);
+            return;
+        }
+        inference.require(input[1] < 0 || input[1] == 1, "Input must have the shape [rows, 1], without InputLength, "
+                + "but has %s", Arrays.toString(input));
+        long[] tokens = inference.values("Input");
+        inference.sequences("Input");
+        Lod lod = inference.lod("Input");
+        if (inference.isForRun() && tokens != null && lod != null) {
+            long[] offsets = aligned(inference.attrs(), tokens, lod, new long[tokens.length]);
+            inference.set("Output", inference.dtype("Input"), Math.max(1, offsets[offsets.length - 1]), 1);
+            inference.setLod("Output", Lod.of(offsets));
+        } else {
+            inference.same("Input", "Output");
+            inference.setLod("Output", -1);
+        }
+        inference.asDeclared("OutputLength");
+    }
+
+    private static void align(Lowering l) {
+        if (l.has("InputLength")) {
+            alignPadded(l);
+            return;
+        }
+        long[] tokens = Objects.requireNonNull(l.values("Input"));
+        long[] aligned = new long[tokens.length];
+        long[] offsets = aligned(l.attrs(), tokens, l.lodValue("Input"), aligned);
+        int count = (int) offsets[offsets.length - 1];
+        // As in Paddle, −1 stands for no tokens at all.
+        long[] result = count == 0 ? new long[]{-1} : Arrays.copyOf(aligned, count);
+        l.out("Output", l.constant(Tensor.of(l.in("Input").dtype(), result, result.length, 1)));
+        l.outLod("Output", Lod.of(offsets));
+    }
+
+    /** Writes the tokens that remain of all sequences, and returns their offsets. */
+    private static long[] aligned(Attrs attrs, long[] tokens, Lod lod, long[] to) {
+        long[] given = SequenceOffsets.of(ALIGN, "Input", lod, tokens.length).last();
+        long[] offsets = new long[given.length];
+        for (int i = 0; i + 1 < given.length; i++) {
+            int begin = (int) given[i];
+            offsets[i + 1] = offsets[i] + align(tokens, begin, (int) given[i + 1] - begin, attrs.getLong("blank"),
+                    attrs.getBool("merge_repeated"), to, (int) offsets[i]);
+        }
+        return offsets;
+    }
+
+    private static void alignPadded(Lowering l) {
+        long blank = l.attrs().getLong("blank");
+        long padding = l.attrs().getLong("padding_value");
+        boolean merges = l.attrs().getBool("merge_repeated");
+        Operand lengths = l.wants("OutputLength") ? l.output("OutputLength") : null;
+        l.call(ALIGN, (in, out) -> {
+            Tensor input = Checks.tensor(in, 0);
+            Sequences sequences = Sequences.padded(ALIGN, "InputLength", Checks.tensor(in, 1), Checks.dim(input, 1));
+            long[] tokens = input.toLongArray();
+            long[] aligned = new long[tokens.length];
+            Arrays.fill(aligned, padding);
+            long[] counts = new long[sequences.count()];
+            for (int i = 0; i < counts.length; i++) {
+                int begin = sequences.begins()[i];
+                counts[i] = align(tokens, begin, sequences.lengths()[i], blank, merges, aligned, begin);
+            }
+            Elements.write(aligned, Checks.tensor(out, 0));
+            Tensor given = out.get(1);
+            if (given != null) {
+                Elements.write(counts, given);
+            }
+        }, List.of(l.in("Input"), l.in("InputLength")), Arrays.asList(l.output("Output"), lengths));
+        l.outLod("Output", Lod.NONE);
     }
 
     /** Returns how many tokens remain. */

@@ -27,37 +27,33 @@ public final class SequenceScoreOperations {
         chunks(registry);
     }
 
-    private static void requireLengths(Inference inference, String slot, long batch) {
-        inference.require(inference.has(slot), "needs %s", slot);
-        Checks.whole(inference, slot);
-        long size = Inference.size(inference.dims(slot));
-        inference.require(size < 0 || batch < 0 || size == batch, "%s must have %d elements, but has %d", slot, batch,
-                size);
-    }
-
-    /** The first dimension of a tensor of padded sequences. */
-    private static long batch(Inference inference, String slot) {
+    /** How many sequences there are, which are padded if lengths are given. */
+    private static long batch(Inference inference, String slot, String lengths) {
         Checks.whole(inference, slot);
         long[] dims = inference.dims(slot);
-        inference.require(dims.length == 2 || (dims.length == 3 && (dims[2] < 0 || dims[2] == 1)),
-                "%s must have the shape [batch, steps] or [batch, steps, 1], but has %s", slot, Arrays.toString(dims));
-        return dims[0];
-    }
-
-    private static Sequences sequences(String type, Tensor padded, String slot, Tensor lengths) {
-        return Sequences.padded(type, slot, lengths, Checks.dim(padded, 1));
+        boolean padded = inference.has(lengths);
+        inference.require(padded
+                ? dims.length == 2 || (dims.length == 3 && (dims[2] < 0 || dims[2] == 1))
+                : dims.length == 1 || (dims.length == 2 && (dims[1] < 0 || dims[1] == 1)),
+                "%s must have the shape %s, but has %s", slot,
+                padded ? "[batch, steps] or [batch, steps, 1]" : "[rows, 1], without " + lengths + ",",
+                Arrays.toString(dims));
+        if (padded) {
+            Checks.whole(inference, lengths);
+            Checks.elements(inference, lengths, dims[0]);
+        }
+        return padded ? dims[0] : inference.sequences(slot);
     }
 
     /** How many labels must be inserted, deleted or replaced (Levenshtein, 1966). */
     private static void distance(Operations registry) {
         Operation.define(DISTANCE).in("Hyps", "Refs", "HypsLength?", "RefsLength?").out("SequenceNum", "Out")
+                .readsLod("Hyps", "Refs").sharesNoLod()
                 .attr("normalized", false).infer(inference -> {
-                    long batch = batch(inference, "Hyps");
-                    long others = batch(inference, "Refs");
+                    long batch = batch(inference, "Hyps", "HypsLength");
+                    long others = batch(inference, "Refs", "RefsLength");
                     inference.require(batch < 0 || others < 0 || batch == others,
                             "Hyps and Refs must have as many sequences, but have %d and %d", batch, others);
-                    requireLengths(inference, "HypsLength", batch);
-                    requireLengths(inference, "RefsLength", batch);
                     if (inference.isForRun()) {
                         inference.set("SequenceNum", DType.INT64, 1);
                         inference.set("Out", DType.FLOAT32, batch, 1);
@@ -70,14 +66,17 @@ public final class SequenceScoreOperations {
                     boolean normalised = l.attrs().getBool("normalized");
                     l.call(DISTANCE, (in, out) -> {
                         Sequences hypotheses =
-                                sequences(DISTANCE, Checks.tensor(in, 0), "HypsLength", Checks.tensor(in, 2));
+                                Sequences.of(DISTANCE, "Hyps", Checks.tensor(in, 0), "HypsLength", in.get(2),
+                                        in.get(4));
                         Sequences references =
-                                sequences(DISTANCE, Checks.tensor(in, 1), "RefsLength", Checks.tensor(in, 3));
+                                Sequences.of(DISTANCE, "Refs", Checks.tensor(in, 1), "RefsLength", in.get(3),
+                                        in.get(5));
                         Elements.write(new long[]{hypotheses.count()}, Checks.tensor(out, 0));
                         Elements.write(distances(Checks.tensor(in, 0).toLongArray(), hypotheses,
                                 Checks.tensor(in, 1).toLongArray(),
                                 references, normalised), Checks.tensor(out, 1));
-                    }, List.of(l.in("Hyps"), l.in("Refs"), l.in("HypsLength"), l.in("RefsLength")),
+                    }, Arrays.asList(l.in("Hyps"), l.in("Refs"), l.optional("HypsLength"), l.optional("RefsLength"),
+                            l.lod("Hyps"), l.lod("Refs")),
                             List.of(l.output("SequenceNum"), l.output("Out")));
                 }).register(registry);
     }
@@ -119,13 +118,14 @@ public final class SequenceScoreOperations {
     private static void chunks(Operations registry) {
         Operation.define(CHUNKS).in("Inference", "Label", "SeqLength?")
                 .out("Precision", "Recall", "F1-Score", "NumInferChunks", "NumLabelChunks", "NumCorrectChunks")
-                .attr("num_chunk_types", 1).attr("chunk_scheme", "IOB").attr("excluded_chunk_types", new int[0])
+                .readsLod("Inference", "Label").sharesNoLod().attr("num_chunk_types", 1).attr("chunk_scheme", "IOB")
+                .attr("excluded_chunk_types", new int[0])
                 .infer(inference -> {
-                    long batch = batch(inference, "Inference");
-                    long others = batch(inference, "Label");
+                    long batch = batch(inference, "Inference", "SeqLength");
+                    long others = batch(inference, "Label", "SeqLength");
                     inference.require(batch < 0 || others < 0 || batch == others,
                             "Inference and Label must have as many sequences, but have %d and %d", batch, others);
-                    requireLengths(inference, "SeqLength", batch);
+                    Checks.elements(inference, "Label", Inference.size(inference.dims("Inference")));
                     long types = inference.attrs().getLong("num_chunk_types");
                     inference.require(types >= 1 && types < 1 << 29,
                             "num_chunk_types must be from 1 to 2^29, but is %d",
@@ -147,11 +147,11 @@ public final class SequenceScoreOperations {
                             .collect(Collectors.toSet());
                     l.call(CHUNKS, (in, out) -> {
                         Sequences sequences =
-                                sequences(CHUNKS, Checks.tensor(in, 0), "SeqLength", Checks.tensor(in, 2));
+                                Sequences.of(CHUNKS, "Label", Checks.tensor(in, 1), "SeqLength", in.get(2), in.get(3));
                         count(chunks, excluded, Checks.tensor(in, 0).toLongArray(), Checks.tensor(in, 1).toLongArray(),
                                 sequences,
                                 out);
-                    }, List.of(l.in("Inference"), l.in("Label"), l.in("SeqLength")),
+                    }, Arrays.asList(l.in("Inference"), l.in("Label"), l.optional("SeqLength"), l.lod("Label")),
                             List.of(l.output("Precision"), l.output("Recall"), l.output("F1-Score"),
                                     l.output("NumInferChunks"), l.output("NumLabelChunks"),
                                     l.output("NumCorrectChunks")));

@@ -31,13 +31,18 @@ public final class TaggingOperations {
 
     private static void loss(Operations registry) {
         Operation.define(LOSS).in("Emission", "Transition", "Label", "Length?")
-                .out("Alpha~", "EmissionExps~", "TransitionExps~", "LogLikelihood").infer(inference -> {
+                .out("Alpha~", "EmissionExps~", "TransitionExps~", "LogLikelihood").readsLod("Label").sharesNoLod()
+                .infer(inference -> {
                     long[] emission = inferChain(inference);
                     requireLabels(inference, emission);
                     inference.same("Emission", "Alpha");
                     inference.same("Emission", "EmissionExps");
                     inference.same("Transition", "TransitionExps");
-                    inference.set("LogLikelihood", inference.dtype("Emission"), emission[0], 1);
+                    inference.set("LogLikelihood", inference.dtype("Emission"),
+                            inference.has("Length") || !inference.isForRun()
+                                    ? emission[0]
+                                    : inference.sequences("Label"),
+                            1);
                 }).lower(TaggingOperations::loss)
                 .grad(LOSS + "_grad(Emission, Transition, Label, Alpha, EmissionExps, TransitionExps, Length, "
                         + "LogLikelihood@GRAD) -> Emission@GRAD, Transition@GRAD", TaggingOperations::lossGradient)
@@ -49,30 +54,35 @@ public final class TaggingOperations {
         Checks.floating(inference, "Emission", "Transition");
         long[] emission = inference.dims("Emission");
         long[] transition = inference.dims("Transition");
-        inference.require(inference.has("Length"), "needs Length");
-        inference.require(emission.length == 3 && emission[2] != 0,
-                "Emission must have the shape [batch, steps, tags], but has %s", Arrays.toString(emission));
+        boolean padded = inference.has("Length");
+        int rank = padded ? 3 : 2;
+        inference.require(emission.length == rank && emission[rank - 1] != 0,
+                "Emission must have the shape %s, but has %s",
+                padded ? "[batch, steps, tags]" : "[rows, tags], without Length,", Arrays.toString(emission));
+        long tags = emission[rank - 1];
         inference.require(
                 transition.length == 2
                         && (transition[0] < 0 || transition[1] < 0 || transition[0] == transition[1] + 2)
-                        && (transition[1] < 0 || emission[2] < 0 || transition[1] == emission[2]),
+                        && (transition[1] < 0 || tags < 0 || transition[1] == tags),
                 "Transition must have the shape [tags + 2, tags], with the tags of Emission, but the shapes are %s and %s",
                 Arrays.toString(transition), Arrays.toString(emission));
-        Checks.whole(inference, "Length");
-        long lengths = Inference.size(inference.dims("Length"));
-        inference.require(lengths < 0 || emission[0] < 0 || lengths == emission[0],
-                "Length must have %d elements, but has %d", emission[0], lengths);
+        if (padded) {
+            Checks.whole(inference, "Length");
+            Checks.elements(inference, "Length", emission[0]);
+        }
         return emission;
     }
 
     private static void requireLabels(Inference inference, long[] emission) {
         Checks.whole(inference, "Label");
         long[] label = inference.dims("Label");
-        boolean fits = label.length == 2 || (label.length == 3 && (label[2] < 0 || label[2] == 1));
-        for (int i = 0; fits && i < 2; i++) {
+        int rank = emission.length - 1;
+        boolean fits = label.length == rank
+                || (label.length == rank + 1 && (label[rank] < 0 || label[rank] == 1));
+        for (int i = 0; fits && i < rank; i++) {
             fits = label[i] < 0 || emission[i] < 0 || label[i] == emission[i];
         }
-        inference.require(fits, "Label must have the shape [batch, steps] of Emission %s, but has %s",
+        inference.require(fits, "Label must have a tag for each row of Emission %s, but has the shape %s",
                 Arrays.toString(emission), Arrays.toString(label));
     }
 
@@ -88,8 +98,8 @@ public final class TaggingOperations {
         l.out("TransitionExps", factors);
         l.call(LOSS, (in, out) -> {
             Tensor emissions = Checks.tensor(in, 0);
-            int tags = Checks.dim(emissions, 2);
-            Sequences sequences = sequences(LOSS, emissions, Checks.tensor(in, 3));
+            int tags = Checks.dim(emissions, -1);
+            Sequences sequences = sequences(LOSS, "Label", emissions, in.get(3), in.get(5));
             int[] labels = labels(Checks.tensor(in, 2), sequences, tags);
             double[] values = emissions.toDoubleArray();
             double[] exponentials = exponentials(values, tags);
@@ -106,12 +116,13 @@ public final class TaggingOperations {
             Elements.write(losses, Checks.tensor(out, 0));
             Elements.write(alpha, Checks.tensor(out, 1));
             Elements.write(exponentials, Checks.tensor(out, 2));
-        }, List.of(emission, transition, l.in("Label"), l.in("Length"), factors),
+        }, Arrays.asList(emission, transition, l.in("Label"), l.optional("Length"), factors, l.lod("Label")),
                 List.of(l.output("LogLikelihood"), saved(l, "Alpha", emission), saved(l, "EmissionExps", emission)));
     }
 
-    private static Sequences sequences(String type, Tensor emissions, Tensor lengths) {
-        return Sequences.padded(type, "Length", lengths, Checks.dim(emissions, 1));
+    private static Sequences sequences(String type, String slot, Tensor rows, @Nullable Tensor lengths,
+            @Nullable Tensor lod) {
+        return Sequences.of(type, slot, rows, "Length", lengths, lod);
     }
 
     /** Those of the sequences; padding is not read. */
@@ -147,8 +158,8 @@ public final class TaggingOperations {
         Operand transition = l.in("Transition");
         l.call(LOSS + "_grad", (in, out) -> {
             Tensor alpha = Checks.tensor(in, 0);
-            int tags = Checks.dim(alpha, 2);
-            Sequences sequences = sequences(LOSS, alpha, Checks.tensor(in, 4));
+            int tags = Checks.dim(alpha, -1);
+            Sequences sequences = sequences(LOSS, "Label", alpha, in.get(4), in.get(6));
             int[] labels = labels(Checks.tensor(in, 3), sequences, tags);
             double[] alphas = alpha.toDoubleArray();
             double[] exponentials = Checks.tensor(in, 1).toDoubleArray();
@@ -166,24 +177,28 @@ public final class TaggingOperations {
             }
             Elements.write(ofEmissions, Checks.tensor(out, 0));
             Elements.write(ofWeights, Checks.tensor(out, 1));
-        }, List.of(l.in("Alpha"), l.in("EmissionExps"), l.in("TransitionExps"), l.in("Label"), l.in("Length"),
-                l.in("LogLikelihood@GRAD")),
+        }, Arrays.asList(l.in("Alpha"), l.in("EmissionExps"), l.in("TransitionExps"), l.in("Label"),
+                l.optional("Length"), l.in("LogLikelihood@GRAD"), l.lod("Label")),
                 List.of(saved(l, "Emission@GRAD", emission), saved(l, "Transition@GRAD", transition)));
     }
 
     /** The best tags; with labels, for each tag whether it is the label. */
     private static void decoding(Operations registry) {
         Operation.define(DECODING).in("Emission", "Transition", "Label?", "Length?").out("ViterbiPath")
+                .readsLod("Emission").sharesLod("Emission", "ViterbiPath")
                 .infer(inference -> {
                     long[] emission = inferChain(inference);
                     if (inference.has("Label")) {
                         requireLabels(inference, emission);
                     }
-                    inference.set("ViterbiPath", DType.INT64, emission[0], emission[1]);
+                    inference.set("ViterbiPath", DType.INT64, emission[0], inference.has("Length") ? emission[1] : 1);
+                    if (inference.isForRun() && !inference.has("Length")) {
+                        inference.sequences("Emission");
+                    }
                 }).lower(l -> l.call(DECODING, (in, out) -> {
                     Tensor emissions = Checks.tensor(in, 0);
-                    int tags = Checks.dim(emissions, 2);
-                    Sequences sequences = sequences(DECODING, emissions, Checks.tensor(in, 3));
+                    int tags = Checks.dim(emissions, -1);
+                    Sequences sequences = sequences(DECODING, "Emission", emissions, in.get(3), in.get(4));
                     double[] weights = Checks.tensor(in, 1).toDoubleArray();
                     BestPath best = new BestPath(tags, emissions.dtype() == DType.FLOAT32, weights, 2 * tags,
                             Arrays.copyOf(weights, tags), Arrays.copyOfRange(weights, tags, 2 * tags));
@@ -201,7 +216,8 @@ public final class TaggingOperations {
                         }
                     }
                     Elements.write(path, Checks.tensor(out, 0));
-                }, Arrays.asList(l.in("Emission"), l.in("Transition"), l.optional("Label"), l.in("Length")),
+                }, Arrays.asList(l.in("Emission"), l.in("Transition"), l.optional("Label"), l.optional("Length"),
+                        l.lod("Emission")),
                         List.of(l.output("ViterbiPath"))))
                 .register(registry);
     }
