@@ -16,11 +16,14 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -136,6 +139,42 @@ class LodTest {
             return Outputs.of("y", pool(g, first).plus(pool(g, second)));
         });
         check(network, X.withLod(new long[]{0, 2, 6}), Lod.NONE, 66, 123);
+    }
+
+    @Test
+    void offsetsOfTheScopeAreUsed() {
+        Network network = Network.define(g -> {
+            g.main().global().put(VarDesc.of("kept", VarType.dense(FLOAT32, 6, 1)).persistent());
+            return Outputs.of("y", pool(g, g.var("kept")));
+        });
+        String y = network.outputs().get("y").name();
+        try (Executor executor = Executor.on(Place.CPU)) {
+            Plan plan = executor.compile(network.main(), feeds(), fetches(y));
+            executor.scope().set("kept", X.withLod(new long[]{0, 2, 6}));
+            assertArrayEquals(new float[]{3, 60}, plan.run().get(y).toFloatArray());
+            executor.scope().set("kept", X.withLod(new long[]{0, 5, 6}));
+            assertArrayEquals(new float[]{31, 32}, plan.run().get(y).toFloatArray());
+        }
+    }
+
+    @Test
+    void gradientsOfLoopsUseTheOffsetsOfTheirSteps() {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", FLOAT32, -1, 1).wantGradient();
+            Value two = g.full(INT64, 2, 1);
+            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(two)),
+                    v -> {
+                        Value scaled = v.get(1).times(3);
+                        Value sums = pool(g, scaled);
+                        return List.of(v.getFirst().plus(1), reset(g, scaled, 0, 1, 6),
+                                v.get(2).plus(sums.times(sums)));
+                    }, g.full(INT64, 0, 1), x.times(1), pool(g, x).times(0));
+            return Outputs.of("y", Objects
+                    .requireNonNull(g.gradients(List.of(loop.get(2).sum()), List.of(x)).getFirst()));
+        });
+        // 3x is summed in the first step by [0, 2, 6], 9x in the second by [0, 1, 6].
+        check(network, X.withLod(new long[]{0, 2, 6}), Lod.of(new long[]{0, 2, 6}), 54 + 162, 54 + 62 * 162,
+                60 * 18 + 62 * 162, 60 * 18 + 62 * 162, 60 * 18 + 62 * 162, 60 * 18 + 62 * 162);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -80,6 +81,26 @@ class ParameterFilesTest {
                 assertArrayEquals(GoldenFiles.bytes(entries, name + "/params"), Files.readAllBytes(file), name);
             }
         }
+    }
+
+    /** Offsets that do not divide the rows, which no operation could read, are left out. */
+    @Test
+    void keepsOffsets() throws IOException {
+        Program program = program("a", "b");
+        Map<String, Tensor> values = values("a", "b", "z");
+        Lod lod = Lod.of(new long[]{0, 2}, new long[]{0, 1, 3});
+        values.computeIfPresent("a", (_, tensor) -> tensor.withLod(lod));
+        ParameterFiles.writeCombined(folder.resolve("all"), program, values::get);
+        Map<String, Tensor> read = ParameterFiles.readCombined(folder.resolve("all"), program);
+        assertEquals(lod, Objects.requireNonNull(read.get("a")).lod());
+        assertEquals(Lod.NONE, Objects.requireNonNull(read.get("b")).lod());
+        ParameterFiles.writeSeparate(folder.resolve("each"), program, values::get);
+        assertEquals(lod, Objects.requireNonNull(ParameterFiles.readSeparate(folder.resolve("each"), program).get("a"))
+                .lod());
+        TensorStreams.write(folder.resolve("each").resolve("a"),
+                List.of(new TensorStreams.LodTensor(Tensor.of(new float[3]), List.of(new long[]{0, 4}))));
+        assertEquals(Lod.NONE, Objects
+                .requireNonNull(ParameterFiles.readSeparate(folder.resolve("each"), program).get("a")).lod());
     }
 
     /** The file's shapes win, so that [3] is read where the program says [2]. */

@@ -11,6 +11,7 @@ import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,9 +81,7 @@ public final class LodOperations {
     private static void lower(Lowering l) {
         Operand x = l.in("X");
         l.out("Out", l.run(Copy.PLAIN, x));
-        if (!l.wantsLod("Out")) {
-            return;
-        }
+        boolean wanted = l.wantsLod("Out");
         boolean append = l.attrs().getBool("append");
         long[] target = l.attrs().getLongs("target_lod");
         l.call("lod_reset offsets", (in, out) -> {
@@ -98,8 +97,11 @@ public final class LodOperations {
                 lod = ofY;
             }
             SequenceOffsets.of("lod_reset", "Out", lod, x.dim(0));
-            Elements.write(lod.toTensor().toLongArray(), Objects.requireNonNull(out.getFirst()));
+            if (wanted) {
+                Elements.write(lod.toTensor().toLongArray(), Objects.requireNonNull(out.getFirst()));
+            }
         }, Arrays.<@Nullable Operand>asList(l.optional("Y"), l.lod("Y"), l.lod("X")),
-                List.of(l.output(LodSlot.of("Out"))));
+                // Offsets are checked even if no one reads them.
+                List.of(wanted ? l.output(LodSlot.of("Out")) : l.temporary(TensorSpec.of(DType.INT64, 1))));
     }
 }

@@ -38,12 +38,12 @@ public final class RankTableOperations {
                         inference.asDeclared("Out");
                         return;
                     }
+                    long sequences = inference.sequences("X");
                     Lod lod = inference.lod("X");
                     int depth = lod == null ? 1 : lod.depth();
                     inference.require(level >= 0 && level < depth,
                             "the attribute level must be one of the %d levels of X's LoD, but is %d", depth, level);
-                    long sequences = lod == null ? inference.sequences("X") : lod.level(level).length - 1;
-                    inference.set("Out", DType.INT64, sequences, 2);
+                    inference.set("Out", DType.INT64, lod == null ? sequences : lod.level(level).length - 1, 2);
                     inference.setLod("Out", lod == null ? Lod.NONE : coarser(lod, level));
                 }).lower(l -> {
                     int level = l.attrs().getInt("level");
