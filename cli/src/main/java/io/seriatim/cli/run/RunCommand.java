@@ -22,6 +22,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
@@ -80,7 +81,8 @@ public final class RunCommand implements Callable<Integer> {
             + "them by name, or a folder with a file for each. They are set after the startup program.")
     private @Nullable Path params;
 
-    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable.")
+    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable. If there is "
+            + "a FILE.lod.npy, it has the offsets that divide the rows into sequences.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
     @Option(names = "--fetch", paramLabel = "NAME",
@@ -338,7 +340,8 @@ public final class RunCommand implements Callable<Integer> {
             if (main.global().find(feed.getKey()) == null) {
                 throw usage("The program has no variable '" + feed.getKey() + "' to feed", null);
             }
-            values.put(feed.getKey(), input(feed.getValue(), () -> Npy.read(feed.getValue())));
+            values.put(feed.getKey(),
+                    divided(feed.getValue(), input(feed.getValue(), () -> Npy.read(feed.getValue()))));
         }
         for (Map.Entry<String, Tensor> value : values.entrySet()) {
             VarDesc desc = main.global().get(value.getKey());
@@ -348,6 +351,25 @@ public final class RunCommand implements Callable<Integer> {
             }
         }
         return values;
+    }
+
+    /** Returns a fed tensor with its offsets, if there is a file of them. */
+    private Tensor divided(Path file, Tensor value) throws IOException {
+        Path offsets = offsetsOf(file);
+        if (!Files.exists(offsets)) {
+            return value;
+        }
+        try (Tensor read = input(offsets, () -> Npy.read(offsets))) {
+            return value.withLod(Lod.of(read));
+        } catch (IllegalArgumentException e) {
+            throw usage("The offsets in " + offsets + " do not divide the rows of " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Path offsetsOf(Path file) {
+        String name = String.valueOf(file.getFileName());
+        String stem = name.endsWith(".npy") ? name.substring(0, name.length() - ".npy".length()) : name;
+        return file.resolveSibling(stem + ".lod.npy");
     }
 
     /** The declared type of a variable; without a declaration, the type of its feed. */
@@ -423,6 +445,11 @@ public final class RunCommand implements Callable<Integer> {
                 Path file = folder.resolve(fileOf(result.getKey()));
                 Npy.write(file, result.getValue());
                 notes.println(Printable.of("written " + file));
+                Path offsets = offsetsOf(file);
+                if (!result.getValue().lod().isEmpty() && written.add(String.valueOf(offsets.getFileName()))) {
+                    Npy.write(offsets, result.getValue().lod().toTensor());
+                    notes.println(Printable.of("written " + offsets));
+                }
             }
         }
         notes.flush();

@@ -91,6 +91,35 @@ class RunCommandTest {
     }
 
     @Test
+    void offsetsStandBesideTheirFiles() throws IOException {
+        Network sequences = Network.define(g -> {
+            Value words = g.data("words", DType.FLOAT32, -1, 1);
+            Value sum = g.op("sequence_pool").in("X", words).attr("pooltype", "SUM").all("Out", "MaxIndex").getFirst();
+            return Outputs.of("sum", sum, "twice", words.times(2));
+        });
+        String sum = sequences.outputs().get("sum").name();
+        String twice = sequences.outputs().get("twice").name();
+        Path program = folder.resolve("sequences.pdmodel");
+        Path words = folder.resolve("words.npy");
+        Path offsets = folder.resolve("words.lod.npy");
+        ProgramFiles.write(program, sequences.main());
+        Npy.write(words, Tensor.of(new float[]{1, 2, 4, 8}, 4, 1));
+        Npy.write(offsets, Tensor.of(new long[]{0, 1, 4}));
+        Object[] args = {"--program", program, "--feed", "words=" + words, "--fetch", sum, "--fetch", twice, "--out",
+                folder};
+        assertEquals(0, run(args), err::toString);
+        assertArrayEquals(new float[]{1, 14}, Npy.read(folder.resolve(sum + ".npy")).toFloatArray());
+        assertArrayEquals(new long[]{0, 1, 4}, Npy.read(folder.resolve(twice + ".lod.npy")).toLongArray());
+        assertFalse(Files.exists(folder.resolve(sum + ".lod.npy")));
+        Npy.write(offsets, Tensor.of(new long[]{0, 1, 3}));
+        assertEquals(2, run(args));
+        assertTrue(err.toString().contains("words.lod.npy do not divide the rows of"), err.toString());
+        Files.delete(offsets);
+        assertEquals(1, run(args));
+        assertTrue(err.toString().contains("X must be divided into sequences"), err.toString());
+    }
+
+    @Test
     void paddlesRandomNumbersAreTheSameEachTime() throws IOException {
         for (int i = 0; i < 2; i++) {
             assertEquals(0,
