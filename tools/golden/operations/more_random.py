@@ -1,12 +1,13 @@
 """Makes graph/src/test/resources/golden/operations-random.npz: distributions drawn by parameters, tensors filled in place, noise in activations,
-and steps of rarer optimizers and of several parameters, in the entry format of operations.py, which see. Run from the root of the repository:
+steps of rarer optimizers and of several parameters, diagonals in Einstein's notation, and different slices, in the entry format of operations.py,
+which see. Run from the root of the repository:
 `python tools/golden/operations/more_random.py`. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26.
 """
 import sys
 from pathlib import Path
 
 import cases
-from cases import case, drawn, int32s, rand, unknown, values
+from cases import case, drawn, int32s, ints, rand, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-random.npz")
 TYPES = ("float32", "float64")
@@ -205,6 +206,40 @@ def momenta(rng):
 
 drawn("merged_adam", adams)
 drawn("merged_momentum", momenta)
+
+
+def einsum(name, equation, *shapes, of="float32"):
+    operands = [rand(*dims, dtype=of) for dims in shapes]
+    outputs = {slot: [f"{slot.lower()}{i}" for i in range(len(shapes))] for slot in ("InnerCache", "XShape")}
+    # Paddle infers no shapes of the caches.
+    declared = {f"innercache{i}": {"shape": dims, "dtype": of} for i, dims in enumerate(shapes)}
+    inputs = {"Operands": operands}
+    case(f"einsum.{name}", inputs, {"equation": equation}, outputs=outputs, hidden=outputs["InnerCache"], declared=declared)
+
+
+einsum("diagonal", "ii->i", (3, 3))
+einsum("trace", "ii->", (4, 4), of="float64")
+einsum("outer_diagonal", "iji->ij", (3, 2, 3))
+einsum("twice", "iii->i", (3, 3, 3))
+einsum("traces", "ii,jj->ij", (3, 3), (2, 2))
+einsum("with_vector", "bii,i->b", (2, 3, 3), (3,))
+einsum("matrix_of_diagonal", "i->ii", (3,))
+
+INDEXES = {"Indices": "indices", "Index": "index", "Counts": "counts"}
+SORTED = {"is_sorted": True, "return_index": True, "return_inverse": True, "return_counts": True}
+case("unique.rows", {"X": ints(7, 2, high=2)}, {"axis": [0], **SORTED}, outputs=INDEXES)
+case("unique.columns", {"X": ints(2, 8, high=2, dtype="int32")}, {"axis": [1], "dtype": 2, **SORTED}, outputs=INDEXES)
+case("unique.middle", {"X": values([[[1, 0.5], [-1, 2], [1, 0.5]], [[3, 0], [0, 0], [3, 0]]], "float64")}, {"axis": [1], **SORTED}, outputs=INDEXES)
+case("unique.last", {"X": values([3, 1, 2, 3, 1])}, {"axis": [-1], **SORTED}, outputs=INDEXES)
+unknown("unique.slices_unknown", {"X": ints(5, 2, high=2)}, {"axis": [0], **SORTED}, {"x": (0,)}, outputs=INDEXES)
+
+
+def slices(rng):
+    dims = shape(rng)
+    return {"X": ints(*dims, high=2, dtype=("int64", "float32", "int32")[rng.integers(3)])}, {"axis": [int(rng.integers(len(dims)))], **SORTED}, {"outputs": INDEXES}
+
+
+drawn("unique", slices)
 
 
 if __name__ == "__main__":

@@ -284,6 +284,21 @@ public record Operand(Source source, long offset, TensorSpec spec) {
         return new Operand(source, offset, TensorSpec.of(dtype(), target));
     }
 
+    /**
+     * The elements whose indices along two axes are equal.
+     *
+     * @param axis
+     *            which becomes the axis of the diagonal
+     * @param other
+     *            of the same length, behind it; it is left out
+     * @return a view
+     */
+    public Operand diagonal(int axis, int other) {
+        long[] strides = spec.strides();
+        strides[axis] += strides[other];
+        return view(offset, without(shape().dims(), other), without(strides, other));
+    }
+
     private Operand view(long start, long[] dims, long[] strides) {
         return new Operand(source, start, new TensorSpec(dtype(), Shape.of(dims), Layout.strided(strides)));
     }

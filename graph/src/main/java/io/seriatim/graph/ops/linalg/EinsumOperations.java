@@ -8,6 +8,8 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
 import java.util.ArrayList;
@@ -31,6 +33,22 @@ public final class EinsumOperations {
 
     /** A tensor and a label for each of its axes. */
     private record Labelled(Operand operand, String labels) {
+        /** Of axes with the same label, the diagonal. */
+        static Labelled of(Operand operand, String labels) {
+            Operand diagonal = operand;
+            StringBuilder different = new StringBuilder();
+            for (int i = 0; i < labels.length(); i++) {
+                String label = labels.substring(i, i + 1);
+                int first = different.indexOf(label);
+                if (first < 0) {
+                    different.append(label);
+                } else {
+                    diagonal = diagonal.diagonal(first, different.length());
+                }
+            }
+            return new Labelled(diagonal, different.toString());
+        }
+
         long length(char label) {
             return operand.dim(labels.indexOf(label));
         }
@@ -62,17 +80,15 @@ public final class EinsumOperations {
                 int axes = inference.in("Operands", i).dims().length - terms[i].replace("...", "").length();
                 boolean fits = terms[i].contains("...") ? axes >= 0 && axes < 10 : axes == 0;
                 String labels = fits ? expanded(terms[i], axes) : "";
-                inference.require(fits && labels.chars().distinct().count() == labels.length(),
-                        "the labels '%s' must be one for each axis of operand %d of '%s', all different", terms[i], i,
+                inference.require(fits, "the labels '%s' must be one for each axis of operand %d of '%s'", terms[i], i,
                         text);
                 operands.add(labels);
                 most = terms[i].contains("...") ? Math.max(most, axes) : most;
             }
             String result = sides.length == 2 ? expanded(sides[1], most) : implied(operands, most);
             String all = String.join("", operands);
-            inference.require(result.chars().allMatch(label -> all.indexOf(label) >= 0)
-                    && result.chars().distinct().count() == result.length(),
-                    "the labels of the result of '%s' must be of operands, all different", text);
+            inference.require(result.chars().allMatch(label -> all.indexOf(label) >= 0),
+                    "the labels of the result of '%s' must be of operands", text);
             return new Equation(operands, result);
         }
 
@@ -121,7 +137,8 @@ public final class EinsumOperations {
         forward.infer(EinsumOperations::infer).lower(l -> {
             Equation equation = equation(l, l.ins("Operands"));
             List<Labelled> terms = labelled(l.ins("Operands"), equation);
-            l.out("Out", l.copy(contract(l, terms, equation.result()).operand()));
+            Operand product = contract(l, terms, different(equation.result())).operand();
+            l.out("Out", onDiagonals(l, product, equation.result(), l.outType("Out", 0).spec().shape()));
             for (int i = 0; i < l.outputs("InnerCache"); i++) {
                 l.out("InnerCache", i, l.in("Operands", i));
             }
@@ -163,7 +180,22 @@ public final class EinsumOperations {
 
     private static List<Labelled> labelled(List<Operand> operands, Equation equation) {
         return IntStream.range(0, operands.size())
-                .mapToObj(i -> new Labelled(operands.get(i), equation.operands().get(i))).toList();
+                .mapToObj(i -> Labelled.of(operands.get(i), equation.operands().get(i))).toList();
+    }
+
+    private static String different(String labels) {
+        return labels.chars().distinct().mapToObj(label -> String.valueOf((char) label))
+                .collect(Collectors.joining());
+    }
+
+    /** A copy of a shape, with zeros beside the diagonals of axes with the same label. */
+    private static Operand onDiagonals(Lowering l, Operand values, String labels, Shape shape) {
+        if (different(labels).length() == labels.length()) {
+            return l.copy(values);
+        }
+        Operand whole = l.fill(0, TensorSpec.of(values.dtype(), shape));
+        l.into(Copy.PLAIN, List.of(values), List.of(Labelled.of(whole, labels).operand()));
+        return whole;
     }
 
     private static Labelled contract(Lowering l, List<Labelled> terms, String result) {
@@ -209,7 +241,7 @@ public final class EinsumOperations {
         List<Operand> operands = l.ins("InnerCache");
         Equation equation = equation(l, operands);
         List<Labelled> all = labelled(operands, equation);
-        Labelled dout = new Labelled(l.in("Out@GRAD"), equation.result());
+        Labelled dout = Labelled.of(l.in("Out@GRAD"), equation.result());
         for (int i = 0; i < operands.size(); i++) {
             if (!l.wants("Operands@GRAD", i)) {
                 continue;
@@ -220,13 +252,15 @@ public final class EinsumOperations {
                     others.add(all.get(j));
                 }
             }
-            Labelled gradient = contract(l, others, equation.operands().get(i));
-            long[] ones = operands.get(i).shape().dims();
+            Labelled own = all.get(i);
+            Labelled gradient = contract(l, others, own.labels());
+            long[] ones = own.operand().shape().dims();
             for (int axis = 0; axis < ones.length; axis++) {
-                ones[axis] = gradient.labels().indexOf(equation.operands().get(i).charAt(axis)) < 0 ? 1 : ones[axis];
+                ones[axis] = gradient.labels().indexOf(own.labels().charAt(axis)) < 0 ? 1 : ones[axis];
             }
-            Shape shape = operands.get(i).shape();
-            l.out("Operands@GRAD", i, l.copy(l.reshape(gradient.operand(), ones).expand(shape)));
+            Operand values = l.reshape(gradient.operand(), ones).expand(own.operand().shape());
+            l.out("Operands@GRAD", i,
+                    onDiagonals(l, values, equation.operands().get(i), operands.get(i).shape()));
         }
     }
 }

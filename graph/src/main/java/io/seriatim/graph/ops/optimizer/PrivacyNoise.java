@@ -35,7 +35,7 @@ final class PrivacyNoise {
             long start = Integer.toUnsignedLong(seed);
             if (seed == 0) {
                 long[] key = Objects.requireNonNull(in.getFirst()).toLongArray();
-                start = (key[0] * 0x9E3779B97F4A7C15L + key[1]) * 0xD1B54A32D192ED03L >>> 24;
+                start = ((key[0] * 0x9E3779B97F4A7C15L + key[1]) * 0xD1B54A32D192ED03L) >>> 24;
             }
             float normal = new PrivacyNoise(dtype, start).normal();
             Elements.write(new double[]{normal * sigma}, Objects.requireNonNull(out.getFirst()));

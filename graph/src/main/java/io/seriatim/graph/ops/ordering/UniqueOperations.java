@@ -50,19 +50,29 @@ public final class UniqueOperations {
         Operation.define("unique").in("X").out("Out", "Indices?", "Index?", "Counts?").attr("return_index", false)
                 .attr("return_inverse", false).attr("return_counts", false).attr("axis", new int[0]).attr("dtype", 3)
                 .attr("is_sorted", false).values("X")
-                .refuse((_, attrs) -> attrs.getInts("axis").length == 0 && attrs.getBool("is_sorted")
+                .refuse((_, attrs) -> attrs.getBool("is_sorted")
                         ? null
-                        : "only the sorted elements of a whole tensor are found here, not slices of an axis: "
-                                + "flatten X before")
+                        : "only the sorted elements are found here: set the attribute is_sorted")
                 .infer(inference -> {
+                    int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
+                    inference.require(axes.length <= 1, "axis must name at most one dimension, but is %s",
+                            Arrays.toString(axes));
+                    DType places = inference.attrs().getDType("dtype");
+                    if (axes.length == 1) {
+                        inferSlices(inference, axes[0], places);
+                        return;
+                    }
                     double[] values = inference.numbers("X");
                     long count = values == null ? -1 : found(values).size();
-                    DType places = inference.attrs().getDType("dtype");
                     inference.set("Out", inference.dtype("X"), count);
                     inference.set("Indices", places, count);
                     inference.set("Index", places, Inference.size(inference.dims("X")));
                     inference.set("Counts", places, count);
                 }).lower(l -> {
+                    if (l.attrs().getLongs("axis").length > 0) {
+                        slices(l);
+                        return;
+                    }
                     double[] values = Objects.requireNonNull(l.numbers("X"));
                     SortedMap<Double, long[]> found = found(values);
                     double[] sorted = found.keySet().stream().mapToDouble(Double::doubleValue).toArray();
@@ -72,6 +82,35 @@ public final class UniqueOperations {
                             Arrays.stream(values).mapToLong(each -> Arrays.binarySearch(sorted, each + 0.0)).toArray());
                     places(l, "Counts", found.values().stream().mapToLong(each -> each[1]).toArray());
                 }).register(registry);
+    }
+
+    private static void inferSlices(Inference inference, int axis, DType places) {
+        long[] dims = inference.dims("X");
+        Values values = Values.of(inference.dtype("X"), inference.values("X"), inference.numbers("X"));
+        long count = values == null ? -1 : values.sorted(dims, axis).size();
+        inference.set("Out", inference.dtype("X"), Dims.with(dims, axis, count));
+        inference.set("Indices", places, count);
+        inference.set("Index", places, dims[axis]);
+        inference.set("Counts", places, count);
+    }
+
+    /** The different slices along an axis, in the order of their elements. */
+    private static void slices(Lowering l) {
+        Operand x = l.in("X");
+        int axis = x.shape().axis(l.attrs().getInts("axis")[0]);
+        Values values = Objects.requireNonNull(Values.of(x.dtype(), l.values("X"), l.numbers("X")));
+        List<List<Integer>> groups = values.sorted(x.shape().dims(), axis);
+        long[] firsts = groups.stream().mapToLong(List::getFirst).toArray();
+        long[] index = new long[Math.toIntExact(x.dim(axis))];
+        for (int i = 0; i < groups.size(); i++) {
+            for (int place : groups.get(i)) {
+                index[place] = i;
+            }
+        }
+        l.out("Out", l.run(new Gather(axis, Gather.NO_PADDING), x, l.constant(Tensor.of(firsts, firsts.length))));
+        places(l, "Indices", firsts);
+        places(l, "Index", index);
+        places(l, "Counts", groups.stream().mapToLong(List::size).toArray());
     }
 
     private static void places(Lowering l, String slot, long[] places) {
@@ -196,6 +235,36 @@ public final class UniqueOperations {
                 found.computeIfAbsent(Double.isNaN(numbers[i]) ? new Object() : key, _ -> new ArrayList<>()).add(i);
             }
             return List.copyOf(found.values());
+        }
+
+        /** The places along an axis of equal slices, in the order of the slices' elements. */
+        List<List<Integer>> sorted(long[] dims, int axis) {
+            int inner = Math.toIntExact(Inference.size(Arrays.copyOfRange(dims, axis + 1, dims.length)));
+            int outer = Math.toIntExact(Inference.size(Arrays.copyOf(dims, axis)));
+            int length = Math.toIntExact(dims[axis]);
+            SortedMap<Integer, List<Integer>> groups = new TreeMap<>(
+                    (first, second) -> compare(first, second, outer, length, inner));
+            for (int i = 0; i < length; i++) {
+                groups.computeIfAbsent(i, _ -> new ArrayList<>()).add(i);
+            }
+            return List.copyOf(groups.values());
+        }
+
+        private int compare(int first, int second, int outer, int length, int inner) {
+            for (int i = 0; i < outer; i++) {
+                for (int j = 0; j < inner; j++) {
+                    int a = (i * length + first) * inner + j;
+                    int b = (i * length + second) * inner + j;
+                    // Both zeros are equal.
+                    int order = whole == null
+                            ? Double.compare(numbers[a] + 0.0, numbers[b] + 0.0)
+                            : Long.compare(whole[a], whole[b]);
+                    if (order != 0) {
+                        return order;
+                    }
+                }
+            }
+            return 0;
         }
 
         /** Whether the part at an index is not the one before. */

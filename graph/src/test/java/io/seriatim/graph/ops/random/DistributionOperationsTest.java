@@ -198,36 +198,39 @@ class DistributionOperationsTest {
     }
 
     /** An operation, its input, and the parts of the message. */
-    private record Hostile(OpDesc.Builder op, Tensor x, String... parts) {
+    record Hostile(OpDesc.Builder op, Tensor x, List<String> parts) {
+        static Hostile of(OpDesc.Builder op, Tensor x, String... parts) {
+            return new Hostile(op, x, List.of(parts));
+        }
     }
 
     static Stream<Hostile> hostile() {
         Tensor floats = Tensor.of(new float[]{1, 2}, 2);
         Tensor whole = Tensor.of(new long[]{1, 2}, 2);
-        return Stream.of(new Hostile(unary("poisson"), whole, "'poisson'", "X must be", "int64"),
-                new Hostile(unary("poisson"), Tensor.of(new double[]{Double.POSITIVE_INFINITY}, 1), "poisson", "X",
+        return Stream.of(Hostile.of(unary("poisson"), whole, "'poisson'", "X must be", "int64"),
+                Hostile.of(unary("poisson"), Tensor.of(new double[]{Double.POSITIVE_INFINITY}, 1), "poisson", "X",
                         "Infinity"),
-                new Hostile(unary("poisson"), Tensor.of(new double[]{3e9}, 1), "poisson", "2.0E9 or less", "3.0E9"),
-                new Hostile(unary("exponential"), whole, "'exponential'", "int64"),
-                new Hostile(unary("exponential").attr("lambda", 0f), floats, "lambda must be above 0", "0.0"),
-                new Hostile(unary("exponential").attr("lambda", Float.NaN), floats, "lambda", "NaN"),
-                new Hostile(unary("rrelu").attr("lower", 0.5f), floats, "lower not above upper", "0.5"),
-                new Hostile(unary("rrelu").attr("upper", 1.5f), floats, "from 0 to 1", "1.5"),
-                new Hostile(unary("rrelu").attr("lower", Float.NaN), floats, "from 0 to 1", "NaN"),
-                new Hostile(unary("rrelu"), whole, "'rrelu'", "int64"),
-                new Hostile(unary("uniform_random_inplace").attr("max", Float.POSITIVE_INFINITY), floats,
+                Hostile.of(unary("poisson"), Tensor.of(new double[]{3e9}, 1), "poisson", "2.0E9 or less", "3.0E9"),
+                Hostile.of(unary("exponential"), whole, "'exponential'", "int64"),
+                Hostile.of(unary("exponential").attr("lambda", 0f), floats, "lambda must be above 0", "0.0"),
+                Hostile.of(unary("exponential").attr("lambda", Float.NaN), floats, "lambda", "NaN"),
+                Hostile.of(unary("rrelu").attr("lower", 0.5f), floats, "lower not above upper", "0.5"),
+                Hostile.of(unary("rrelu").attr("upper", 1.5f), floats, "from 0 to 1", "1.5"),
+                Hostile.of(unary("rrelu").attr("lower", Float.NaN), floats, "from 0 to 1", "NaN"),
+                Hostile.of(unary("rrelu"), whole, "'rrelu'", "int64"),
+                Hostile.of(unary("uniform_random_inplace").attr("max", Float.POSITIVE_INFINITY), floats,
                         "max must be finite", "Infinity"),
-                new Hostile(unary("uniform_random_inplace"), whole, "floating-point", "int64"),
-                new Hostile(unary("dropout_nd").attr("axis", new int[]{1}), floats, "axis", "1 dimensions", "[1]"),
-                new Hostile(unary("dropout_nd").attr("axis", new int[]{-1}), floats, "axis", "[-1]"),
-                new Hostile(unary("dropout_nd").attr("dropout_prob", 2f), floats, "dropout_prob", "2.0"),
-                new Hostile(OpDesc.of("gaussian_inplace").in("x", "x").out("out", "y").attr("std", Float.NaN), floats,
+                Hostile.of(unary("uniform_random_inplace"), whole, "floating-point", "int64"),
+                Hostile.of(unary("dropout_nd").attr("axis", new int[]{1}), floats, "axis", "1 dimensions", "[1]"),
+                Hostile.of(unary("dropout_nd").attr("axis", new int[]{-1}), floats, "axis", "[-1]"),
+                Hostile.of(unary("dropout_nd").attr("dropout_prob", 2f), floats, "dropout_prob", "2.0"),
+                Hostile.of(OpDesc.of("gaussian_inplace").in("x", "x").out("out", "y").attr("std", Float.NaN), floats,
                         "std must be finite", "NaN"),
-                new Hostile(OpDesc.of("dirichlet").in("Alpha", "x").out("Out", "y"),
+                Hostile.of(OpDesc.of("dirichlet").in("Alpha", "x").out("Out", "y"),
                         Tensor.of(new float[]{1, -0.5f}, 2), "dirichlet", "Alpha", "-0.5"),
-                new Hostile(OpDesc.of("dirichlet").in("Alpha", "x").out("Out", "y"),
+                Hostile.of(OpDesc.of("dirichlet").in("Alpha", "x").out("Out", "y"),
                         Tensor.of(new float[]{Float.NaN}, 1), "Alpha", "NaN"),
-                new Hostile(OpDesc.of("dirichlet").in("Alpha", "x").out("Out", "y"), Tensor.of(new float[]{1}),
+                Hostile.of(OpDesc.of("dirichlet").in("Alpha", "x").out("Out", "y"), Tensor.of(new float[]{1}),
                         "dimension of categories"));
     }
 
@@ -238,6 +241,6 @@ class DistributionOperationsTest {
     @ParameterizedTest
     @MethodSource("hostile")
     void whatMakesNoSenseIsRefused(Hostile hostile) {
-        refused(hostile.op().build(), Map.of("x", hostile.x()), hostile.parts());
+        refused(hostile.op().build(), Map.of("x", hostile.x()), hostile.parts().toArray(String[]::new));
     }
 }
