@@ -58,7 +58,7 @@ final class ConvolutionForward {
         if (pixels != null && pixels.arePacked()) {
             return pixels.kernel(dnnl);
         }
-        Kernel product = forward.isPointwise() ? forward.product(dnnl) : null;
+        Kernel product = forward.x.dtype().isFloating() && forward.isPointwise() ? forward.product(dnnl) : null;
         if (product == null) {
             product = forward.products(dnnl, arguments);
         }
@@ -174,11 +174,17 @@ final class ConvolutionForward {
     /**
      * Whether the library's convolution is wrong (oneDNN 3.11). It reads beyond memory if a window lies in the padding.
      * With one output position in a line, for a single channel or in 16 bits, it finds other lines wrongly if the
-     * window's stride is not 1. Depthwise convolutions in float16 apply post-ops to wrong operands.
+     * window's stride is not 1. Depthwise convolutions in float16 apply post-ops to wrong operands. In 8 bits, it reads
+     * images of a single channel wrongly and, with a single output position, groups and the operands of post-ops.
      */
     private boolean isMisread() {
         boolean single = w.shape().dim(1) == 1;
-        boolean stepped = (single || x.dtype().bytes() == 2) && y.shape().dim(-1) == 1
+        boolean onePlace = y.shape().slice(2, y.shape().rank()).size() == 1;
+        boolean grouped = geometry.groups() > 1;
+        if (!x.dtype().isFloating() && ((single && !grouped) || (onePlace && (grouped || !combined.isEmpty())))) {
+            return true;
+        }
+        boolean stepped = (single || x.dtype().bytes() <= 2) && y.shape().dim(-1) == 1
                 && geometry.window().stride(geometry.window().rank() - 1) > 1;
         boolean combines = single && geometry.groups() > 1 && x.dtype() == DType.FLOAT16 && !combined.isEmpty();
         return stepped || combines || !geometry.meetsImage(x.shape(), w.shape(), y.shape());

@@ -40,6 +40,19 @@ final class CopyRecipe {
                         new Operand(DnnlConstants.DST, 1, builder.describe(to))));
     }
 
+    /** Packs weights of 8-bit integers into a layout of the library; null for other copies. */
+    static @Nullable Kernel packing(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
+        TensorSpec from = Objects.requireNonNull(arguments[0]);
+        TensorSpec to = Objects.requireNonNull(arguments[1]);
+        boolean packs = to.layout() instanceof Layout.Opaque && from.dtype() == to.dtype()
+                && from.shape().equals(to.shape()) && from.shape().size() > 0 && isReadable(from) && isReadable(to);
+        return packs
+                ? DnnlKernel.of(dnnl,
+                        builder -> builder.tryCopy(new Operand(DnnlConstants.SRC, 0, builder.describe(from)),
+                                new Operand(DnnlConstants.DST, 1, builder.describe(to))))
+                : null;
+    }
+
     /** Whether the library has only its reference reorder for a 16-bit type on this processor. */
     private static boolean isReference(Dnnl dnnl, DType dtype) {
         return switch (dtype) {

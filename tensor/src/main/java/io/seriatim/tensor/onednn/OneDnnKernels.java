@@ -1,6 +1,7 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
@@ -22,7 +23,10 @@ import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.QuantizedOperands;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** The kernels of oneDNN. */
 public final class OneDnnKernels implements KernelProvider {
@@ -58,6 +62,14 @@ public final class OneDnnKernels implements KernelProvider {
         }
         kernels.register(PROVIDER, CPU, "matmul", MatMul.class, FLOATS,
                 (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
+        kernels.register(PROVIDER, CPU, "matmul", MatMul.class, QuantizedOperands.TYPES,
+                (computation, arguments) -> fitQuantized(arguments)
+                        ? MatMulRecipe.kernel(dnnl, computation, arguments)
+                        : null);
+        kernels.register(PROVIDER, CPU, "convolution", Convolution.class, QuantizedOperands.TYPES,
+                (c, arguments) -> fitQuantized(arguments) ? ConvolutionForward.kernel(dnnl, c, arguments) : null);
+        kernels.register(PROVIDER, CPU, "copy", Copy.class, List.of(DType.INT8),
+                (c, arguments) -> CopyRecipe.packing(dnnl, arguments));
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS,
                 (c, arguments) -> ConvolutionForward.kernel(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "convolution_grad_input", ConvolutionGradInput.class, FLOATS,
@@ -92,5 +104,10 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS,
                 (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
+    }
+
+    private static boolean fitQuantized(@Nullable TensorSpec[] arguments) {
+        return QuantizedOperands.fit(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]),
+                Objects.requireNonNull(arguments[arguments.length - 1]));
     }
 }

@@ -31,6 +31,7 @@ import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.QuantizedOperands;
 import java.util.List;
 
 /** Matrix products, convolutions, poolings, interpolations, samples of regions, normalisations, recurrences, softmax and cross entropy. */
@@ -46,6 +47,10 @@ final class NetworkKernels {
     static void register(Kernels kernels) {
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "matmul", MatMul.class, NUMBERS,
                 PortableKernels.plain(PortableMatMul::of));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "matmul", MatMul.class,
+                QuantizedOperands.TYPES, PortableKernels.plain(PortableMatMul::of));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "convolution", Convolution.class,
+                QuantizedOperands.TYPES, PortableKernels.plain(PortableConvolution::quantized));
         floating(kernels, "convolution", Convolution.class, PortableConvolution::forward);
         floating(kernels, "convolution_grad_input", ConvolutionGradInput.class, PortableConvolution::gradInput);
         floating(kernels, "convolution_grad_weights", ConvolutionGradWeights.class, PortableConvolution::gradWeights);

@@ -10,6 +10,7 @@ import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.QuantizedOperands;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,12 @@ import org.jspecify.annotations.Nullable;
 /** Convolutions and their gradients by the definition, summed in double. */
 final class PortableConvolution {
     private PortableConvolution() {
+    }
+
+    /** Of 8-bit integers with a floating-point result; null for other types. */
+    static @Nullable Kernel quantized(Convolution convolution, @Nullable TensorSpec[] arguments) {
+        return QuantizedOperands.fit(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]),
+                Objects.requireNonNull(arguments[arguments.length - 1])) ? forward(convolution, arguments) : null;
     }
 
     static Kernel forward(Convolution convolution, @Nullable TensorSpec[] arguments) {

@@ -13,13 +13,15 @@ import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.QuantizedOperands;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Matrix products, row by row: a panel of columns of y is packed into an array, and each row of x is multiplied with
- * it. Every sum runs over the inner dimension in order, in the arithmetic of the type.
+ * it. Every sum runs over the inner dimension in order, in the arithmetic of the type; products of 8-bit integers with a
+ * floating-point result are summed in double precision, which is exact.
  */
 final class PortableMatMul extends PortableKernel {
     private static final int PANEL = 1 << 16;
@@ -51,11 +53,12 @@ final class PortableMatMul extends PortableKernel {
 
     static @Nullable Kernel of(MatMul computation, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
-        if (!x.dtype().isFloating() && !computation.postOps().isEmpty()) {
-            return null;
-        }
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
+        boolean ofBytes = QuantizedOperands.fit(x, y, out);
+        if (!ofBytes && (x.dtype().bytes() == 1 || (!x.dtype().isFloating() && !computation.postOps().isEmpty()))) {
+            return null;
+        }
         boolean vectorX = x.shape().rank() == 1;
         boolean vectorY = y.shape().rank() == 1;
         int matrixRank = (vectorX ? 0 : 1) + (vectorY ? 0 : 1);
@@ -75,7 +78,8 @@ final class PortableMatMul extends PortableKernel {
         long m = vectorX ? 1 : out.shape().dim(out.shape().rank() - matrixRank);
         long n = vectorY ? 1 : out.shape().dim(-1);
         long k = vectorX ? x.shape().dim(0) : x.shape().dim(computation.transposeX() ? -2 : -1);
-        return new PortableMatMul(computation, x.dtype(), m, Math.toIntExact(k), n, LoopNest.of(batch, batchStrides),
+        return new PortableMatMul(computation, ofBytes ? DType.FLOAT64 : x.dtype(), m, Math.toIntExact(k), n,
+                LoopNest.of(batch, batchStrides),
                 operands);
     }
 

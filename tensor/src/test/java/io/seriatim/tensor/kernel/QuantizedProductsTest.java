@@ -1,0 +1,171 @@
+package io.seriatim.tensor.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.Window;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Products and convolutions of 8-bit integers: sums are exact, and scales and biases follow as post-ops. */
+class QuantizedProductsTest {
+    private static final long SEED = 20261123;
+    private static final int CASES = Boolean.getBoolean("seriatim.full") ? 4000 : 60;
+    private static final PostOp TIMES = new PostOp.Combine(Binary.Function.MULTIPLY);
+    private static final PostOp PLUS = new PostOp.Combine(Binary.Function.ADD);
+    private static final PostOp RELU = new PostOp.Apply(Unary.Function.RELU, 0, 0);
+
+    /** A computation, and the dimensions of its operands and of the values per channel. */
+    private record Case(DType activations, long[] x, long[] w, long[] perChannel, long[] result, Computation plain,
+            Computation scaled) {
+        @Override
+        public String toString() {
+            return activations + " " + Arrays.toString(x) + " " + Arrays.toString(w) + " " + plain;
+        }
+    }
+
+    private static Stream<Case> cases() {
+        return IntStream.range(0, CASES).mapToObj(i -> {
+            SplittableRandom random = new SplittableRandom(SEED + i);
+            return i % 2 == 0 ? product(random) : convolution(random);
+        });
+    }
+
+    private static DType activations(SplittableRandom random) {
+        return random.nextBoolean() ? DType.INT8 : DType.UINT8;
+    }
+
+    private static Case product(SplittableRandom random) {
+        long m = random.nextInt(1, 40);
+        long k = random.nextInt(1, 200);
+        long n = random.nextInt(1, 70);
+        boolean transposed = random.nextBoolean();
+        boolean batched = random.nextBoolean();
+        long[] x = batched ? new long[]{3, m, k} : new long[]{m, k};
+        long[] result = batched ? new long[]{3, m, n} : new long[]{m, n};
+        long[] w = transposed ? new long[]{n, k} : new long[]{k, n};
+        return new Case(activations(random), x, w, new long[]{n}, result,
+                new MatMul(false, transposed, false, List.of()),
+                new MatMul(false, transposed, false, List.of(TIMES, PLUS, RELU)));
+    }
+
+    private static Case convolution(SplittableRandom random) {
+        int groups = random.nextInt(3) == 0 ? random.nextInt(2, 33) : 1;
+        long channels = (groups > 1 && random.nextBoolean() ? 1 : random.nextInt(1, 20)) * (long) groups;
+        long outputs = (groups > 1 && random.nextBoolean() ? 1 : random.nextInt(1, 20)) * (long) groups;
+        int size = random.nextInt(1, 4);
+        int stride = random.nextInt(1, 3);
+        int pad = random.nextInt(0, size);
+        long side = random.nextInt(size, 16);
+        Window window = Window.of(2, stride, pad);
+        long places = window.places(0, side, size);
+        return new Case(activations(random), new long[]{2, channels, side, side},
+                new long[]{outputs, channels / groups, size, size}, new long[]{1, outputs, 1, 1},
+                new long[]{2, outputs, places, places}, new Convolution(window, groups, false, List.of()),
+                new Convolution(window, groups, false, List.of(TIMES, PLUS, RELU)));
+    }
+
+    /** All values of the type, its extremes more often. */
+    private static Tensor bytes(DType dtype, long seed, long... dims) {
+        SplittableRandom random = new SplittableRandom(seed);
+        int low = dtype == DType.INT8 ? -128 : 0;
+        long[] values = new long[(int) Shape.of(dims).size()];
+        for (int i = 0; i < values.length; i++) {
+            int kind = random.nextInt(8);
+            values[i] = kind == 0 ? low : kind == 1 ? low + 255 : random.nextInt(low, low + 256);
+        }
+        return Tensor.of(dtype, values, dims);
+    }
+
+    private static Tensor floats(long seed, double low, double high, long... dims) {
+        SplittableRandom random = new SplittableRandom(seed);
+        double[] values = new double[(int) Shape.of(dims).size()];
+        Arrays.setAll(values, _ -> random.nextDouble(low, high));
+        return Tensor.of(DType.FLOAT32, values, dims);
+    }
+
+    private static Tensor run(Kernels kernels, Computation computation, Case one, Tensor... inputs) {
+        Tensor out = Tensor.allocate(DType.FLOAT32, one.result());
+        KernelRun.into(kernels, computation, new Tensor[]{out}, inputs);
+        return out;
+    }
+
+    @TestFactory
+    Stream<DynamicTest> sumsAreExact() {
+        return cases().map(one -> DynamicTest.dynamicTest(one.toString(), () -> {
+            Tensor x = bytes(one.activations(), 1, one.x());
+            Tensor w = bytes(DType.INT8, 2, one.w());
+            Tensor expected = KernelRun.run(Kernels.portable(), one.plain(), cast(x), cast(w))[0];
+            assertArrayEquals(expected.toDoubleArray(),
+                    run(Kernels.portable(), one.plain(), one, x, w).toDoubleArray());
+            assertArrayEquals(expected.toDoubleArray(), run(Kernels.system(), one.plain(), one, x, w).toDoubleArray());
+        }));
+    }
+
+    private static Tensor cast(Tensor bytes) {
+        return KernelRun.run(Kernels.portable(), new Copy(DType.FLOAT64), bytes)[0];
+    }
+
+    @TestFactory
+    Stream<DynamicTest> scalesAndBiasesFollow() {
+        return cases().map(one -> DynamicTest.dynamicTest(one.toString(), () -> {
+            Tensor[] inputs = {bytes(one.activations(), 1, one.x()), bytes(DType.INT8, 2, one.w()),
+                    floats(3, 1e-4, 1e-2, one.perChannel()), floats(4, -1, 1, one.perChannel())};
+            double[] expected = run(Kernels.portable(), one.scaled(), one, inputs).toDoubleArray();
+            double[] actual = run(Kernels.system(), one.scaled(), one, inputs).toDoubleArray();
+            double largest = Arrays.stream(expected).map(Math::abs).max().orElse(0);
+            for (int i = 0; i < expected.length; i++) {
+                assertEquals(expected[i], actual[i], 4e-7 * (largest + 1), "element " + i);
+            }
+        }));
+    }
+
+    @Test
+    void packedWeightsGiveTheSameSums() {
+        FastKernels.needsTheLibrary();
+        Tensor x = bytes(DType.INT8, 1, 2, 16, 9, 9);
+        Tensor w = bytes(DType.INT8, 2, 32, 16, 3, 3);
+        Convolution convolution = new Convolution(Window.of(2, 1, 1), 1, false, List.of());
+        Tensor expected = Tensor.allocate(DType.FLOAT32, 2, 32, 9, 9);
+        TensorSpec wanted;
+        try (Kernel kernel = Kernels.system().prepare(convolution, Place.CPU, x.spec(), w.spec(), expected.spec())) {
+            kernel.run(new Tensor[]{x, w, expected}, KernelContext.current());
+            wanted = kernel.preferred(1, w.spec());
+        }
+        assertTrue(wanted.layout() instanceof Layout.Opaque, () -> "packed weights, but " + wanted);
+        Tensor packed = Tensor.allocate(Devices.system().host(), wanted);
+        KernelRun.into(Kernels.system(), Copy.PLAIN, new Tensor[]{packed}, w);
+        Tensor actual = Tensor.allocate(DType.FLOAT32, 2, 32, 9, 9);
+        KernelRun.into(Kernels.system(), convolution, new Tensor[]{actual}, x, packed);
+        assertArrayEquals(expected.toFloatArray(), actual.toFloatArray());
+    }
+
+    @Test
+    void otherTypesOfResultsAreRefused() {
+        Tensor x = bytes(DType.INT8, 1, 4, 4);
+        Tensor out = Tensor.allocate(DType.INT8, 4, 4);
+        assertThrows(NoKernelException.class,
+                () -> KernelRun.into(Kernels.system(), MatMul.PLAIN, new Tensor[]{out}, x, x));
+    }
+}
