@@ -76,7 +76,8 @@ class OperationAccuracyTest {
     private static final Map<String, String> OTHERS = new TreeMap<>();
 
     static {
-        for (String copy : List.of("flatten2", "flatten_contiguous_range", "label_smooth", "memcpy", "memcpy_d2h",
+        for (String copy : List.of("conj", "flatten2", "flatten_contiguous_range", "label_smooth", "memcpy",
+                "memcpy_d2h",
                 "memcpy_h2d",
                 "rnn_memory_helper", "share_data", "squeeze2", "test_probe", "tile", "transfer_layout", "unsqueeze2")) {
             OTHERS.put(copy, "a copy");

@@ -179,6 +179,9 @@ final class OperationReferences {
                         "the square of a large argument is infinite"));
         add("logsigmoid", unary(x -> -softplus(-x), x -> sigmoid(-x)).slopeWithin(4, 2e-38, LEAST));
         add("softplus", unary(OperationReferences::softplus, x -> x > 20 ? 1 : sigmoid(x)));
+        add("soft_relu",
+                unary(x -> Math.log1p(Math.exp(clip(x, -40, 40))), x -> x >= 40 ? 0 : sigmoid(Math.max(x, -40)))
+                        .within(4, 2e-7, "negative tail: 1 and eˣ are added").slopeWithin(4, 3e-7, TAIL));
         String tail = "below −40: the library's exponential and its quotient are off by more together";
         for (String type : List.of("swish", "silu")) {
             add(type, unary(x -> x * sigmoid(x), x -> sigmoid(x) + x * sigmoid(x) * sigmoid(-x)).within(4, 1e-22, tail)
@@ -245,6 +248,7 @@ final class OperationReferences {
         add("elementwise_add", binary(Double::sum, (_, _) -> 1, (_, _) -> 1));
         add("grad_add", binary(Double::sum));
         add("elementwise_sub", binary((x, y) -> x - y, (_, _) -> 1, (_, _) -> -1));
+        add("minus", binary((x, y) -> x - y, (_, _) -> 1, (_, _) -> -1));
         add("elementwise_mul", binary((x, y) -> x * y, (_, y) -> y, (x, _) -> x));
         add("elementwise_div", binary((x, y) -> x / y, (_, y) -> 1 / y, (x, y) -> -x / y / y));
         add("elementwise_max", binary(Math::max, (x, y) -> x > y ? 1 : 0, (x, y) -> x > y ? 0 : 1));
@@ -274,7 +278,12 @@ final class OperationReferences {
 
     /** Returns whether rounding decides on which side of a step of the gradient an argument is. */
     static boolean isAtStep(String type, double x) {
-        double step = type.equals("hard_swish") ? 3 : type.equals("hard_sigmoid") ? 2.5 : Double.NaN;
+        double step = switch (type) {
+            case "hard_swish" -> 3;
+            case "hard_sigmoid" -> 2.5;
+            case "soft_relu" -> 40;
+            default -> Double.NaN;
+        };
         return Math.abs(Math.abs(x) - step) < 1e-6 * step;
     }
 
