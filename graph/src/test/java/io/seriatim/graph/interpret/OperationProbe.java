@@ -1,6 +1,7 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.GoldenOperations;
+import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
@@ -9,6 +10,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -63,14 +65,17 @@ final class OperationProbe {
         if (golden.program().global().ops().stream().allMatch(op -> types(op.type()).contains(dtype))) {
             return; // Earlier cases have shown it.
         }
+        Map<String, Tensor> given = new TreeMap<>(golden.in());
+        given.replaceAll((_, tensor) -> tensor.dtype() == own && own != dtype ? cast(tensor, dtype) : tensor);
+        LodProgram lods = LodProgram.of(golden.program(), given.keySet(), golden.out().keySet());
+        given.putAll(lods.values(golden.in()::get));
+        Program program = lods.program();
         Environment environment = new Environment(null);
-        environment.enter(golden.program().global());
-        golden.in().forEach((name, tensor) -> environment.set(name,
-                tensor.dtype() == own && own != dtype ? cast(tensor, dtype) : tensor));
-        RunState state = new RunState(golden.program(), new OpRunner(Kernels.system()), environment, environment,
-                golden.in(), 0, null,
+        environment.enter(program.global());
+        given.forEach(environment::set);
+        RunState state = new RunState(program, new OpRunner(Kernels.system()), environment, environment, given, 0, null,
                 AllowedFiles.NONE);
-        for (OpDesc op : golden.program().global().ops()) {
+        for (OpDesc op : program.global().ops()) {
             Operation schema = Operations.system().get(op.type());
             if (!schema.isLowered()) {
                 return;

@@ -225,11 +225,9 @@ final class OperationsPage {
     }
 
     private String places(Operation operation) {
-        String places = !operation.isLowered()
-                ? "instruction"
-                : operation.effects().contains(Effect.HOST) || probe.isOfHost(operation.type())
-                        ? "cpu"
-                        : "cpu, sim";
+        boolean everywhere = !operation.effects().contains(Effect.HOST) && !probe.isOfHost(operation.type())
+                && !probe.types(operation.type()).isEmpty();
+        String places = !operation.isLowered() ? "instruction" : everywhere ? "cpu, sim" : "cpu";
         String effects = operation.effects().stream().map(effect -> effect.name().toLowerCase(Locale.ROOT))
                 .collect(Collectors.joining(", "));
         return places + (effects.isEmpty() ? "" : " (" + effects + ")");
