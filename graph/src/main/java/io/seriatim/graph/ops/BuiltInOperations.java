@@ -5,6 +5,11 @@ import io.seriatim.graph.ops.activation.ActivationOperations;
 import io.seriatim.graph.ops.activation.ParametricActivationOperations;
 import io.seriatim.graph.ops.activation.ShrinkOperations;
 import io.seriatim.graph.ops.activation.SoftmaxOperations;
+import io.seriatim.graph.ops.assignment.AnchorOperations;
+import io.seriatim.graph.ops.assignment.DetectionMapOperations;
+import io.seriatim.graph.ops.assignment.HardExampleOperations;
+import io.seriatim.graph.ops.assignment.MaskOperations;
+import io.seriatim.graph.ops.assignment.ProposalLabelOperations;
 import io.seriatim.graph.ops.complex.ComplexOperations;
 import io.seriatim.graph.ops.control.CommunicationOperations;
 import io.seriatim.graph.ops.control.ControlOperations;
@@ -137,12 +142,13 @@ public final class BuiltInOperations implements Operations.BuiltIn {
     private static final List<Operations.Provider> FAMILIES = List.of(//
             ActivationOperations::register, //
             AdamOperations::register, //
+            AnchorOperations::register, //
             AverageOperations::register, //
             BatchNormOperations::register, //
             BeamOperations::register, //
             BitwiseOperations::register, //
-            CategoryOperations::register, //
             BoxOperations::register, //
+            CategoryOperations::register, //
             ChainProductOperations::register, //
             ChannelOperations::register, //
             ClassCenterOperations::register, //
@@ -155,14 +161,15 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             CopyOperations::register, //
             CountOperations::register, //
             CropOperations::register, //
-            CumulativeOperations::register, //
             CtcOperations::register, //
+            CumulativeOperations::register, //
             DataNormOperations::register, //
             DebuggingOperations::register, //
             DecompositionOperations::register, //
             DeformableConvolutionOperations::register, //
             DeformablePoolingOperations::register, //
             DequantizationOperations::register, //
+            DetectionMapOperations::register, //
             DiagonalOperations::register, //
             DistributionOperations::register, //
             DropoutOperations::register, //
@@ -181,9 +188,10 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             GatherOperations::register, //
             GridOperations::register, //
             GruUnitOperations::register, //
+            HardExampleOperations::register, //
             ImagePadOperations::register, //
-            InPlaceRandomOperations::register, //
             ImageSequenceOperations::register, //
+            InPlaceRandomOperations::register, //
             IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
@@ -196,8 +204,9 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             LossOperations::register, //
             LossScalingOperations::register, //
             LuOperations::register, //
-            MedianOperations::register, //
+            MaskOperations::register, //
             MatchingOperations::register, //
+            MedianOperations::register, //
             MergedOptimizerOperations::register, //
             MetricOperations::register, //
             MovementOperations::register, //
@@ -216,16 +225,17 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             PriorOperations::register, //
             ProbabilityLossOperations::register, //
             ProductOperations::register, //
+            ProposalLabelOperations::register, //
             ProposalOperations::register, //
             PutAlongAxisOperations::register, //
             PyramidPoolingOperations::register, //
             RandomOperations::register, //
-            RankTableOperations::register, //
             RandomizedReluOperations::register, //
+            RankTableOperations::register, //
+            RankingOperations::register, //
             RarerFillOperations::register, //
             RarerLossOperations::register, //
             RarerOptimizerOperations::register, //
-            RankingOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
             RoiAlignOperations::register, //
@@ -236,14 +246,14 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ScatterOperations::register, //
             SegmentOperations::register, //
             SelectionOperations::register, //
-            SequenceOperations::register, //
             SequenceConvolutionOperations::register, //
             SequenceElementOperations::register, //
             SequenceJoinOperations::register, //
-            SequenceRowOperations::register, //
-            SequenceSplitOperations::register, //
+            SequenceOperations::register, //
             SequencePoolOperations::register, //
+            SequenceRowOperations::register, //
             SequenceScoreOperations::register, //
+            SequenceSplitOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //
             ShrinkOperations::register, //
@@ -257,12 +267,12 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SuppressionOperations::register, //
             TaggingOperations::register, //
             TensorListOperations::register, //
+            TensorProductOperations::register, //
+            TransposedConvolutionOperations::register, //
             TreeLossOperations::register, //
             UniqueOperations::register, //
             UnpoolOperations::register, //
             VectorOperations::register, //
-            TensorProductOperations::register, //
-            TransposedConvolutionOperations::register, //
             YoloOperations::register);
 
     /** For the service loader. */
