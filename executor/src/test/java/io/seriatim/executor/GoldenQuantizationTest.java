@@ -3,9 +3,14 @@ package io.seriatim.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A network that PaddlePaddle has prepared for quantisation-aware training is trained, tested and frozen with the same
@@ -111,5 +117,28 @@ class GoldenQuantizationTest {
 
     private static Tensor run(Interpreter interpreter, Program program, int step, String fetch) {
         return Objects.requireNonNull(interpreter.run(program, batch(step), List.of(fetch)).get(fetch));
+    }
+
+    /** A product of bytes, whose sums are exact, is the same in any plan. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void plansMultiplyBytesExactly(int threads) {
+        Tensor x = GoldenFormula.batch("x", 0, 300, 200);
+        Tensor w = Tensor.of(DType.INT8, GoldenFormula.batch("w", 127, 200, 120).toLongArray(), 200, 120);
+        float[] scales = new float[120];
+        Arrays.fill(scales, 0.25f);
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 200)))
+                .put(VarDesc.of("w", VarType.dense(DType.INT8, 200, 120)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 120)))
+                .add(OpDesc.of("quant_linear").in("x", "x").in("w", "w").out("out", "y").attr("scale_in", 0.75f)
+                        .attr("scale_weights", scales).attr("activation_type", "relu").build());
+        Map<String, Tensor> feeds = Map.of("x", x, "w", w);
+        Tensor expected = Objects
+                .requireNonNull(Interpreter.of(Kernels.portable()).run(program, feeds, List.of("y")).get("y"));
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
+            GoldenModels.assertSame(Map.of("y", expected),
+                    Map.of("y", executor.run(program, feeds, Executor.fetches("y")).get("y")), "product of bytes");
+        }
     }
 }

@@ -71,6 +71,7 @@ import io.seriatim.graph.ops.metric.PrecisionOperations;
 import io.seriatim.graph.ops.normalisation.BatchNormOperations;
 import io.seriatim.graph.ops.normalisation.LocalResponseOperations;
 import io.seriatim.graph.ops.normalisation.NormalisationOperations;
+import io.seriatim.graph.ops.normalisation.RootMeanSquareOperations;
 import io.seriatim.graph.ops.normalisation.SpectralNormOperations;
 import io.seriatim.graph.ops.optimizer.AdamOperations;
 import io.seriatim.graph.ops.optimizer.AverageOperations;
@@ -88,6 +89,7 @@ import io.seriatim.graph.ops.pooling.UnpoolOperations;
 import io.seriatim.graph.ops.quantization.DequantizationOperations;
 import io.seriatim.graph.ops.quantization.FakeQuantizationOperations;
 import io.seriatim.graph.ops.quantization.LinearQuantizationOperations;
+import io.seriatim.graph.ops.quantization.QuantizedProductOperations;
 import io.seriatim.graph.ops.random.CategoryOperations;
 import io.seriatim.graph.ops.random.DistributionOperations;
 import io.seriatim.graph.ops.random.DropoutOperations;
@@ -229,6 +231,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             ProposalOperations::register, //
             PutAlongAxisOperations::register, //
             PyramidPoolingOperations::register, //
+            QuantizedProductOperations::register, //
             RandomOperations::register, //
             RandomizedReluOperations::register, //
             RankTableOperations::register, //
@@ -241,6 +244,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             RoiAlignOperations::register, //
             RoiPoolOperations::register, //
             SampledLossOperations::register, //
+            RootMeanSquareOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //
             ScatterOperations::register, //
