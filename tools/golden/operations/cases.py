@@ -177,6 +177,11 @@ def flat(levels):
     return np.asarray(numbers, "int64")[:, None]
 
 
+def nested(levels):
+    """Whether offsets are those of sequences: some operations keep other indexes in their place."""
+    return all(upper[-1] == len(lower) - 1 for upper, lower in zip(levels, levels[1:]))
+
+
 class Build:
     """One program of a case; without the gradients when `output_gradients` is None."""
 
@@ -279,7 +284,7 @@ class Build:
         executor = paddle.static.Executor(paddle.CPUPlace())
         feeds = {n: divided(a, self.case.lod[n]) if n in self.case.lod else a for n, a in self.feeds.items()}
         fetched = executor.run(self.program, feed=feeds, fetch_list=self.fetches, scope=paddle.static.Scope(), return_numpy=False)
-        self.lods = {n: f.lod() for n, f in zip(self.fetches, fetched) if f.lod()}
+        self.lods = {n: f.lod() for n, f in zip(self.fetches, fetched) if f.lod() and nested(f.lod())}
         return dict(zip(self.fetches, (np.array(f) for f in fetched)))
 
 

@@ -179,6 +179,7 @@ def taught(rng):
 
 TAUGHT = {"X": rand(6, 1, low=-20, high=20), "Label": values([[-2], [-1], [0], [0.3], [1], [1.7]])}
 case("teacher_student_sigmoid_loss.plain", TAUGHT, constant=("label",))
+case("teacher_student_sigmoid_loss.inside", {**TAUGHT, "X": rand(6, 1, low=-4, high=4, dtype="float64"), "Label": values([[-2], [-1], [0], [0.3], [1], [1.7]], "float64")}, constant=("label",))
 unknown("teacher_student_sigmoid_loss.unknown", TAUGHT, {}, {"x": (0,), "label": (0,)}, constant=("label",))
 drawn("teacher_student_sigmoid_loss", taught)
 

@@ -103,7 +103,9 @@ import io.seriatim.graph.ops.recommendation.DataNormOperations;
 import io.seriatim.graph.ops.recommendation.RankingOperations;
 import io.seriatim.graph.ops.recommendation.SampledLossOperations;
 import io.seriatim.graph.ops.recommendation.TreeLossOperations;
+import io.seriatim.graph.ops.recurrent.GruOperations;
 import io.seriatim.graph.ops.recurrent.GruUnitOperations;
+import io.seriatim.graph.ops.recurrent.LstmOperations;
 import io.seriatim.graph.ops.recurrent.RecurrentOperations;
 import io.seriatim.graph.ops.reduction.CountOperations;
 import io.seriatim.graph.ops.reduction.NormOperations;
@@ -189,6 +191,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             FusedOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //
+            GruOperations::register, //
             GruUnitOperations::register, //
             HardExampleOperations::register, //
             ImagePadOperations::register, //
@@ -205,6 +208,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             LodOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
+            LstmOperations::register, //
             LuOperations::register, //
             MaskOperations::register, //
             MatchingOperations::register, //
