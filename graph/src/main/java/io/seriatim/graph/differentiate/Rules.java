@@ -20,6 +20,7 @@ final class Rules {
         NormalisationRules.register();
         NormalisationExpansions.register();
         PoolingRules.register();
+        RegionRules.register();
     }
 
     private Rules() {
