@@ -339,5 +339,25 @@ masked("all", rand(6, 1), [[1], [1], [1]], offsets(1, 3, 2), grad=False)
 # For inference, merging frees the groups.
 masked("inference", rand(6, 2), [[1], [0], [1]], offsets(1, 3, 2), merge="merge_lod_tensor_infer", grad=False, hidden=("outtrue", "outfalse"))
 
+
+def merged(rng):
+    lods, rows = {}, []
+    mask = rng.integers(0, 2, int(rng.integers(2, 6)))
+    mask[:2] = 1, 0
+    divided = rng.integers(2)
+    for name, count in (("intrue", mask.sum()), ("infalse", (mask == 0).sum())):
+        n = lengths(rng, least=1, count=int(count)) if divided else [1] * int(count)
+        rows.append(sum(n))
+        if divided:
+            lods[name] = offsets(*n)
+    width, kind = int(rng.integers(1, 4)), FLOAT[rng.integers(3)]
+    inputs = {"X": rand(sum(rows), width, dtype=kind), "Mask": values(mask[:, None], "bool")}
+    inputs |= {"InTrue": rand(rows[0], width, dtype=kind), "InFalse": rand(rows[1], width, dtype=kind)}
+    axes = {name: (0,) for name in ("x", "intrue", "infalse")}
+    return inputs, {"level": 0}, {"lod": lods, "constant": ("x",), "grad": not divided, "unknown": axes}
+
+
+drawn("merge_lod_tensor", merged)
+
 if __name__ == "__main__":
     sys.exit(cases.write(OUTPUT, sys.argv[1:]))

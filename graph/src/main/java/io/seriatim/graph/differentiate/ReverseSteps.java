@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Differentiation;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Slot;
@@ -49,6 +50,12 @@ public final class ReverseSteps implements Differentiation {
                 in.put(slot.name(), op.input(bound));
             } else if (gradient != null) {
                 in.put(slot.name(), names(slot, op.output(gradient).size()));
+            }
+        }
+        for (String slot : forward.lodInputs()) {
+            String bound = bindings.values().get(LodSlot.of(slot));
+            if (bound != null && !op.input(bound).isEmpty()) {
+                in.put(LodSlot.of(slot), op.input(bound));
             }
         }
         Map<String, List<String>> out = new TreeMap<>();

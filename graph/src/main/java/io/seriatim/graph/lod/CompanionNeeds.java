@@ -1,5 +1,6 @@
 package io.seriatim.graph.lod;
 
+import io.seriatim.graph.autodiff.Backward;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -48,6 +49,9 @@ final class CompanionNeeds {
             String name = open.pop();
             if (!name.equals(GradientRule.EMPTY) && needed.add(name)) {
                 open.addAll(sources.getOrDefault(name, Set.of()));
+                if (name.contains(GradientRule.SUFFIX)) {
+                    open.add(Backward.forward(name));
+                }
             }
         }
         return new CompanionNeeds(needed, changing(program, needed));

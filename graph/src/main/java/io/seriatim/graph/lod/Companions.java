@@ -1,5 +1,6 @@
 package io.seriatim.graph.lod;
 
+import io.seriatim.graph.autodiff.Backward;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Operation;
@@ -190,13 +191,16 @@ final class Companions {
         return companion.isEmpty() ? names.none() : companion;
     }
 
-    /** The companion of a variable that is read. */
+    /** The companion of a variable that is read; that of the forward variable for a gradient without one. */
     private String companion(String name, Scope scope) {
         String found = scope.find(name);
-        if (found != null) {
-            return found;
+        if (found == null && names.external(name)) {
+            return names.given(name);
         }
-        return names.external(name) ? names.given(name) : "";
+        boolean none = found == null || found.isEmpty();
+        return none && name.contains(GradientRule.SUFFIX)
+                ? companion(Backward.forward(name), scope)
+                : found == null ? "" : found;
     }
 
     /** The companion that an operation writes for a variable that it writes. */

@@ -92,6 +92,7 @@ public final class DerivedGradient implements GradientRule {
         for (Slot slot : forward.inputs()) {
             builder.inputs.add(slot);
             values.put(slot.name(), slot.name());
+            values.put(LodSlot.of(slot.name()), LodSlot.of(slot.name()));
             String gradient = GradientRule.gradient(slot.name());
             builder.outputs.add(new Slot(gradient, slot.list(), true, false));
             outgoing.put(slot.name(), gradient);

@@ -121,6 +121,7 @@ public record GradientSignature(String type, List<Binding> inputs, List<Binding>
             Slot own = slot(forward, binding.written());
             if (own != null) {
                 values.put(binding.written(), binding.slot());
+                values.put(LodSlot.of(binding.written()), LodSlot.of(binding.slot()));
             } else {
                 own = slot(forward, binding.forward());
                 incoming.put(binding.forward(), binding.slot());

@@ -250,8 +250,17 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     Operation.Builder like(Operation other) {
         other.attributes().forEach(spec -> attributes.put(spec.name(), spec));
         refusals.addAll(other.refusals());
-        other.values().stream().filter(name -> inputs.stream().anyMatch(slot -> slot.name().equals(name)))
-                .forEach(values::add);
+        for (Slot slot : inputs) {
+            if (other.values().contains(slot.name())) {
+                values.add(slot.name());
+            }
+            if (other.lodInputs().contains(slot.name())) {
+                lodInputs.add(slot.name());
+            }
+            if (other.values().contains(LodSlot.of(slot.name()))) {
+                values.add(LodSlot.of(slot.name()));
+            }
+        }
         return self();
     }
 

@@ -64,25 +64,15 @@ public final class SequenceElementOperations {
                     Elements.write(x, Objects.requireNonNull(out.getFirst()));
                 }, List.of(l.in("X"), l.lod("X")), List.of(l.output("Out"))))
                 .grad("sequence_softmax_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
-                    if (!l.wants("X@GRAD")) {
-                        return;
-                    }
-                    l.call("sequence_softmax_grad", (in, out) -> {
-                        double[] y = Objects.requireNonNull(in.get(0)).toDoubleArray();
-                        double[] gradient = Objects.requireNonNull(in.get(1)).toDoubleArray();
-                        long[] offsets = SequenceOffsets.of("sequence_softmax_grad", "X", in.get(2), y.length);
-                        double[] result = new double[y.length];
-                        for (int i = 0; i + 1 < offsets.length; i++) {
-                            double sum = 0;
-                            for (int k = (int) offsets[i]; k < offsets[i + 1]; k++) {
-                                sum += y[k] * gradient[k];
-                            }
-                            for (int k = (int) offsets[i]; k < offsets[i + 1]; k++) {
-                                result[k] = y[k] * (gradient[k] - sum);
-                            }
-                        }
-                        Elements.write(result, Objects.requireNonNull(out.getFirst()));
-                    }, List.of(l.in("Out"), l.in("Out@GRAD"), l.lod("X")), List.of(l.output("X@GRAD")));
+                    Operand y = l.in("Out");
+                    Operand gradient = l.in("Out@GRAD");
+                    long rows = y.dim(0);
+                    Operand numbers = SequenceRows.indexes(l, "X", rows, SequenceRows::numbers);
+                    // There are more offsets than sequences.
+                    long[] dims = y.shape().with(0, l.lod("X").dim(0)).dims();
+                    Operand sums = SequenceRows.add(l, l.binary(Binary.Function.MULTIPLY, y, gradient), numbers, dims);
+                    l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, y, l.binary(Binary.Function.SUBTRACT, gradient,
+                            SequenceRows.take(l, sums, numbers))));
                 }).register(registry);
     }
 
@@ -198,29 +188,30 @@ public final class SequenceElementOperations {
                     }
                     inference.same("X", "Out");
                 }).lower(l -> {
-                    long width = l.in("X").dim(1);
-                    l.call("sequence_scatter", (in, out) -> {
-                        double[] x = Objects.requireNonNull(in.get(0)).toDoubleArray();
-                        double[] updates = Objects.requireNonNull(in.get(2)).toDoubleArray();
-                        long[] places = places(l.type(), in.get(1), in.get(3), width);
-                        for (int i = 0; i < places.length; i++) {
-                            x[(int) places[i]] += updates[i];
-                        }
-                        Elements.write(x, Objects.requireNonNull(out.getFirst()));
-                    }, List.of(l.in("X"), l.in("Ids"), l.in("Updates"), l.lod("Ids")), List.of(l.output("Out")));
+                    Operand x = l.in("X");
+                    Operand updates = SequenceRows.add(l, flat(l, l.in("Updates")), places(l, x.dim(1)),
+                            x.shape().size());
+                    l.out("Out", l.binary(Binary.Function.ADD, x, updates.reshape(x.shape().dims())));
                 }).grad("sequence_scatter_grad(Ids, Updates, Out@GRAD) -> X@GRAD, Updates@GRAD", l -> {
                     Operand gradient = l.in("Out@GRAD");
                     l.out("X@GRAD", l.run(Copy.PLAIN, gradient));
                     if (l.wants("Updates@GRAD")) {
-                        long width = gradient.dim(1);
-                        l.call("sequence_scatter_grad", (in, out) -> {
-                            double[] all = Objects.requireNonNull(in.get(0)).toDoubleArray();
-                            long[] places = places(l.type(), in.get(1), in.get(2), width);
-                            Elements.write(Arrays.stream(places).mapToDouble(each -> all[(int) each]).toArray(),
-                                    Objects.requireNonNull(out.getFirst()));
-                        }, List.of(gradient, l.in("Ids"), l.lod("Ids")), List.of(l.output("Updates@GRAD")));
+                        l.out("Updates@GRAD", SequenceRows.take(l, flat(l, gradient), places(l, gradient.dim(1)))
+                                .reshape(l.in("Updates").shape().dims()));
                     }
                 }).register(registry);
+    }
+
+    private static Operand flat(Lowering l, Operand operand) {
+        return l.reshape(operand, operand.shape().size());
+    }
+
+    private static Operand places(Lowering l, long width) {
+        return SequenceRows.indexes(l, l.in("Ids").shape().size(), List.of(l.in("Ids"), l.lod("Ids")),
+                (in, indexes) -> {
+                    long[] places = places(l.type(), in.get(0), in.get(1), width);
+                    System.arraycopy(places, 0, indexes, 0, places.length);
+                });
     }
 
     private static long[] places(String type, @Nullable Tensor ids,
