@@ -38,6 +38,14 @@ final class Fusion {
          */
         @Nullable
         Stage joined(Stage first, Stage second, int input);
+
+        /**
+         * Returns whether the second stage may come after others of its task, before which the first one does not run
+         * then.
+         */
+        default boolean joinsLaterStages() {
+            return false;
+        }
     }
 
     private Fusion(TaskGraph tasks, List<Rule> rules) {
@@ -51,6 +59,7 @@ final class Fusion {
         if (context.isOn(PassName.EPILOGUES)) {
             KernelsAhead.ofProducts(tasks.tasks(), context.options(), context.kernels());
             rules.add(new Epilogue(context.kernels(), context.options().relaxedNan()));
+            rules.add(new WeightSums(context.kernels()));
         }
         if (context.isOnForHost(PassName.CASTS)) {
             rules.add(Casts.WIDE_PRODUCTS);
@@ -104,12 +113,13 @@ final class Fusion {
         Task.Compute behind = second.temporaries().isEmpty()
                 ? second
                 : second.withTemporariesFrom(first.temporaries().size());
-        Stage next = behind.stages().getFirst();
-        if (last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value)
-                || isReadIn(second.stages().subList(1, second.stages().size()), value)
+        int at = firstReader(behind.stages(), value);
+        if (at < 0 || last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value)
+                || isReadIn(behind.stages().subList(at + 1, behind.stages().size()), value)
                 || isReadIn(first.stages(), value)) {
             return null;
         }
+        Stage next = behind.stages().get(at);
         int input = -1;
         for (int i = 0; i < next.inputs().size(); i++) {
             Arg arg = next.inputs().get(i);
@@ -124,11 +134,12 @@ final class Fusion {
             return null;
         }
         for (Rule rule : rules) {
-            Stage joined = rule.joined(last, next, input);
+            Stage joined = at == 0 || rule.joinsLaterStages() ? rule.joined(last, next, input) : null;
             if (joined != null) {
-                List<Stage> stages = new ArrayList<>(first.stages().subList(0, first.stages().size() - 1));
+                List<Stage> stages = new ArrayList<>(behind.stages().subList(0, at));
+                stages.addAll(first.stages().subList(0, first.stages().size() - 1));
                 stages.add(joined);
-                stages.addAll(behind.stages().subList(1, behind.stages().size()));
+                stages.addAll(behind.stages().subList(at + 1, behind.stages().size()));
                 List<Access> operations = new ArrayList<>(first.operations());
                 operations.addAll(second.operations());
                 List<TensorSpec> temporaries = new ArrayList<>(first.temporaries());
@@ -141,6 +152,15 @@ final class Fusion {
 
     private boolean isWhole(@Nullable Arg arg, int value) {
         return arg != null && arg.value() == value && arg.isWhole(values);
+    }
+
+    private static int firstReader(List<Stage> stages, int value) {
+        for (int i = 0; i < stages.size(); i++) {
+            if (isReadIn(stages.subList(i, i + 1), value)) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private static boolean isReadIn(List<Stage> stages, int value) {

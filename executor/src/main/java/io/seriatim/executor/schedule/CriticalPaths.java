@@ -7,6 +7,7 @@ import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Computation;
@@ -118,7 +119,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
             }
             case Convolution _ -> convolution(shape(stage.inputs().get(1)), shape(stage.outputs().getFirst()));
             case ConvolutionGradInput _ -> convolution(shape(stage.inputs().get(1)), shape(stage.inputs().getFirst()));
-            case ConvolutionGradWeights _ ->
+            case ConvolutionGradWeights _,ConvolutionAddWeights _ ->
                 convolution(shape(stage.outputs().getFirst()), shape(stage.inputs().get(1)));
             case null, default -> 0;
         };

@@ -13,7 +13,8 @@ import io.seriatim.tensor.check.Operands;
  * expanded views too.
  * <li>A residual as {@code Combine(ADD)} of a dense tensor of the result's shape: after the bias, before the function.
  * <li>A sum into what the output holds, such as the gradient of weights that are used several times, as
- * {@link Accumulate} with 1. The gradients of a convolution have none: compute into memory of its own, and add.
+ * {@link Accumulate} with 1. The gradients of a convolution have none, but that of the weights is added to a sum by a
+ * computation of its own, {@code ConvolutionAddWeights}.
  * <li>An activation as {@link Apply} last.
  * </ul>
  *

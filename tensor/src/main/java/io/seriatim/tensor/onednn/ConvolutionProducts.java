@@ -146,7 +146,7 @@ final class ConvolutionProducts {
     }
 
     @Nullable
-    Kernel gradWeights(Dnnl dnnl, boolean bias) {
+    Kernel gradWeights(Dnnl dnnl, boolean bias, WeightTarget to) {
         return DnnlKernel.of(dnnl, builder -> {
             Operand matrix = gathered(builder);
             Operand gradient = brought(builder, 1, result);
@@ -159,9 +159,10 @@ final class ConvolutionProducts {
             if (descriptor == null) {
                 return false;
             }
+            Operand product = to.at(builder, DnnlConstants.DST, target);
             builder.step(descriptor, left, new Operand(DnnlConstants.WEIGHTS, matrix.slot(), transposed),
-                    new Operand(DnnlConstants.DST, 2, target));
-            return !bias || addSum(builder, left);
+                    product);
+            return to.finish(builder, product) && (!bias || addSum(builder, left));
         });
     }
 

@@ -5,6 +5,7 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.Window;
@@ -168,14 +169,29 @@ final class ConvolutionRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec dy = Objects.requireNonNull(arguments[1]);
         TensorSpec dw = Objects.requireNonNull(arguments[2]);
+        return gradWeights(dnnl, grad, arguments, x, dy, dw, new WeightTarget(false));
+    }
+
+    /** Of float32, where the sum and the result are row-major. */
+    static @Nullable Kernel addWeights(Dnnl dnnl, ConvolutionAddWeights add, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec dy = Objects.requireNonNull(arguments[1]);
+        TensorSpec sum = Objects.requireNonNull(arguments[2]);
+        TensorSpec out = Objects.requireNonNull(arguments[3]);
+        boolean plain = sum.isRowMajor() && sum.equals(out) && sum.dtype() == DType.FLOAT32;
+        return plain ? gradWeights(dnnl, add.gradient(), arguments, x, dy, sum, new WeightTarget(true)) : null;
+    }
+
+    private static @Nullable Kernel gradWeights(Dnnl dnnl, ConvolutionGradWeights grad,
+            @Nullable TensorSpec[] arguments, TensorSpec x, TensorSpec dy, TensorSpec dw, WeightTarget to) {
         if (!isReadable(x, dw, dy) || (grad.bias() && !Objects.requireNonNull(arguments[3]).isRowMajor())) {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
         ConvolutionProducts products = ConvolutionProducts.ofGradWeights(geometry, x, dw, dy);
         Kernel product = products != null
-                ? products.gradWeights(dnnl, grad.bias())
-                : grad.bias() ? null : PointwiseGradWeights.of(dnnl, geometry, x, dy, dw);
+                ? products.gradWeights(dnnl, grad.bias(), to)
+                : grad.bias() ? null : PointwiseGradWeights.of(dnnl, geometry, x, dy, dw, to);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             MemoryDescriptor bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : null;
             boolean whole = x.dtype().bytes() > 2 || geometry.usesKernel(x.shape(), dw.shape(), dy.shape());
@@ -195,13 +211,13 @@ final class ConvolutionRecipes {
             operands.add(
                     builder.input(DnnlConstants.DIFF_DST, 1, builder.describe(dy),
                             dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_DST)));
-            operands.add(builder.output(DnnlConstants.DIFF_WEIGHTS, 2, givenWeights(builder, geometry, dw),
-                    dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_WEIGHTS)));
+            Operand weights = to.at(builder, DnnlConstants.DIFF_WEIGHTS, givenWeights(builder, geometry, dw));
+            operands.add(builder.output(weights, dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_WEIGHTS)));
             if (bias != null) {
                 operands.add(new Operand(DnnlConstants.DIFF_BIAS, 3, bias));
             }
             builder.step(descriptor, operands.toArray(Operand[]::new));
-            return true;
+            return to.finish(builder, weights);
         });
     }
 

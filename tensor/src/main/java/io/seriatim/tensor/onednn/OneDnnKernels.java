@@ -11,6 +11,7 @@ import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.CrossEntropy;
@@ -76,6 +77,8 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> ConvolutionRecipes.gradInput(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "convolution_grad_weights", ConvolutionGradWeights.class, FLOATS,
                 (c, arguments) -> ConvolutionRecipes.gradWeights(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "convolution_add_weights", ConvolutionAddWeights.class, FLOATS,
+                (c, arguments) -> ConvolutionRecipes.addWeights(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "unary", Unary.class, FLOATS,
                 (c, arguments) -> ElementwiseRecipes.unary(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "unary_grad", UnaryGrad.class, FLOATS,

@@ -27,7 +27,8 @@ final class PointwiseGradWeights {
     }
 
     /** Null where the library's own gradient is as fast. */
-    static @Nullable Kernel of(Dnnl dnnl, Geometry geometry, TensorSpec x, TensorSpec dy, TensorSpec dw) {
+    static @Nullable Kernel of(Dnnl dnnl, Geometry geometry, TensorSpec x, TensorSpec dy, TensorSpec dw,
+            WeightTarget to) {
         boolean plain = x.dtype() == dy.dtype() && x.dtype() == dw.dtype() && x.isRowMajor() && dy.isRowMajor()
                 && dw.isRowMajor();
         DType dtype = x.dtype();
@@ -44,7 +45,7 @@ final class PointwiseGradWeights {
             MemoryDescriptor result = builder.rowMajor(outputs, channels);
             // The sum is computed in float32.
             Operand sum = dtype == DType.FLOAT32
-                    ? new Operand(DnnlConstants.DST, 2, result)
+                    ? to.at(builder, DnnlConstants.DST, result)
                     : builder.temporary(DnnlConstants.DST, result);
             PrimitiveDescriptor first = builder
                     .keepFast(builder.primitives().tryMatMul(left, right, null, result, builder.attributes()));
@@ -60,6 +61,10 @@ final class PointwiseGradWeights {
             long image = channels * pixels * dtype.bytes();
             builder.step(more, new Operand(DnnlConstants.SRC, 1, left, gradient, gradient),
                     new Operand(DnnlConstants.WEIGHTS, 0, right, image, image), sum);
+            if (to.adds()) {
+                builder.endRepeat();
+                return dtype == DType.FLOAT32 && to.finish(builder, sum);
+            }
             if (dtype != DType.FLOAT32) {
                 builder.endRepeat();
                 builder.copy(new Operand(DnnlConstants.SRC, sum.slot(), result),

@@ -257,8 +257,16 @@ final class SequenceBuilder {
 
     /** An output, which is reordered if the primitive writes another layout. */
     Operand output(int argument, int slot, MemoryDescriptor given, @Nullable MemoryDescriptor wanted) {
+        return output(new Operand(argument, slot, given), wanted);
+    }
+
+    /** An output, which is reordered if the primitive writes another layout. */
+    Operand output(Operand to, @Nullable MemoryDescriptor wanted) {
+        int argument = to.argument();
+        long slot = to.slot();
+        MemoryDescriptor given = to.descriptor();
         if (wanted == null || dnnl.equal(given, wanted)) {
-            return new Operand(argument, slot, given);
+            return to;
         }
         Operand inside = temporary(argument, wanted);
         last.add(reorder(new Operand(DnnlConstants.SRC, inside.slot(), inside.descriptor()),
@@ -345,6 +353,11 @@ final class SequenceBuilder {
 
     void step(PrimitiveDescriptor descriptor, Operand... operands) {
         steps.add(stepOf(descriptor, List.of(operands)));
+    }
+
+    /** Adds a step that follows the reorders of outputs. */
+    void stepLast(PrimitiveDescriptor descriptor, Operand... operands) {
+        last.add(stepOf(descriptor, List.of(operands)));
     }
 
     /** Adds Java code, which reads and writes regions of scratch memory only. */

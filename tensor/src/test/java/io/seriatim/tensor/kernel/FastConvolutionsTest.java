@@ -11,6 +11,7 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.Window;
@@ -60,6 +61,12 @@ class FastConvolutionsTest {
             cases.add(new Case("weight gradient, groups", new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L)),
                     dtype,
                     dims(2, 6, 8, 8), dims(2, 4, 8, 8)));
+            cases.add(new Case("weight gradient added", new ConvolutionAddWeights(
+                    new ConvolutionGradWeights(plain, 1, false, List.of(3L, 3L))), dtype, dims(2, 3, 9, 7),
+                    dims(2, 4, 9, 7), dims(4, 3, 3, 3)));
+            cases.add(new Case("weight gradient added, groups", new ConvolutionAddWeights(
+                    new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L))), dtype, dims(2, 6, 8, 8),
+                    dims(2, 4, 8, 8), dims(4, 3, 3, 3)));
         }
         // Weights enough for products of matrices.
         Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
@@ -87,6 +94,12 @@ class FastConvolutionsTest {
             cases.add(new Case("weight gradient" + many,
                     new ConvolutionGradWeights(Window.of(2, 1, 1), 1, true, List.of(3L, 3L)),
                     DType.FLOAT32, dims(images, 48, 3, 2), dims(images, 64, 3, 2)));
+            cases.add(new Case("weight gradient added" + many, new ConvolutionAddWeights(
+                    new ConvolutionGradWeights(Window.of(2, 1, 1), 1, false, List.of(3L, 3L))), DType.FLOAT32,
+                    dims(images, 48, 3, 2), dims(images, 64, 3, 2), dims(64, 48, 3, 3)));
+            cases.add(new Case("pointwise weight gradient added" + many, new ConvolutionAddWeights(
+                    new ConvolutionGradWeights(Window.of(2, 1, 0), 1, false, List.of(1L, 1L))), DType.FLOAT32,
+                    dims(images, 32, 9, 9), dims(images, 24, 9, 9), dims(24, 32, 1, 1)));
             cases.add(new Case("weight gradient, odd window" + many,
                     new ConvolutionGradWeights(odd, 1, false, List.of(3L, 2L)),
                     DType.FLOAT32, dims(images, 48, 5, 4), dims(images, 64, 2, 4)));

@@ -10,6 +10,7 @@ import io.seriatim.tensor.computation.network.BilinearSamples;
 import io.seriatim.tensor.computation.network.BilinearSamplesGradImages;
 import io.seriatim.tensor.computation.network.BilinearSamplesGradPlaces;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.CrossEntropy;
@@ -54,6 +55,7 @@ final class NetworkKernels {
         floating(kernels, "convolution", Convolution.class, PortableConvolution::forward);
         floating(kernels, "convolution_grad_input", ConvolutionGradInput.class, PortableConvolution::gradInput);
         floating(kernels, "convolution_grad_weights", ConvolutionGradWeights.class, PortableConvolution::gradWeights);
+        floating(kernels, "convolution_add_weights", ConvolutionAddWeights.class, PortableConvolution::addWeights);
         floating(kernels, "pooling", Pooling.class, PortablePooling::forward);
         floating(kernels, "adaptive_pooling", AdaptivePooling.class, PortablePooling::forward);
         floating(kernels, "pooling_grad", PoolingGrad.class, PortablePooling::grad);

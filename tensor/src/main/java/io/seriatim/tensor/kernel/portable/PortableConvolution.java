@@ -1,11 +1,14 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.BFloat16;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Kernel;
@@ -211,13 +214,24 @@ final class PortableConvolution {
     }
 
     static Kernel gradWeights(ConvolutionGradWeights grad, @Nullable TensorSpec[] arguments) {
+        return gradWeights(grad, arguments, null, 2);
+    }
+
+    static Kernel addWeights(ConvolutionAddWeights add, @Nullable TensorSpec[] arguments) {
+        return gradWeights(add.gradient(), arguments, Image.of(Objects.requireNonNull(arguments[2])), 3);
+    }
+
+    private static Kernel gradWeights(ConvolutionGradWeights grad, @Nullable TensorSpec[] arguments,
+            @Nullable Image sum, int slot) {
         Steps steps = Steps.of(grad.window());
         Image x = Image.of(Objects.requireNonNull(arguments[0]));
         Image dy = Image.of(Objects.requireNonNull(arguments[1]));
-        Image dw = Image.of(Objects.requireNonNull(arguments[2]));
+        TensorSpec result = Objects.requireNonNull(arguments[slot]);
+        Image dw = Image.of(result);
         return PortableKernel.of((all, context) -> {
             int taps = dw.plane();
-            double[] array = context.doubleArray(Math.addExact(Math.addExact(taps, x.plane()), dy.plane()));
+            int planes = Math.addExact(Math.addExact(taps, x.plane()), dy.plane());
+            double[] array = context.doubleArray(Math.addExact(planes, taps));
             long outputs = dw.images() / grad.groups();
             for (long o = 0; o < dw.images(); o++) {
                 long first = o / Math.max(1, outputs) * dw.channels();
@@ -228,13 +242,29 @@ final class PortableConvolution {
                         dy.loadPlane(all.get(1), n, o, array, taps + x.plane());
                         collect(steps, x, dw, dy, array);
                     }
-                    dw.storePlane(all.get(2), o, c, array, 0);
+                    if (sum != null) {
+                        sum.loadPlane(all.get(2), o, c, array, planes);
+                        for (int i = 0; i < taps; i++) {
+                            array[i] = rounded(array[i], result.dtype()) + array[planes + i];
+                        }
+                    }
+                    dw.storePlane(all.get(slot), o, c, array, 0);
                 }
             }
             if (grad.bias()) {
                 sumPlanes(dy, all.get(1), all.get(3), array);
             }
         });
+    }
+
+    /** As it would be stored before it is added. */
+    private static double rounded(double value, DType dtype) {
+        return switch (dtype) {
+            case FLOAT64 -> value;
+            case BFLOAT16 -> BFloat16.toFloat(BFloat16.fromFloat((float) value));
+            case FLOAT16 -> Float.float16ToFloat(Float.floatToFloat16((float) value));
+            default -> (float) value;
+        };
     }
 
     private static void collect(Steps steps, Image x, Image dw, Image dy, double[] array) {
