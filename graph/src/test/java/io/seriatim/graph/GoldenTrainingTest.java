@@ -32,7 +32,12 @@ class GoldenTrainingTest {
     private static final int STEPS = 5;
     private static final double TOLERANCE = 1e-5;
 
-    private final Map<String, Tensor> golden = GoldenOperations.entries("/golden/programs.npz");
+    private final Map<String, Tensor> golden = new LinkedHashMap<>();
+
+    GoldenTrainingTest() {
+        golden.putAll(GoldenOperations.entries("/golden/programs.npz"));
+        golden.putAll(GoldenOperations.entries("/golden/programs-regions.npz"));
+    }
 
     @TestFactory
     Stream<DynamicTest> portable() {
