@@ -31,6 +31,11 @@ final class BoxOverlap {
         this.precision = precision;
     }
 
+    /** Finds boxes of the array that may overlap others. */
+    BoxBounds bounds(int most) {
+        return new BoxBounds(boxes, size, most);
+    }
+
     /** Of the boxes that begin at two places of the array. */
     double of(int one, int other) {
         return size == RECTANGLE ? ofRectangles(one, other) : ofPolygons(one, other);

@@ -78,7 +78,7 @@ final class LocalityAwareSuppression {
                 int[] best = Scores.above(count,
                         i -> merged[i] ? Double.NEGATIVE_INFINITY : scores[score(image, label, i)],
                         precision.round(attrs.getFloat("score_threshold")), attrs.getInt("nms_top_k"));
-                for (int index : suppression.kept(best, overlap, i -> box(image, i))) {
+                for (int index : suppression.kept(best, attrs.getInt("keep_top_k"), overlap, i -> box(image, i))) {
                     found.add(new Detection(c, index));
                 }
             }

@@ -75,25 +75,34 @@ final class MatrixSuppression {
         return found;
     }
 
-    private void ofClass(int image, int label, List<Detection> found) {
+    private void ofClass(int image, int label, List<Detection> to) {
         Attrs attrs = given.attrs();
         int[] order = candidates((image * classes + label) * count, attrs);
         double least = precision.round(attrs.getFloat("post_threshold"));
         double[] largest = new double[order.length];
+        int[] near = new int[order.length];
         double[] overlaps = new double[order.length];
+        BoxBounds bounds = overlap.bounds(order.length);
+        // Usually, boxes that are far apart do not lower a score.
+        boolean skip = !gaussian || sigma >= 0;
         for (int i = 0; i < order.length; i++) {
             int box = (image * count + order[i]) * size;
-            for (int j = 0; j < i; j++) {
-                overlaps[j] = overlap.of(box, (image * count + order[j]) * size);
-                largest[i] = larger(largest[i], overlaps[j]);
+            bounds.look(box);
+            int found = 0;
+            for (int j = skip ? bounds.next(0) : 0; j < i; j = skip ? bounds.next(j + 1) : j + 1) {
+                overlaps[found] = overlap.of(box, (image * count + order[j]) * size);
+                largest[i] = larger(largest[i], overlaps[found]);
+                near[found++] = j;
             }
+            bounds.add();
             double decay = 1;
-            for (int j = 0; j < i; j++) {
-                decay = smaller(decay, decay(overlaps[j], largest[j]));
+            for (int j = 0; j < found; j++) {
+                decay = smaller(decay, decay(overlaps[j], largest[near[j]]));
             }
+            skip &= largest[i] <= 1;
             double score = precision.round(decay * scores[(image * classes + label) * count + order[i]]);
             if (i == 0 ? score > least : !(score <= least)) {
-                found.add(new Detection(label, image * count + order[i], score));
+                to.add(new Detection(label, image * count + order[i], score));
             }
         }
     }

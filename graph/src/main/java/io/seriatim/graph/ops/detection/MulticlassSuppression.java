@@ -111,7 +111,8 @@ final class MulticlassSuppression {
             int first = perClass ? start * classes + c : start * classes + c * count;
             int step = perClass ? classes : 1;
             int[] best = Scores.above(count, i -> scores[first + i * step], scoreThreshold, candidates);
-            int[] chosen = suppression.kept(best, overlap, i -> item(start, label, i) * size);
+            // Of one class, no more than are kept of all.
+            int[] chosen = suppression.kept(best, kept, overlap, i -> item(start, label, i) * size);
             if (perClass) {
                 Arrays.sort(chosen);
             }

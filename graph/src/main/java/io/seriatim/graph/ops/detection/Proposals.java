@@ -6,6 +6,7 @@ import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The regions that a network proposes to look for objects in: its best boxes, decoded from anchors and clipped to the
@@ -173,14 +174,12 @@ final class Proposals {
 
     /** Places of those that are kept, the best first; of two with equal scores the later comes first. */
     private int[] suppressed(double[] boxes, int[] order, int count, double[] scores, double threshold) {
-        Integer[] places = new Integer[count];
-        Arrays.setAll(places, i -> count - 1 - i);
-        Arrays.sort(places, (one, other) -> Double.compare(scores[order[other]] + 0.0, scores[order[one]] + 0.0));
-        int[] candidates = Arrays.stream(places).mapToInt(Integer::intValue).toArray();
+        int[] candidates = IntStream.range(0, count).map(i -> count - 1 - i).boxed()
+                .sorted((one, other) -> Double.compare(scores[order[other]] + 0.0, scores[order[one]] + 0.0))
+                .mapToInt(Integer::intValue).toArray();
         BoxOverlap overlap = new BoxOverlap(boxes, BoxCode.SIZE, pixel == 0, precision);
-        int[] kept = new Suppression(threshold, attrs.getFloat("eta"), precision).kept(candidates, overlap,
-                i -> i * BoxCode.SIZE);
         int limit = attrs.getInt("post_nms_topN");
-        return limit > 0 && limit < kept.length ? Arrays.copyOf(kept, limit) : kept;
+        return new Suppression(threshold, attrs.getFloat("eta"), precision).kept(candidates, limit > 0 ? limit : -1,
+                overlap, i -> i * BoxCode.SIZE);
     }
 }

@@ -81,6 +81,7 @@ final class RetinanetDetection {
         }
         Suppression suppression = new Suppression(attrs.getFloat("nms_threshold"), attrs.getFloat("nms_eta"),
                 precision);
+        int limit = attrs.getInt("keep_top_k");
         List<Detection> kept = new ArrayList<>();
         for (int c = 0; c < classes; c++) {
             int label = c;
@@ -88,11 +89,10 @@ final class RetinanetDetection {
             double[] numbers = ofClass.stream().flatMapToDouble(each -> Arrays.stream(each.box)).toArray();
             int[] best = Scores.decreasing(ofClass.stream().mapToDouble(each -> each.score).toArray(), ofClass.size());
             BoxOverlap overlap = new BoxOverlap(numbers, BoxCode.SIZE, false, precision);
-            for (int index : suppression.kept(best, overlap, i -> i * BoxCode.SIZE)) {
+            for (int index : suppression.kept(best, limit, overlap, i -> i * BoxCode.SIZE)) {
                 kept.add(ofClass.get(index));
             }
         }
-        int limit = attrs.getInt("keep_top_k");
         int[] order = Scores.decreasing(kept.stream().mapToDouble(each -> each.score).toArray(), kept.size());
         return Arrays.stream(order).limit(limit < 0 ? order.length : limit).mapToObj(kept::get).toList();
     }

@@ -22,21 +22,26 @@ record Suppression(double threshold, double eta, Precision precision) {
      *
      * @param candidates
      *            indexes of boxes, the best first
+     * @param most
+     *            how many to keep; all if it is negative
      * @param overlap
      *            of boxes
      * @param place
      *            where the box of an index begins
      * @return those that are kept, the best first
      */
-    int[] kept(int[] candidates, BoxOverlap overlap, IntUnaryOperator place) {
-        int[] kept = new int[candidates.length];
-        int[] places = new int[candidates.length];
+    int[] kept(int[] candidates, int most, BoxOverlap overlap, IntUnaryOperator place) {
+        int[] kept = new int[most < 0 ? candidates.length : Math.min(most, candidates.length)];
+        int[] places = new int[kept.length];
+        BoxBounds bounds = overlap.bounds(kept.length);
         int count = 0;
         double limit = precision.round(threshold);
-        for (int candidate : candidates) {
-            int at = place.applyAsInt(candidate);
-            if (isApart(at, places, count, overlap, limit)) {
-                kept[count] = candidate;
+        for (int i = 0; i < candidates.length && count < kept.length; i++) {
+            int at = place.applyAsInt(candidates[i]);
+            bounds.look(at);
+            if (isApart(at, places, count, overlap, bounds, limit)) {
+                bounds.add();
+                kept[count] = candidates[i];
                 places[count++] = at;
                 if (eta < 1 && limit > LEAST_REDUCED) {
                     limit = precision.round(limit * eta);
@@ -46,8 +51,11 @@ record Suppression(double threshold, double eta, Precision precision) {
         return Arrays.copyOf(kept, count);
     }
 
-    private static boolean isApart(int at, int[] places, int count, BoxOverlap overlap, double limit) {
-        for (int i = 0; i < count; i++) {
+    private static boolean isApart(int at, int[] places, int count, BoxOverlap overlap, BoxBounds bounds,
+            double limit) {
+        // Below 0, boxes that are far apart suppress each other, too.
+        boolean skip = limit >= 0;
+        for (int i = skip ? bounds.next(0) : 0; i < count; i = skip ? bounds.next(i + 1) : i + 1) {
             // An overlap that is not a number suppresses, too.
             if (!(overlap.of(at, places[i]) <= limit)) {
                 return false;

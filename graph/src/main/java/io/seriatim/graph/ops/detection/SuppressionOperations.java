@@ -20,17 +20,17 @@ public final class SuppressionOperations {
         Operation.Builder first = multiclass("multiclass_nms").in("BBoxes", "Scores").out("Out")
                 .readsLod("BBoxes").makesLod("Out");
         Given.rules(first, SuppressionOperations::inferMulticlass,
-                given -> MulticlassSuppression.compute(given, images(given)), "Scores", "BBoxes", LodSlot.of("BBoxes"))
+                given -> MulticlassSuppression.compute(given, images(given)), "BBoxes", "Scores", LodSlot.of("BBoxes"))
                 .register(registry);
         Operation.Builder second = multiclass("multiclass_nms2").in("BBoxes", "Scores").out("Out", "Index~")
                 .readsLod("BBoxes").makesLod("Out", "Index");
         Given.rules(second, SuppressionOperations::inferMulticlass,
-                given -> MulticlassSuppression.compute(given, images(given)), "Scores", "BBoxes", LodSlot.of("BBoxes"))
+                given -> MulticlassSuppression.compute(given, images(given)), "BBoxes", "Scores", LodSlot.of("BBoxes"))
                 .register(registry);
         Operation.Builder third = multiclass("multiclass_nms3").in("BBoxes", "Scores", "RoisNum?")
                 .out("Out", "Index", "NmsRoisNum?").readsLod("BBoxes").sharesNoLod();
         Given.rules(third, SuppressionOperations::inferMulticlass,
-                given -> MulticlassSuppression.compute(given, images(given)), "Scores", "BBoxes", "RoisNum",
+                given -> MulticlassSuppression.compute(given, images(given)), "BBoxes", "Scores", "RoisNum",
                 LodSlot.of("BBoxes"))
                 .register(registry);
         localityAware(registry);
@@ -101,7 +101,7 @@ public final class SuppressionOperations {
         Given.rules(builder, inference -> {
             long[] boxes = inferImages(inference);
             inference.set("Out", inference.dtype("Scores"), boxes[1], boxes[2]);
-        }, given -> new LocalityAwareSuppression(given).outputs(), "Scores", "BBoxes").register(registry);
+        }, given -> new LocalityAwareSuppression(given).outputs(), "BBoxes", "Scores").register(registry);
     }
 
     private static void matrix(Operations registry) {
@@ -113,7 +113,7 @@ public final class SuppressionOperations {
             inference.set("Out", inference.dtype("Scores"), boxes[1], boxes[2]);
             inference.set("Index", DType.INT32, boxes[1], 1);
             inference.set("RoisNum", DType.INT32, -1);
-        }, given -> new MatrixSuppression(given).outputs(), "Scores", "BBoxes").register(registry);
+        }, given -> new MatrixSuppression(given).outputs(), "BBoxes", "Scores").register(registry);
     }
 
     private static void plain(Operations registry) {
