@@ -62,7 +62,7 @@ final class GoldenModels {
         return entries.containsKey(entry);
     }
 
-    private byte[] bytes(String entry) {
+    byte[] bytes(String entry) {
         return get(entry).memory().toArray(ValueLayout.JAVA_BYTE);
     }
 
