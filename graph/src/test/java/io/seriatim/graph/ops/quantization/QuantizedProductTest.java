@@ -64,7 +64,7 @@ class QuantizedProductTest {
         for (int i = 0; i < inner; i++) {
             x[i] = random.nextInt(100, 128);
             w[i] = random.nextInt(100, 128);
-            sum += (long) x[i] * w[i];
+            sum += w[i] * (long) x[i];
         }
         OpDesc op = OpDesc.of("quant_linear").in("x", "x").in("w", "w").out("out", "y").attr("scale_in", 1f / 127)
                 .attr("scale_weights", new float[]{1f / 127}).build();
