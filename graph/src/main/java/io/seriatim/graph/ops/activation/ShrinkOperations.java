@@ -16,6 +16,7 @@ import io.seriatim.tensor.computation.UnaryGrad;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Activation functions that are put together from others: shrinking, thresholds, scaled ones, and the largest of
@@ -97,7 +98,9 @@ public final class ShrinkOperations {
             Lowering l = x.l();
             Operand shrunk = shrunk(l);
             return new Term(l, l.run(UnaryGrad.of(unit), shrunk, l.run(unit, shrunk), l.in("Out@GRAD")));
-        }).attr("alpha", 1f).register(registry);
+        }).attr("alpha", 1f).second(
+                "celu_grad_grad(X, grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> X@GRAD, grad_out@GRAD=Out@GRAD@GRAD")
+                .register(registry);
         start("selu").attr("scale", SELU_SCALE).attr("alpha", SELU_ALPHA).lower(l -> {
             Operand curve = l.run(new Unary(Unary.Function.ELU, l.attrs().getFloat("alpha"), 0), l.in("X"));
             new Term(l, curve).linear(l.attrs().getFloat("scale"), 0).to("Out");
@@ -129,23 +132,37 @@ public final class ShrinkOperations {
         });
     }
 
-    /** The attributes that are added later are the gradient's, too. */
+    /**
+     * The attributes that are added later are the gradient's, too.
+     *
+     * @param second
+     *            PaddlePaddle's slots for the gradient of the gradient, which is derived; null if it has none
+     */
     private record Definition(String type, Operation.Builder forward, Function<Lowering, Operand> value,
-            UnaryOperator<Term> slope) {
+            UnaryOperator<Term> slope, @Nullable String second) {
+        Definition second(String signature) {
+            return new Definition(type, forward, value, slope, signature);
+        }
+
         Definition attr(String name, float byDefault) {
             forward.attr(name, byDefault);
             return this;
         }
 
         void register(Operations registry) {
-            forward.lower(l -> l.out("Out", value.apply(l)))
-                    .grad(type + "_grad(X, Out@GRAD) -> X@GRAD", l -> slope.apply(Term.of(l, "X")).to("X@GRAD"))
-                    .register(registry);
+            String first = type + "_grad(X, Out@GRAD) -> X@GRAD";
+            Operation.Builder gradient = forward.gradOperation(first, null)
+                    .lower(l -> slope.apply(Term.of(l, "X")).to("X@GRAD"));
+            if (second != null) {
+                gradient.grad(second);
+            }
+            gradient.register(registry);
+            forward.lower(l -> l.out("Out", value.apply(l))).grad(first).register(registry);
         }
     }
 
     private static Definition define(String type, Function<Lowering, Operand> value, UnaryOperator<Term> slope) {
-        return new Definition(type, start(type), value, slope);
+        return new Definition(type, start(type), value, slope, null);
     }
 
     /** ln(1 + eˣ) of clipped numbers, and its gradient, which is 0 from the largest result on. */
