@@ -314,5 +314,34 @@ unknown("nanmedian.unknown", {"X": rand(2, 3)}, {"axis": [1], "keepdim": False},
 unknown("bilinear_tensor_product.unknown", {"X": rand(2, 3), "Y": rand(2, 2), "Weight": rand(4, 3, 2)}, {}, {"x": (0,), "y": (0,)})
 
 
+def square(rng):
+    n = int(rng.integers(1, 5))
+    return {"X": rand(*shape(rng, 0, 2, 3), n, n, dtype=("float32", "float64")[rng.integers(2)])}, {}
+
+
+def square_complex(rng):
+    n = int(rng.integers(1, 5))
+    return {"X": complexes(*shape(rng, 0, 2, 3), n, n, dtype=kind(rng))}, {}
+
+
+drawn("eigvals", square)
+drawn("eigvals.complex", square_complex)
+drawn("eig.complex", lambda rng: (*square_complex(rng), {"grad": False}))
+case("eigvals.turn", {"X": values([[0, -2, 0], [1, 0, 0], [0, 0, 3]], "float64")})
+case("eigvals.triangle", {"X": values([[1, 0, 0], [2, 3, 0], [4, 5, 6]], "float64")})
+
+
+def spectrum(block):
+    """Numbers of values and vectors that do not depend on the vectors' phases."""
+    block.create_var(name="sizes", dtype="float64")
+    block.append_op(type="abs", inputs={"X": "eigenvectors"}, outputs={"Out": "sizes"})
+    return ["sizes"]
+
+
+for i, (n, dtype) in enumerate(((2, "float32"), (3, "float64"), (4, "float64"))):
+    # Vectors have free signs: only their sizes are compared, and values have a gradient; that of several matrices is right for the first one only.
+    case(f"eig.values{i}", {"X": rand(n, n, dtype=dtype)}, targets=("eigenvalues",), hidden=("eigenvectors",), then=spectrum)
+unknown("eig.unknown", {"X": rand(2, 3, 3)}, {}, {"x": (0,)}, grad=False, hidden=("eigenvectors",))
+
 if __name__ == "__main__":
     sys.exit(cases.write(OUTPUT, sys.argv[1:]))

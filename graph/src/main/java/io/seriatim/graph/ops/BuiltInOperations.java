@@ -54,6 +54,7 @@ import io.seriatim.graph.ops.indexing.SetValueOperations;
 import io.seriatim.graph.ops.indexing.SliceOperations;
 import io.seriatim.graph.ops.linalg.ChainProductOperations;
 import io.seriatim.graph.ops.linalg.DecompositionOperations;
+import io.seriatim.graph.ops.linalg.EigenOperations;
 import io.seriatim.graph.ops.linalg.EinsumOperations;
 import io.seriatim.graph.ops.linalg.InverseOperations;
 import io.seriatim.graph.ops.linalg.LeastSquaresOperations;
@@ -177,6 +178,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             DiagonalOperations::register, //
             DistributionOperations::register, //
             DropoutOperations::register, //
+            EigenOperations::register, //
             EinsumOperations::register, //
             ElementaryOperations::register, //
             ElementwiseOperations::register, //
