@@ -110,6 +110,9 @@ final class Differentiator {
     private void mark() {
         bindings.outgoing().forEach((slot, gradient) -> {
             for (int i = 0; i < again.op().input(slot).size(); i++) {
+                if (l.wants(gradient, i) && again.type(slot, i).dtype().isComplex()) {
+                    requireReal(again.in(slot, i));
+                }
                 if (l.wants(gradient, i) && again.type(slot, i).dtype().isFloating()) {
                     active.add(moved(again.in(slot, i)).source());
                 }
@@ -180,10 +183,18 @@ final class Differentiator {
             }
         }
         if (isActive) {
+            step.outputs().forEach(this::requireReal);
             step.outputs().stream().filter(output -> output != null && output.dtype().isFloating())
                     .forEach(output -> active.add(output.source()));
         }
         steps.add(step);
+    }
+
+    /** The rules do not conjugate: their gradients of complex numbers would be wrong. */
+    private void requireReal(@Nullable Operand operand) {
+        if (operand != null && operand.dtype().isComplex()) {
+            throw error("is derived for real numbers, but not for " + operand.dtype() + "; define its lowering");
+        }
     }
 
     private boolean isActive(@Nullable Operand operand) {

@@ -165,7 +165,8 @@ public final class FrameOperations {
                                     true, scale(l));
                     l.out("Out", swapped(spectrum));
                 });
-        forward.grad("stft_grad(X, Window, Out@GRAD) -> X@GRAD", l -> {
+        String signature = "stft_grad(X, Window, Out@GRAD) -> X@GRAD";
+        forward.gradOperation(signature, null).lower(l -> {
             Operand x = l.in("X");
             Operand dout = swapped(l.in("Out@GRAD"));
             Frames frames = ofStft(l);
@@ -174,7 +175,8 @@ public final class FrameOperations {
             Operand spectrum = FourierOperations.fromRealGradient(l, dout, Shape.of(dims),
                     new int[]{dims.length - 1}, true, scale(l));
             l.out("X@GRAD", frames.sum(l, windowed(l, spectrum), x.dim(-1)));
-        }).register(registry);
+        }).grad("stft(X=X@GRAD@GRAD, Window=Window) -> Out=Out@GRAD@GRAD").register(registry);
+        forward.grad(signature).register(registry);
     }
 
     private static Frames ofStft(Lowering l) {
