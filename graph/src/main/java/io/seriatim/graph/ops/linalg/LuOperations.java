@@ -42,7 +42,9 @@ public final class LuOperations {
         long[] leading = MatrixSteps.leading(dims);
         inference.same("X", "Out");
         inference.set("Pivots", DType.INT32, Dims.inserted(leading, leading.length, least(dims)));
-        inference.set("Infos", DType.INT32, leading.length == 0 ? new long[]{1} : leading);
+        // Of one matrix, Paddle announces no number and gives one.
+        long[] one = {inference.isForRun() ? 1 : 0};
+        inference.set("Infos", DType.INT32, leading.length == 0 ? one : leading);
     }
 
     private static long least(long[] dims) {
@@ -95,9 +97,14 @@ public final class LuOperations {
                     boolean factors = inference.attrs().getBool("unpack_ludata");
                     long[] none = {};
                     DType dtype = inference.dtype("X");
-                    inference.set("Pmat", dtype, permutation ? MatrixSteps.dims(leading, rows, rows) : none);
-                    inference.set("L", dtype, factors ? MatrixSteps.dims(leading, rows, least(dims)) : none);
-                    inference.set("U", dtype, factors ? MatrixSteps.dims(leading, least(dims), columns) : none);
+                    // Before a run, Paddle announces the shape of X for all of them.
+                    boolean run = inference.isForRun();
+                    long[] square = run ? MatrixSteps.dims(leading, rows, rows) : dims;
+                    long[] lower = run ? MatrixSteps.dims(leading, rows, least(dims)) : dims;
+                    long[] upper = run ? MatrixSteps.dims(leading, least(dims), columns) : dims;
+                    inference.set("Pmat", dtype, permutation ? square : none);
+                    inference.set("L", dtype, factors ? lower : none);
+                    inference.set("U", dtype, factors ? upper : none);
                 }).lower(LuOperations::unpack)
                 .grad("lu_unpack_grad(X, Pivots, L, U, Pmat, L@GRAD, U@GRAD) -> X@GRAD", LuOperations::unpackGradient)
                 .register(registry);

@@ -14,6 +14,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.ComplexPart;
+import io.seriatim.tensor.computation.Conjugate;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fourier;
 import io.seriatim.tensor.computation.Fourier.Kind;
@@ -81,7 +82,7 @@ public final class FourierOperations {
             double scale = scale(l.attrs(), sizes(x, axes));
             l.out("Out", l.attrs().getBool("onesided")
                     ? fromReal(l, x, axes, direction, scale)
-                    : complex(l, l.cast(x, ComplexNumbers.of(x.dtype())), axes, direction, scale));
+                    : wholeFromReal(l, x, axes, direction, scale));
         });
         String signature = "fft_r2c_grad(X, Out@GRAD) -> X@GRAD";
         forward.gradOperation(signature, null).lower(l -> {
@@ -168,6 +169,21 @@ public final class FourierOperations {
         int last = axes[axes.length - 1];
         Operand half = l.run(new Fourier(Kind.FROM_REAL, last, x.dim(last), !forward, scale), x);
         return complex(l, half, Arrays.copyOf(axes, axes.length - 1), forward, 1);
+    }
+
+    /** The transform of real numbers: along the last of the axes, the other half is the mirror image. */
+    static Operand wholeFromReal(Lowering l, Operand x, int[] axes, boolean forward, double scale) {
+        int last = axes[axes.length - 1];
+        long length = x.dim(last);
+        Operand half = l.run(new Fourier(Kind.FROM_REAL, last, length, !forward, scale), x);
+        long count = half.dim(last);
+        Operand whole = l.temporary(TensorSpec.of(half.dtype(), x.shape()));
+        l.into(Copy.PLAIN, List.of(half), List.of(whole.slice(last, 0, count)));
+        if (count < length) {
+            l.into(new Conjugate(), List.of(half.slice(last, 1, length - count + 1).flip(last)),
+                    List.of(whole.slice(last, count, length)));
+        }
+        return complex(l, whole, Arrays.copyOf(axes, axes.length - 1), forward, 1);
     }
 
     /** The gradient of real numbers: what is not in the half has none. */

@@ -161,8 +161,7 @@ public final class FrameOperations {
                     int[] axes = {windowed.rank() - 1};
                     Operand spectrum = l.attrs().getBool("onesided")
                             ? FourierOperations.fromReal(l, windowed, axes, true, scale(l))
-                            : FourierOperations.complex(l, l.cast(windowed, ComplexNumbers.of(windowed.dtype())), axes,
-                                    true, scale(l));
+                            : FourierOperations.wholeFromReal(l, windowed, axes, true, scale(l));
                     l.out("Out", swapped(spectrum));
                 });
         String signature = "stft_grad(X, Window, Out@GRAD) -> X@GRAD";

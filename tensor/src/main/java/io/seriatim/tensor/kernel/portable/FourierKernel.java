@@ -52,6 +52,11 @@ final class FourierKernel extends PortableKernel {
                     values[i] *= fourier.scale();
                 }
             }
+            if (fourier.kind() == Fourier.Kind.FROM_REAL) {
+                // These are real, but for rounding.
+                values[n] = 0;
+                values[n + n / 2] = n % 2 == 0 ? 0 : values[n + n / 2];
+            }
             store(y, vector, values, n);
         }
     }
