@@ -135,7 +135,8 @@ final class SliceGradientFusion {
         }
         Stage fill = task.stages().getFirst();
         Stage copy = task.stages().getLast();
-        if (fill.outputs().size() != 1 || copy.outputs().size() != 1) {
+        // A fill may also be the last stage, as in the gradient of a value that a part of was set.
+        if (fill.outputs().size() != 1 || copy.outputs().size() != 1 || copy.inputs().isEmpty()) {
             return null;
         }
         boolean zero = fill.computation() instanceof Fill(double value) && value == 0
