@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.recommendation;
 
+import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -8,12 +9,15 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Term;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Normalisation by statistics of all samples so far: how many there were, their sums, and sums of squares. The
@@ -37,13 +41,26 @@ public final class DataNormOperations {
                 .attr("epsilon", 1e-5f).attr("slot_dim", -1).attr("summary_decay_rate", 0.9999999f)
                 .attr("enable_scale_and_shift", false).attr("data_layout", "NCHW").attr("sync_stats", false)
                 .sharesLod("X", "Y")
-                .infer(DataNormOperations::infer).lower(DataNormOperations::lower).grad(signature);
+                .infer(DataNormOperations::infer).lower(DataNormOperations::lower);
+        GradientSignature parsed = GradientSignature.parse(signature);
+        norm.grad((op, wanted) -> parsed.make(op, wanted).stream().map(each -> namingStatistics(each, op)).toList());
         // Paddle names the statistics as outputs of the gradient too, but does not write them on a processor.
         norm.gradOperation(signature, DataNormOperations::inferGradient)
-                .out("BatchSize?", "BatchSum?", "BatchSquareSum?")
-                .changesInPlace(op -> STATISTICS.stream().flatMap(slot -> op.output(slot).stream()).toList())
+                .out("BatchSize?", "BatchSum?", "BatchSquareSum?").runAs(DataNormOperations::leavingStatistics)
                 .lower(DataNormOperations::gradient).register(registry);
         norm.register(registry);
+    }
+
+    private static OpDesc namingStatistics(OpDesc gradient, OpDesc forward) {
+        Map<String, List<String>> outputs = new TreeMap<>(gradient.outputs());
+        STATISTICS.forEach(slot -> outputs.put(slot, forward.input(slot)));
+        return gradient.with(gradient.inputs(), outputs);
+    }
+
+    private static OpDesc leavingStatistics(OpDesc gradient) {
+        Map<String, List<String>> outputs = new TreeMap<>(gradient.outputs());
+        outputs.keySet().removeAll(STATISTICS);
+        return gradient.with(gradient.inputs(), outputs);
     }
 
     private static long features(Inference inference) {

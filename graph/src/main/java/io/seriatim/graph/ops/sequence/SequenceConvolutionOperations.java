@@ -1,5 +1,7 @@
 package io.seriatim.graph.ops.sequence;
 
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -20,6 +22,9 @@ import java.util.List;
 public final class SequenceConvolutionOperations {
     private static final MatMul LEFT_TRANSPOSED = new MatMul(true, false, false, List.of());
     private static final MatMul RIGHT_TRANSPOSED = new MatMul(false, true, false, List.of());
+
+    private static final String GRADIENT = "sequence_conv_grad(X, PaddingData, Filter, Out@GRAD)"
+            + " -> X@GRAD, PaddingData@GRAD, Filter@GRAD";
 
     private SequenceConvolutionOperations() {
     }
@@ -73,6 +78,9 @@ public final class SequenceConvolutionOperations {
     }
 
     private static void convolution(Operations registry) {
+        GradientSignature padded = GradientSignature.parse(GRADIENT);
+        GradientSignature plain = GradientSignature
+                .parse("sequence_conv_grad(X, Filter, Out@GRAD) -> X@GRAD, Filter@GRAD");
         Operation.define("sequence_conv").in("X", "PaddingData?", "Filter").out("Out").attr("paddingTrainable", false)
                 .required("contextLength", Attribute.Int.class).attr("contextStart", 0).attr("contextStride", 1)
                 .readsLod("X").sharesLod("X", "Out")
@@ -85,8 +93,11 @@ public final class SequenceConvolutionOperations {
                                         : "contextStride must be 1, but is " + attrs.getInt("contextStride"))
                 .infer(SequenceConvolutionOperations::inferred)
                 .lower(l -> l.out("Out", l.run(MatMul.PLAIN, contexts(l), l.in("Filter"))))
-                .grad("sequence_conv_grad(X, PaddingData, Filter, Out@GRAD) -> X@GRAD, PaddingData@GRAD, Filter@GRAD",
-                        SequenceConvolutionOperations::gradient)
+                .grad(GRADIENT, SequenceConvolutionOperations::gradient)
+                // As in Paddle, the gradient names the padding only where it is trained.
+                .grad((op, wanted) -> (new Attrs(op, registry.get(op.type())).getBool("paddingTrainable")
+                        ? padded
+                        : plain).make(op, wanted))
                 .register(registry);
     }
 
