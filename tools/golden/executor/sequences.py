@@ -47,9 +47,48 @@ def padded(words):
     return static.nn.sequence_pool(static.nn.sequence_unpad(hidden, length), "sqrt")
 
 
+def append(op, inputs, kind=core.VarDesc.VarType.LOD_TENSOR, dtype="float32", shape=(-1, 6), **attributes):
+    """Appends an operation with slots of one variable each; returns its output."""
+    block = static.default_main_program().current_block()
+    what = {} if kind == core.VarDesc.VarType.LOD_RANK_TABLE else {"dtype": dtype, "shape": shape}
+    made = block.create_var(name=paddle.utils.unique_name.generate(op), type=kind, **what)
+    block.append_op(type=op, inputs={slot: [v] for slot, v in inputs.items()}, outputs={"Out": [made]}, attrs=attributes)
+    return made
+
+
+def recurrent(words):
+    """A network that steps through all sequences together, the longest first, until each has ended."""
+    array = core.VarDesc.VarType.LOD_TENSOR_ARRAY
+    embedded = static.nn.embedding(words, [WORDS, 6])
+    table = append("lod_rank_table", {"X": embedded}, kind=core.VarDesc.VarType.LOD_RANK_TABLE, level=0)
+    longest = append("max_sequence_len", {"RankTable": table}, dtype="int64", shape=(1,))
+    parts = append("lod_tensor_to_array", {"X": embedded, "RankTable": table}, kind=array)
+    step = paddle.full([1], 0, "int64")
+    # So that the gradient counts back.
+    step.stop_gradient = False
+    initial = append("reorder_lod_tensor_by_rank", {"X": static.nn.sequence_pool(embedded, "average"), "RankTable": table})
+    memory = paddle.tensor.array_write(initial, step)
+    results = paddle.tensor.create_array("float32")
+    running = paddle.less_than(step, longest)
+    loop = static.nn.control_flow.While(running)
+    with loop.block():
+        before = paddle.tensor.array_read(memory, step)
+        before.stop_gradient = False
+        left = append("shrink_rnn_memory", {"X": before, "RankTable": table, "I": step})
+        word = append("read_from_array", {"X": parts, "I": step})
+        hidden = paddle.tanh(static.nn.fc([word, left], 6))
+        paddle.tensor.array_write(hidden, step, results)
+        paddle.increment(step)
+        paddle.tensor.array_write(hidden, step, memory)
+        paddle.assign(paddle.less_than(step, longest), running)
+    outputs = append("array_to_lod_tensor", {"X": results, "RankTable": table})
+    return static.nn.sequence_pool(outputs, "last")
+
+
 CLASSIFIERS = {
     "convolution": (convolution, lambda: paddle.optimizer.Adam(0.05)),
     "attention": (attention, lambda: paddle.optimizer.Momentum(0.1)),
+    "recurrent": (recurrent, lambda: paddle.optimizer.SGD(0.5)),
     "padded": (padded, lambda: paddle.optimizer.SGD(0.5)),
 }
 
@@ -91,7 +130,8 @@ def record(build, make_optimizer):
         feed = {"words": tensor, "label": label}
         if build is padded:
             feed["padding"] = np.array([0.25], np.float32)
-        losses.append(executor.run(main, feed=feed, fetch_list=[loss.name], scope=scope)[0])
+        # Lists of an earlier run in the scope would be longer than those of this run.
+        losses.append(executor.run(main, feed=feed, fetch_list=[loss.name], scope=scope.new_scope())[0])
         entries |= {f"{step}/words": words, f"{step}/label": label, f"{step}/offsets": offsets.astype(np.int64)}
     entries["losses"] = np.array(losses, np.float32).reshape(STEPS)
     values = [np.array(scope.find_var(name).get_tensor()) for name in names]

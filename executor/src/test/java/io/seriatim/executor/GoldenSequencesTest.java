@@ -29,7 +29,7 @@ class GoldenSequencesTest {
 
     @Test
     void thereAreSeveralClassifiers() {
-        assertEquals(List.of("attention", "convolution", "padded"), MODELS.names());
+        assertEquals(List.of("attention", "convolution", "padded", "recurrent"), MODELS.names());
     }
 
     @ParameterizedTest(name = "{0}, threads {1}")

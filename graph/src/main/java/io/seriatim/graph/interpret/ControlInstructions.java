@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -210,15 +211,19 @@ final class ControlInstructions {
         Map<String, Object> carried = incoming(op, carriedNames(op), environment);
         Map<String, Object> sums = new HashMap<>();
         List<String> summed = wanted(inputs, gradients).stream().filter(name -> !carried.containsKey(name)).toList();
+        Map<String, Object> countedBack = new HashMap<>();
         for (Environment.Step step : steps(op, "StepScopes", environment).steps().reversed()) {
             Environment inner = step.environment();
             // A counter that the block counts back must begin as the step has left it.
             Map<String, Object> after = new HashMap<>(step.after());
             after.keySet().retainAll(written);
             runGradient(block, inner, carried, summed, after);
+            after.keySet().forEach(name -> countedBack.put(name, Objects.requireNonNull(inner.here(name))));
             summed.forEach(name -> addTo(sums, name, inner.here(name)));
             carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
         }
+        // Gradients of what came before the loop, such as the first element of a list, are at the counter's first value.
+        countedBack.forEach((name, value) -> environment.set(name, VariableValues.copy(value)));
         for (int i = 0; i < gradients.size(); i++) {
             if (!gradients.get(i).equals(GradientRule.EMPTY)) {
                 String name = GradientRule.gradient(inputs.get(i));
