@@ -53,6 +53,12 @@ record Image(long[] dims, long[] strides) {
         return Math.multiplyExact(Math.multiplyExact(depth(), height()), width());
     }
 
+    /** Whether the pixels of a channel lie one after the other. */
+    private boolean isPlaneDense() {
+        return strides[4] == 1 && (height() == 1 || strides[3] == width())
+                && (depth() == 1 || strides[2] == (long) width() * height());
+    }
+
     private long at(Tensor tensor, long image, long channel, long z, long y) {
         return tensor.offset() + (image * strides[0] + channel * strides[1] + z * strides[2] + y * strides[3])
                 * tensor.dtype().bytes();
@@ -72,6 +78,10 @@ record Image(long[] dims, long[] strides) {
 
     /** Reads all pixels of a channel, row after row. */
     void loadPlane(Tensor tensor, long image, long channel, double[] into, int from) {
+        if (isPlaneDense()) {
+            Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, image, channel, 0, 0), 1, into, from, plane());
+            return;
+        }
         int at = from;
         for (int z = 0; z < depth(); z++) {
             for (int y = 0; y < height(); y++) {
@@ -83,6 +93,10 @@ record Image(long[] dims, long[] strides) {
 
     /** Writes all pixels of a channel, row after row. */
     void storePlane(Tensor tensor, long image, long channel, double[] values, int from) {
+        if (isPlaneDense()) {
+            Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, image, channel, 0, 0), 1, values, from, plane());
+            return;
+        }
         int at = from;
         for (int z = 0; z < depth(); z++) {
             for (int y = 0; y < height(); y++) {

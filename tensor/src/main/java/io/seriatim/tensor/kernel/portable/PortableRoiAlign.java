@@ -25,25 +25,34 @@ final class PortableRoiAlign {
             return rows.isEmpty() || columns.isEmpty();
         }
 
-        /** Adds the weighted sums of the elements of a plane to the result, which begins at an index. */
+        /** Writes the weighted sums of the elements of a plane to the result, which begins at an index. */
         void gather(double[] array, int width, int result, int line) {
             int least = columns.least();
-            int end = columns.end();
+            int length = columns.end() - least;
             for (int row = 0; row < rows.bins(); row++) {
-                Arrays.fill(array, line + least, line + end, 0);
-                for (int i = 0; i < rows.count(row); i++) {
-                    double weight = rows.weight(row, i);
-                    int from = (rows.first(row) + i) * width;
-                    for (int column = least; column < end; column++) {
-                        array[line + column] += weight * array[from + column];
-                    }
+                int first = rows.first(row) * width + least;
+                int count = rows.count(row);
+                if (count == 0) {
+                    Arrays.fill(array, line, line + length, 0);
+                }
+                for (int i = 0; i < count; i++) {
+                    add(array, first + i * width, line, length, rows.weight(row, i), i == 0);
                 }
                 for (int bin = 0; bin < columns.bins(); bin++) {
-                    double sum = 0;
-                    for (int i = 0; i < columns.count(bin); i++) {
-                        sum += columns.weight(bin, i) * array[line + columns.first(bin) + i];
-                    }
-                    array[result + row * columns.bins() + bin] = sum;
+                    array[result + row * columns.bins() + bin] = columns.sum(bin, array, line - least);
+                }
+            }
+        }
+
+        /** Adds a row of a plane to a line, or begins the line with it. */
+        private static void add(double[] array, int from, int line, int length, double weight, boolean begins) {
+            if (begins) {
+                for (int i = 0; i < length; i++) {
+                    array[line + i] = weight * array[from + i];
+                }
+            } else {
+                for (int i = 0; i < length; i++) {
+                    array[line + i] += weight * array[from + i];
                 }
             }
         }

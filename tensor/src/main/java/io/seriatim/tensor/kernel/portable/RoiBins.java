@@ -12,6 +12,8 @@ final class RoiBins {
     private final double[] weights;
     private final boolean single;
     private boolean empty;
+    private int least;
+    private int end;
 
     private RoiBins(int bins, int length, boolean single) {
         this.single = single;
@@ -43,6 +45,7 @@ final class RoiBins {
                 result.add(i, begin, bin, (long) samples, length);
             }
         }
+        result.bound();
         return result;
     }
 
@@ -123,21 +126,37 @@ final class RoiBins {
         return weights[start[bin] + number];
     }
 
+    /** The weighted sum of the elements of a bin, of which element 0 is at an index of the array. */
+    double sum(int bin, double[] array, int at) {
+        int from = start[bin];
+        int end = start[bin + 1];
+        int shift = at + first[bin] - from;
+        double sum = 0;
+        for (int i = from; i < end; i++) {
+            sum += weights[i] * array[shift + i];
+        }
+        return sum;
+    }
+
     /** The first element with a weight in any bin. */
     int least() {
-        int least = Integer.MAX_VALUE;
-        for (int i = 0; i < first.length; i++) {
-            least = count(i) > 0 ? Math.min(least, first[i]) : least;
-        }
-        return least == Integer.MAX_VALUE ? 0 : least;
+        return least;
     }
 
     /** After the last element with a weight in any bin. */
     int end() {
-        int end = 0;
-        for (int i = 0; i < first.length; i++) {
-            end = count(i) > 0 ? Math.max(end, first[i] + count(i)) : end;
-        }
         return end;
+    }
+
+    /** Finds the first and the last element with a weight. */
+    private void bound() {
+        least = Integer.MAX_VALUE;
+        for (int i = 0; i < first.length; i++) {
+            if (count(i) > 0) {
+                least = Math.min(least, first[i]);
+                end = Math.max(end, first[i] + count(i));
+            }
+        }
+        least = Math.min(least, end);
     }
 }
