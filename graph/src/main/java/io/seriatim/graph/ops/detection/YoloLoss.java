@@ -244,8 +244,23 @@ final class YoloLoss {
         return p.round((x > 0 ? x : 0) - p.round(x * label) + Math.log(1 + p.exp(-Math.abs(x))));
     }
 
-    /** The gradient with respect to the predictions. */
-    double[] backward(Truth truth, double[] gradients, double[] objects, long[] matches) {
+    /**
+     * The gradient with respect to the predictions, or the derivatives of its elements with respect to the predictions of
+     * the same places; it does not depend on others.
+     *
+     * @param truth
+     *            predictions and true boxes
+     * @param gradients
+     *            of the loss of each image
+     * @param objects
+     *            what the forward computation gave for predictions
+     * @param matches
+     *            what it gave for true boxes
+     * @param again
+     *            whether to differentiate twice
+     * @return one number for each prediction
+     */
+    double[] backward(Truth truth, double[] gradients, double[] objects, long[] matches, boolean again) {
         double[] dx = new double[truth.x.length];
         for (int image = 0; image < images; image++) {
             double gradient = gradients[image];
@@ -255,11 +270,11 @@ final class YoloLoss {
                 if (match >= 0) {
                     requireAnchor(match);
                     int cell = cell(truth, box);
-                    locationGradient(truth, box, match, prediction(image, match, 0, cell), gradient, dx);
-                    classesGradient(truth, box, prediction(image, match, CLASSES, cell), gradient, dx);
+                    locationGradient(truth, box, match, prediction(image, match, 0, cell), gradient, again, dx);
+                    classesGradient(truth, box, prediction(image, match, CLASSES, cell), gradient, again, dx);
                 }
             }
-            objectsGradient(truth, image, objects, gradient, dx);
+            objectsGradient(truth, image, objects, gradient, again, dx);
         }
         return dx;
     }
@@ -271,39 +286,53 @@ final class YoloLoss {
         }
     }
 
-    private void locationGradient(Truth truth, int box, int match, int at, double gradient, double[] dx) {
+    private void locationGradient(Truth truth, int box, int match, int at, double gradient, boolean again,
+            double[] dx) {
         double weight = weight(truth, box);
         for (int i = 0; i < 4; i++) {
             int place = at + i * size * size;
             double target = target(truth, box, mask[match], i);
-            double slope = i < 2 ? entropyGradient(truth.x[place], target) : truth.x[place] > target ? 1 : -1;
+            double distance = again ? 0 : truth.x[place] > target ? 1 : -1;
+            double slope = i < 2 ? entropySlope(truth.x[place], target, again) : distance;
             dx[place] = p.round(p.round(slope * weight) * gradient);
         }
     }
 
-    private void classesGradient(Truth truth, int box, int at, double gradient, double[] dx) {
+    private void classesGradient(Truth truth, int box, int at, double gradient, boolean again, double[] dx) {
         for (int i = 0; i < classes; i++) {
             int place = at + i * size * size;
-            double slope = entropyGradient(truth.x[place], i == truth.labels[box] ? yes : no);
+            double slope = entropySlope(truth.x[place], i == truth.labels[box] ? yes : no, again);
             dx[place] = p.round(p.round(slope * truth.scores[box]) * gradient);
         }
     }
 
-    private void objectsGradient(Truth truth, int image, double[] objects, double gradient, double[] dx) {
+    private void objectsGradient(Truth truth, int image, double[] objects, double gradient, boolean again,
+            double[] dx) {
         for (int anchor = 0; anchor < mask.length; anchor++) {
             for (int cell = 0; cell < size * size; cell++) {
                 double object = objects[(image * mask.length + anchor) * size * size + cell];
                 int place = prediction(image, anchor, CONFIDENCE, cell);
                 if (object > LEAST_SCORE) {
-                    dx[place] = p.round(p.round(entropyGradient(truth.x[place], 1) * object) * gradient);
+                    dx[place] = p.round(p.round(entropySlope(truth.x[place], 1, again) * object) * gradient);
                 } else if (object > IGNORED / 2) {
-                    dx[place] = p.round(entropyGradient(truth.x[place], 0) * gradient);
+                    dx[place] = p.round(entropySlope(truth.x[place], 0, again) * gradient);
                 }
             }
         }
     }
 
-    private double entropyGradient(double x, double label) {
-        return p.round(1 / (1 + p.exp(-x)) - label);
+    /** The slope of the cross entropy of a sigmoid, or the slope of that. */
+    private double entropySlope(double x, double label, boolean again) {
+        double probability = 1 / (1 + p.exp(-x));
+        return p.round(again ? probability * (1 - probability) : probability - label);
+    }
+
+    /** For each image, the sum of products of two numbers of each of its predictions. */
+    double[] sums(double[] one, double[] other) {
+        double[] sums = new double[images];
+        for (int i = 0; i < one.length; i++) {
+            sums[i / (one.length / images)] += one[i] * other[i];
+        }
+        return sums;
     }
 }

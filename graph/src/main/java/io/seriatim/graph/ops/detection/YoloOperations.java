@@ -9,6 +9,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -27,15 +28,19 @@ public final class YoloOperations {
                 .attr("class_num", 1).attr("conf_thresh", 0.01f).attr("downsample_ratio", 32).attr("clip_bbox", true)
                 .attr("scale_x_y", 1f).attr("iou_aware", false).attr("iou_aware_factor", 0.5f)
                 .infer(YoloOperations::inferBox).lower(YoloOperations::box).register(registry);
-        Operation.define("yolov3_loss").in("X", "GTBox", "GTLabel", "GTScore?")
+        Operation.Builder loss = Operation.define("yolov3_loss").in("X", "GTBox", "GTLabel", "GTScore?")
                 .out("Loss", "ObjectnessMask~", "GTMatchMask~").attr("anchors", new int[0])
                 .attr("anchor_mask", new int[0]).attr("class_num", 1).attr("ignore_thresh", 0.7f)
                 .attr("downsample_ratio", 32).attr("use_label_smooth", true).attr("scale_x_y", 1f)
-                .infer(YoloOperations::inferLoss).lower(YoloOperations::loss)
-                .grad("yolov3_loss_grad(X, GTBox, GTLabel, GTScore, Loss@GRAD, ObjectnessMask, GTMatchMask) -> "
-                        + "X@GRAD, GTBox@GRAD, GTLabel@GRAD, GTScore@GRAD", YoloOperations::inferLossGradient,
-                        YoloOperations::lossGradient)
-                .register(registry);
+                .infer(YoloOperations::inferLoss).lower(YoloOperations::loss);
+        // As in PaddlePaddle, true boxes and their weights have no gradients.
+        String given = "(X, GTBox, GTLabel, GTScore, Loss@GRAD, ObjectnessMask, GTMatchMask";
+        String signature = "yolov3_loss_grad" + given + ") -> X@GRAD";
+        String again = "yolov3_loss_grad_grad" + given + ", X@GRAD@GRAD) -> X@GRAD, DDLoss=Loss@GRAD@GRAD";
+        Operation.Builder gradient = loss.gradOperation(signature, null).lower(YoloOperations::lossGradient);
+        gradient.gradOperation(again, null).lower(YoloOperations::secondLossGradient).register(registry);
+        gradient.grad(again).register(registry);
+        loss.grad(signature).register(registry);
     }
 
     private static int anchors(Inference inference) {
@@ -147,24 +152,43 @@ public final class YoloOperations {
                 in.get(3) == null ? scores : array(in, 3));
     }
 
-    private static void inferLossGradient(Inference inference) {
-        for (String slot : List.of("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD")) {
-            inference.require(inference.outputs(slot) == 0,
-                    "%s is wanted, but the loss has a gradient with respect to X only: stop the gradient of the others",
-                    slot);
-        }
-        inference.same("X", "X@GRAD");
+    private static List<@Nullable Operand> gradientInputs(Lowering l) {
+        return Arrays.asList(l.in("X"), l.in("GTBox"), l.in("GTLabel"), l.optional("GTScore"), l.in("Loss@GRAD"),
+                l.in("ObjectnessMask"), l.in("GTMatchMask"));
+    }
+
+    private static double[] backward(YoloLoss loss, List<@Nullable Tensor> in, double[] gradients, boolean again) {
+        return loss.backward(truth(in), gradients, array(in, 5), Objects.requireNonNull(in.get(6)).toLongArray(),
+                again);
     }
 
     private static void lossGradient(Lowering l) {
         YoloLoss loss = loss(l.attrs(), l.in("X"), l.in("GTBox"));
         Operand gradient = l.temporary(l.outType("X@GRAD", 0).spec());
-        l.call("yolov3_loss_grad", (in, out) -> {
-            long[] matches = Objects.requireNonNull(in.get(6)).toLongArray();
-            double[] dx = loss.backward(truth(in), array(in, 4), array(in, 5), matches);
-            Elements.write(dx, Objects.requireNonNull(out.getFirst()));
-        }, Arrays.asList(l.in("X"), l.in("GTBox"), l.in("GTLabel"), l.optional("GTScore"), l.in("Loss@GRAD"),
-                l.in("ObjectnessMask"), l.in("GTMatchMask")), List.of(gradient));
+        l.call("yolov3_loss_grad",
+                (in, out) -> Elements.write(backward(loss, in, array(in, 4), false),
+                        Objects.requireNonNull(out.getFirst())),
+                gradientInputs(l), List.of(gradient));
         l.out("X@GRAD", gradient);
+    }
+
+    private static void secondLossGradient(Lowering l) {
+        YoloLoss loss = loss(l.attrs(), l.in("X"), l.in("GTBox"));
+        List<@Nullable Operand> inputs = new ArrayList<>(gradientInputs(l));
+        inputs.add(l.in("X@GRAD@GRAD"));
+        Operand gradient = l.temporary(l.in("X").spec());
+        Operand losses = l.temporary(l.in("Loss@GRAD").spec());
+        l.call("yolov3_loss_grad_grad", (in, out) -> {
+            double[] direction = array(in, 7);
+            double[] gradients = array(in, 4);
+            double[] curved = backward(loss, in, gradients, true);
+            Arrays.setAll(curved, i -> curved[i] * direction[i]);
+            Elements.write(curved, Objects.requireNonNull(out.get(0)));
+            Arrays.fill(gradients, 1);
+            Elements.write(loss.sums(backward(loss, in, gradients, false), direction),
+                    Objects.requireNonNull(out.get(1)));
+        }, inputs, List.of(gradient, losses));
+        l.out("X@GRAD", gradient);
+        l.out("DDLoss", losses);
     }
 }
