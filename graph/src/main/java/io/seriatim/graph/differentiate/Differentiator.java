@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,8 +82,9 @@ final class Differentiator {
         for (int i = 0; i < steps.size(); i++) {
             saves.getOrDefault(i, List.of()).forEach(l::add);
             Step step = steps.get(i);
-            l.add(new Step(step.work(), step.inputs().stream().map(each -> each == null ? null : value(each)).toList(),
-                    step.outputs()));
+            List<@Nullable Operand> inputs = new ArrayList<>(step.inputs());
+            inputs.replaceAll(each -> each == null ? null : value(each));
+            l.add(new Step(step.work(), inputs, step.outputs()));
         }
         saves.getOrDefault(steps.size(), List.of()).forEach(l::add);
         backward.forEach(l::add);
@@ -110,10 +112,7 @@ final class Differentiator {
     private void mark() {
         bindings.outgoing().forEach((slot, gradient) -> {
             for (int i = 0; i < again.op().input(slot).size(); i++) {
-                if (l.wants(gradient, i) && again.type(slot, i).dtype().isComplex()) {
-                    requireReal(again.in(slot, i));
-                }
-                if (l.wants(gradient, i) && again.type(slot, i).dtype().isFloating()) {
+                if (l.wants(gradient, i) && again.type(slot, i).dtype().isDifferentiable()) {
                     active.add(moved(again.in(slot, i)).source());
                 }
             }
@@ -183,22 +182,14 @@ final class Differentiator {
             }
         }
         if (isActive) {
-            step.outputs().forEach(this::requireReal);
-            step.outputs().stream().filter(output -> output != null && output.dtype().isFloating())
+            step.outputs().stream().filter(output -> output != null && output.dtype().isDifferentiable())
                     .forEach(output -> active.add(output.source()));
         }
         steps.add(step);
     }
 
-    /** The rules do not conjugate: their gradients of complex numbers would be wrong. */
-    private void requireReal(@Nullable Operand operand) {
-        if (operand != null && operand.dtype().isComplex()) {
-            throw error("is derived for real numbers, but not for " + operand.dtype() + "; define its lowering");
-        }
-    }
-
     private boolean isActive(@Nullable Operand operand) {
-        return operand != null && operand.dtype().isFloating() && active.contains(operand.source());
+        return operand != null && operand.dtype().isDifferentiable() && active.contains(operand.source());
     }
 
     /** What is differentiated in place of a step; null for itself. */
@@ -279,7 +270,7 @@ final class Differentiator {
         Step step = steps.get(index);
         List<@Nullable Operand> gradients = new ArrayList<>();
         for (Operand output : step.outputs()) {
-            Operand gradient = output == null || !active.contains(output.source()) || !output.dtype().isFloating()
+            Operand gradient = output == null || !active.contains(output.source()) || !output.dtype().isDifferentiable()
                     ? null
                     : adjoints.read(output);
             gradients.add(gradient);
@@ -300,10 +291,15 @@ final class Differentiator {
                 call(rule, new OfStep(index, gradients), step, gradients);
             }
             case Step.Work.Compute(Computation computation) -> {
-                Rule<Computation> rule = Rules.rule(computation);
+                boolean complex = Stream.concat(step.inputs().stream(), step.outputs().stream())
+                        .anyMatch(operand -> operand != null && operand.dtype().isComplex());
+                Rule<Computation> rule = complex && !ComplexRules.isKnown(computation)
+                        ? null
+                        : Rules.rule(computation);
                 if (rule == null) {
                     throw error("cannot be derived: there is no rule for the gradient of its step '"
-                            + computation.operation() + "'; define a lowering of '" + l.type() + "'");
+                            + computation.operation() + (complex ? "' of complex numbers" : "'")
+                            + "; define a lowering of '" + l.type() + "'");
                 }
                 rule.differentiate(computation, new OfStep(index, gradients));
             }

@@ -50,11 +50,22 @@ final class ElementwiseRules {
         Rules.rule(Triangle.class, (triangle, d) -> d.give(0, d.l().run(triangle, d.gradient())));
         Rules.rule(Scan.class, (scan, d) -> d.give(0,
                 d.l().run(new Scan(scan.axis(), scan.exclusive(), !scan.reverse()), d.gradient())));
-        Rules.rule(Pad.class, (pad, d) -> d.give(0, d.l().run(new PadGrad(pad), d.gradient())));
+        Rules.rule(Pad.class, (pad, d) -> d.give(0, pad.mode() == Pad.Mode.CONSTANT
+                ? inside(pad, d.gradient())
+                : d.l().run(new PadGrad(pad), d.gradient())));
         Rules.rule(PadGrad.class, (gradient, d) -> {
             Pad pad = gradient.forward();
             d.give(0, d.l().run(new Pad(pad.before(), pad.after(), pad.mode(), 0), d.gradient()));
         });
+    }
+
+    /** What padding leaves in the middle. */
+    private static Operand inside(Pad pad, Operand padded) {
+        Operand inside = padded;
+        for (int axis = 0; axis < padded.rank(); axis++) {
+            inside = inside.slice(axis, pad.before().get(axis), padded.dim(axis) - pad.after().get(axis));
+        }
+        return inside;
     }
 
     private static void unary(Unary unary, Derivative d) {
@@ -62,7 +73,8 @@ final class ElementwiseRules {
             case FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE -> {
                 // The slope is 0 almost everywhere.
             }
-            case LINEAR, NEGATE -> d.give(0, d.l().run(UnaryGrad.of(unary), null, null, d.gradient()));
+            case NEGATE -> d.give(0, d.l().unary(Unary.Function.NEGATE, d.gradient()));
+            case LINEAR -> d.give(0, d.l().run(UnaryGrad.of(unary), null, null, d.gradient()));
             default -> {
                 boolean byResult = BY_RESULT.contains(unary.function()) && d.isGiven(0);
                 d.give(0, d.l().run(UnaryGrad.of(unary), byResult ? null : d.in(0), byResult ? d.out(0) : null,
@@ -80,7 +92,8 @@ final class ElementwiseRules {
                 Operand gradient = switch (function) {
                     case ADD -> d.gradient();
                     case SUBTRACT -> side == 0 ? d.gradient() : d.l().unary(Unary.Function.NEGATE, d.gradient());
-                    case MULTIPLY -> d.l().binary(Binary.Function.MULTIPLY, d.gradient(), d.in(1 - side));
+                    case MULTIPLY -> d.l().binary(Binary.Function.MULTIPLY, d.gradient(),
+                            ComplexRules.conjugate(d.l(), d.in(1 - side)));
                     case FLOOR_DIVIDE -> null;
                     default -> slope(function, side == 0, d.l(), d.in(0), d.in(1), d.gradient());
                 };

@@ -45,7 +45,7 @@ final class ProductRules {
         dout = vectorY ? dout.unsqueeze(dout.rank()) : dout;
         dout = vectorX ? dout.unsqueeze(dout.rank() - 1) : dout;
         if (d.wants(0)) {
-            Factor y = Factor.of(d.in(1), product.transposeY(), false);
+            Factor y = Factor.of(ComplexRules.conjugate(l, d.in(1)), product.transposeY(), false);
             boolean transposed = !vectorX && product.transposeX();
             Operand dx = transposed
                     ? multiply(l, y.matrices(), y.transposed(), dout, true)
@@ -53,7 +53,7 @@ final class ProductRules {
             d.give(0, vectorX ? dx.squeeze(-2) : dx);
         }
         if (d.wants(1)) {
-            Factor x = Factor.of(d.in(0), product.transposeX(), true);
+            Factor x = Factor.of(ComplexRules.conjugate(l, d.in(0)), product.transposeX(), true);
             boolean transposed = !vectorY && product.transposeY();
             boolean flat = !x.transposed() && isFlat(x.matrices(), dout, d.like(1).rank());
             Operand rows = flat ? flat(l, x.matrices()) : x.matrices();

@@ -11,6 +11,7 @@ final class Rules {
     private static final Map<Class<?>, Expansion<?>> EXPANSIONS = new HashMap<>();
 
     static {
+        ComplexRules.register();
         ElementwiseRules.register();
         SlopeExpansions.register();
         ReductionRules.register();

@@ -21,7 +21,11 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.ComplexNumber;
+import io.seriatim.tensor.computation.ComplexPart;
+import io.seriatim.tensor.computation.Conjugate;
 import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fourier;
 import io.seriatim.tensor.computation.RandomNumbers;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Computation;
@@ -87,6 +91,17 @@ class DerivedGradientTest {
                 l.unary(Unary.Function.EXP, l.in("X"))), 2, 3);
         define("test_unread_input", "test_unread_input_grad(Out, Out@GRAD) -> X@GRAD", l -> l.out("Out",
                 l.unary(Unary.Function.SQUARE, l.in("X"))), 2, 3);
+        define("test_complex", l -> {
+            Operand x = l.in("X");
+            Operand number = l.run(new ComplexNumber(), x, l.unary(Unary.Function.SIN, x));
+            Operand product = l.binary(Binary.Function.MULTIPLY, number, l.run(new Conjugate(), number.flip(1)));
+            Operand waves = l.run(new Fourier(Fourier.Kind.COMPLEX, 1, 3, false, 0.5), product);
+            Operand back = l.run(new Fourier(Fourier.Kind.TO_REAL, 1, 4, true, 0.3), waves);
+            Operand half = l.run(new Fourier(Fourier.Kind.FROM_REAL, 1, 4, false, 0.7), back);
+            l.out("Out", l.unary(Unary.Function.SQUARE,
+                    l.run(new ComplexPart(ComplexPart.Function.IMAGINARY), l.binary(Binary.Function.MULTIPLY, half,
+                            waves))));
+        }, 2, 3);
         define("test_random", l -> {
             Operand drawn = l.temporary(l.in("X").spec());
             l.into(new RandomNumbers(RandomNumbers.Distribution.UNIFORM, 0, 1, DType.FLOAT64), List.of(l.randomKey()),
@@ -102,7 +117,7 @@ class DerivedGradientTest {
     @TestFactory
     Stream<DynamicTest> agreesWithDifferences() {
         return Stream.of("test_parts", "test_in_place", "test_overwritten", "test_windows", "test_turned",
-                "test_repeated", "test_by_result", "test_halves")
+                "test_repeated", "test_by_result", "test_halves", "test_complex")
                 .flatMap(type -> Stream.of(1, 2, 3)
                         .map(order -> DynamicTest.dynamicTest(type + " " + order, () -> check(type, order))));
     }

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.ElementOrder;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Lines;
@@ -180,12 +181,15 @@ public final class CumulativeOperations {
         boolean exclusive = l.attrs().getBool("exclusive");
         boolean reverse = l.attrs().getBool("reverse");
         Operand gradient = l.temporary(TensorSpec.of(x.dtype(), x.shape().dims()));
-        l.call("logcumsumexp_grad", (in, out) -> {
+        Step.HostFunction values = (in, out) -> {
             double[] dout = Objects.requireNonNull(in.get(1)).toDoubleArray();
             double[] given = exclusive ? shifted(dout, lines, !reverse, 0) : dout;
             Elements.write(backward(Objects.requireNonNull(in.get(0)).toDoubleArray(), given, lines, reverse),
                     Objects.requireNonNull(out.getFirst()));
-        }, List.of(x, l.in("Out@GRAD")), List.of(gradient));
+        };
+        l.call("logcumsumexp_grad", new Step.Expandable(values, (steps, in) -> List.of(
+                RunningGradients.ofLogarithms(steps, in.get(0), in.get(1), lines, exclusive, reverse))),
+                List.of(x, l.in("Out@GRAD")), List.of(gradient));
         l.out("X@GRAD", gradient);
     }
 
@@ -264,11 +268,16 @@ public final class CumulativeOperations {
             long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
             long inner = inner(l, x);
             Operand result = l.temporary(x.spec());
-            l.call("cumprod_grad", (in, out) -> Elements.write(
+            Step.HostFunction values = (in, out) -> Elements.write(
                     productGradient(Objects.requireNonNull(in.get(0)).toDoubleArray(),
                             Objects.requireNonNull(in.get(1)).toDoubleArray(),
                             (int) length, (int) inner),
-                    Objects.requireNonNull(out.getFirst())), List.of(x, l.in("Out@GRAD")), List.of(result));
+                    Objects.requireNonNull(out.getFirst()));
+            Lines lines = new Lines(Math.toIntExact(length), Math.toIntExact(inner),
+                    Math.toIntExact(x.shape().size()));
+            l.call("cumprod_grad", new Step.Expandable(values, (steps, in) -> List.of(
+                    RunningGradients.ofProducts(steps, in.get(0), in.get(1), lines))),
+                    List.of(x, l.in("Out@GRAD")), List.of(result));
             l.out("X@GRAD", result);
         }).register(registry);
     }

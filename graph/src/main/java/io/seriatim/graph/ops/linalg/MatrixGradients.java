@@ -13,9 +13,11 @@ import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.linalg.LuDecomposition;
 import io.seriatim.tensor.linalg.Matrix;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The gradients of functions of matrices as steps, of which there are gradients, too. They are products and inverses;
@@ -212,7 +214,7 @@ final class MatrixGradients {
         List<Operand> of(Lowering l, List<Operand> inputs, Operand gradient);
 
         default Step.Gradients gradients() {
-            return (l, inputs, _, gradients) -> List.copyOf(
+            return (l, inputs, _, gradients) -> new ArrayList<@Nullable Operand>(
                     of(l, inputs, Objects.requireNonNull(gradients.getFirst())));
         }
     }
