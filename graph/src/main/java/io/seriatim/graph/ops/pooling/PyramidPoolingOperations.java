@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import java.util.Arrays;
@@ -116,35 +117,45 @@ public final class PyramidPoolingOperations {
         l.out("Out", out);
     }
 
-    /** The gradient of a maximum goes to the first of the elements that equal it. */
     private static void gradient(Lowering l) {
         Operand x = l.in("X");
         Operand dx = l.temporary(l.outType("X@GRAD", 0).spec());
         boolean largest = l.attrs().getText("pooling_type").equals("max");
         int levels = l.attrs().getInt("pyramid_height");
+        l.call("spp_grad", new Step.Differentiable(spread(x, levels, largest, false), (next, in, _, gradients) -> {
+            Operand taken = next.temporary(in.get(2).spec());
+            next.call("spp of the places of another", spread(x, levels, largest, true),
+                    List.of(in.get(0), in.get(1), Objects.requireNonNull(gradients.getFirst())), List.of(taken));
+            return Arrays.asList(null, null, taken);
+        }), List.of(x, l.in("Out"), l.in("Out@GRAD")), List.of(dx));
+        l.out("X@GRAD", dx);
+    }
+
+    /**
+     * Spreads gradients over the elements of their bins; the gradient of a maximum goes to the first of the elements
+     * that equal it. The gradient of that is linear too: it takes elements from where the gradients went.
+     */
+    private static Step.HostFunction spread(Operand x, int levels, boolean largest, boolean taken) {
         int width = Math.toIntExact(x.dim(3));
-        l.call("spp_grad", (in, results) -> {
+        return (in, results) -> {
             double[] elements = Objects.requireNonNull(in.get(0)).toDoubleArray();
             double[] pooled = Objects.requireNonNull(in.get(1)).toDoubleArray();
-            double[] gradients = Objects.requireNonNull(in.get(2)).toDoubleArray();
-            double[] sums = new double[elements.length];
+            double[] from = Objects.requireNonNull(in.get(2)).toDoubleArray();
+            double[] sums = new double[taken ? pooled.length : elements.length];
             each(x, levels, (result, plane, top, bottom, left, right) -> {
-                double area = (double) (bottom - top) * (right - left);
+                double share = largest ? 1 : 1 / ((double) (bottom - top) * (right - left));
                 boolean open = true;
                 for (int i = top; i < bottom && open; i++) {
                     for (int j = left; j < right && open; j++) {
                         int at = plane + i * width + j;
-                        if (!largest) {
-                            sums[at] += gradients[result] / area;
-                        } else if (elements[at] == pooled[result]) {
-                            sums[at] += gradients[result];
-                            open = false;
+                        if (!largest || elements[at] == pooled[result]) {
+                            sums[taken ? result : at] += share * from[taken ? at : result];
+                            open = !largest;
                         }
                     }
                 }
             });
             Elements.write(sums, Objects.requireNonNull(results.getFirst()));
-        }, List.of(x, l.in("Out"), l.in("Out@GRAD")), List.of(dx));
-        l.out("X@GRAD", dx);
+        };
     }
 }

@@ -5,12 +5,15 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Regions of images pooled to one size: the largest element of each bin, or the mean of the bin in a channel of its own.
@@ -168,29 +171,46 @@ public final class RoiPoolOperations {
 
     private static void maximumGradient(Lowering l) {
         Operand dx = l.temporary(l.outType("X@GRAD", 0).spec());
-        Operand dout = l.in("Out@GRAD");
-        int channels = Math.toIntExact(dx.dim(1));
-        int plane = Math.toIntExact(dx.dim(2) * dx.dim(3));
-        int bins = Math.toIntExact(dout.dim(2) * dout.dim(3));
-        l.call("roi_pool_grad", (in, out) -> {
-            double[] gradients = Objects.requireNonNull(in.get(0)).toDoubleArray();
-            long[] places = Objects.requireNonNull(in.get(1)).toLongArray();
-            long[] images = Objects.requireNonNull(in.get(2)).toLongArray();
-            double[] sums = new double[Math.toIntExact(dx.shape().size())];
-            for (int i = 0; i < gradients.length; i++) {
+        l.call("roi_pool_grad", new Step.Differentiable(places(dx.shape(), dx.dim(2) * dx.dim(3), false),
+                (next, in, _, gradients) -> {
+                    Operand taken = next.temporary(in.getFirst().spec());
+                    next.call("roi_pool at Argmax", places(dx.shape(), dx.dim(2) * dx.dim(3), true),
+                            List.of(Objects.requireNonNull(gradients.getFirst()), in.get(1), in.get(2)),
+                            List.of(taken));
+                    return Arrays.asList(taken, null, null);
+                }), List.of(l.in("Out@GRAD"), l.in("Argmax"), Regions.images(l)), List.of(dx));
+        l.out("X@GRAD", dx);
+    }
+
+    /**
+     * Takes the elements of images at the places of Argmax, or adds values to them.
+     *
+     * @param taken
+     *            whether elements are taken
+     */
+    private static Step.HostFunction places(Shape images, long plane, boolean taken) {
+        long channels = images.dim(1);
+        return (in, out) -> {
+            double[] from = Objects.requireNonNull(in.get(0)).toDoubleArray();
+            Tensor argmax = Objects.requireNonNull(in.get(1));
+            long[] places = argmax.toLongArray();
+            long[] image = Objects.requireNonNull(in.get(2)).toLongArray();
+            Tensor to = Objects.requireNonNull(out.getFirst());
+            double[] written = new double[Math.toIntExact(to.shape().size())];
+            long bins = argmax.shape().slice(2, 4).size();
+            for (int i = 0; i < places.length; i++) {
                 if (places[i] >= plane) {
                     throw new IllegalArgumentException("Operation 'roi_pool_grad': Argmax must be from -1 to "
                             + (plane - 1) + ", but is " + places[i]);
                 }
                 if (places[i] >= 0) {
-                    int channel = i / bins % channels;
-                    int image = (int) images[i / bins / channels];
-                    sums[(image * channels + channel) * plane + (int) places[i]] += gradients[i];
+                    long channel = i / bins % channels;
+                    int at = (int) ((image[(int) (i / bins / channels)] * channels + channel) * plane + places[i]);
+                    written[taken ? i : at] += from[taken ? at : i];
                 }
             }
-            Elements.write(sums, Objects.requireNonNull(out.getFirst()));
-        }, List.of(dout, l.in("Argmax"), Regions.images(l)), List.of(dx));
-        l.out("X@GRAD", dx);
+            Elements.write(written, to);
+        };
     }
 
     private static void mean(Operations registry) {
@@ -211,43 +231,55 @@ public final class RoiPoolOperations {
                                     rows, columns, x[1]);
                         }).lower(l -> {
                             Operand out = l.temporary(l.outType("Out", 0).spec());
-                            bins(l, List.of(l.in("X")), out, false);
+                            bins(l, l.in("X"), out, false);
                             l.out("Out", out);
                         });
         String gradient = "psroi_pool_grad(Out@GRAD, ROIs, RoisNum, X) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> {
             Operand dx = l.temporary(l.outType("X@GRAD", 0).spec());
-            bins(l, List.of(l.in("Out@GRAD")), dx, true);
+            bins(l, l.in("Out@GRAD"), dx, true);
             l.out("X@GRAD", dx);
         }).register(registry);
         forward.grad(gradient).register(registry);
     }
 
-    /** Takes the means of bins, or spreads their gradients over them. */
-    private static void bins(Lowering l, List<Operand> from, Operand to, boolean backward) {
-        Shape x = backward ? to.shape() : from.getFirst().shape();
-        Sizes sizes = Sizes.of(l.attrs(), x, to.dtype());
-        l.call(l.type(), (in, out) -> {
-            double[] read = Objects.requireNonNull(in.get(0)).toDoubleArray();
-            double[] regions = Objects.requireNonNull(in.get(1)).toDoubleArray();
-            long[] images = Objects.requireNonNull(in.get(2)).toLongArray();
-            double[] written = new double[Math.toIntExact(to.shape().size())];
-            for (int region = 0; region < images.length; region++) {
-                Bin[] bins = sizes.scaledBins(regions, region);
-                // Each bin has channels of its own: channel c of the result takes bin i from channel c · bins + i.
-                for (int c = 0; c < sizes.channels(); c++) {
-                    Bin bin = bins[c % bins.length];
-                    int plane = ((int) images[region] * sizes.channels() + c) * sizes.plane();
-                    int result = region * sizes.channels() + c;
-                    if (backward) {
-                        spread(bin, sizes.width(), read[result], written, plane);
-                    } else {
-                        written[result] = mean(bin, sizes.width(), read, plane);
-                    }
+    /** Takes the means of bins, or spreads their gradients over them: each is the gradient of the other. */
+    private static void bins(Lowering l, Operand from, Operand to, boolean backward) {
+        Sizes sizes = Sizes.of(l.attrs(), (backward ? to : from).shape(), to.dtype());
+        bins(l, sizes, List.of(from, l.in("ROIs"), Regions.images(l)), to, backward);
+    }
+
+    private static void bins(Lowering l, Sizes sizes, List<Operand> from, Operand to, boolean backward) {
+        l.call(backward ? "psroi_pool_grad" : "psroi_pool", new Step.Differentiable(
+                (in, out) -> bins(sizes, in, Objects.requireNonNull(out.getFirst()), backward),
+                (next, in, _, gradients) -> {
+                    Operand result = next.temporary(in.getFirst().spec());
+                    bins(next, sizes, List.of(Objects.requireNonNull(gradients.getFirst()), in.get(1), in.get(2)),
+                            result, !backward);
+                    return Arrays.asList(result, null, null);
+                }), from, List.of(to));
+    }
+
+    private static void bins(Sizes sizes, List<@Nullable Tensor> in, Tensor to, boolean backward) {
+        double[] read = Objects.requireNonNull(in.get(0)).toDoubleArray();
+        double[] regions = Objects.requireNonNull(in.get(1)).toDoubleArray();
+        long[] images = Objects.requireNonNull(in.get(2)).toLongArray();
+        double[] written = new double[Math.toIntExact(to.shape().size())];
+        for (int region = 0; region < images.length; region++) {
+            Bin[] bins = sizes.scaledBins(regions, region);
+            // Each bin has channels of its own: channel c of the result takes bin i from channel c · bins + i.
+            for (int c = 0; c < sizes.channels(); c++) {
+                Bin bin = bins[c % bins.length];
+                int plane = ((int) images[region] * sizes.channels() + c) * sizes.plane();
+                int result = region * sizes.channels() + c;
+                if (backward) {
+                    spread(bin, sizes.width(), read[result], written, plane);
+                } else {
+                    written[result] = mean(bin, sizes.width(), read, plane);
                 }
             }
-            Elements.write(written, Objects.requireNonNull(out.getFirst()));
-        }, List.of(from.getFirst(), l.in("ROIs"), Regions.images(l)), List.of(to));
+        }
+        Elements.write(written, to);
     }
 
     private static int area(Bin bin) {

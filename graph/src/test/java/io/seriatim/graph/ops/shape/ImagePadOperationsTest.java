@@ -8,6 +8,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,7 +33,7 @@ class ImagePadOperationsTest {
     }
 
     private static OpDesc.Builder volume(String type, String mode, boolean last) {
-        return OpDesc.of(type).in("X", "x").attr("mode", VOLUME_MODES.get(mode))
+        return OpDesc.of(type).in("X", "x").attr("mode", Objects.requireNonNull(VOLUME_MODES.get(mode)))
                 .attr("data_format", last ? "NDHWC" : "NCDHW").attr("value", 0.5f)
                 .attr("paddings", new int[]{LEFT, RIGHT, TOP, BOTTOM, 0, 0});
     }
