@@ -99,7 +99,7 @@ public final class SampledLossOperations {
                 "custom_neg_classes must have num_neg_samples, %d, elements, but has %d", negatives, given);
         long rights = label.length == 2 ? label[1] : 1;
         inference.set("Cost", inference.dtype("Input"), input[0], 1);
-        if (attrs.getBool("is_test")) {
+        if (attrs.getBool("is_test") && !inference.isForRun()) {
             inference.asDeclared("SampleLogits");
             inference.asDeclared("SampleLabels");
         } else {
@@ -118,19 +118,16 @@ public final class SampledLossOperations {
         int rights = Math.toIntExact(rights(l));
         long batch = input.dim(0);
         long count = rights + l.attrs().getLong("num_neg_samples");
-        boolean test = l.attrs().getBool("is_test");
-        Operand labels = test || !l.wants("SampleLabels")
-                ? l.temporary(TensorSpec.of(DType.INT64, batch, count))
-                : l.output("SampleLabels");
+        Operand labels = l.wants("SampleLabels")
+                ? l.output("SampleLabels")
+                : l.temporary(TensorSpec.of(DType.INT64, batch, count));
         sample(l, rights, labels);
         Operand logits = l.reshape(l.run(MatMul.PLAIN, Rows.of(l, "Weight", labels), input.unsqueeze(2)), batch, count);
         if (l.has("Bias")) {
             logits = l.binary(Binary.Function.ADD, logits, Rows.numbers(l, "Bias", labels));
         }
         Operand probable = l.unary(Unary.Function.SIGMOID, logits);
-        if (!test) {
-            l.out("SampleLogits", probable);
-        }
+        l.out("SampleLogits", probable);
         Settings settings = Settings.of(l.attrs());
         l.call(TYPE, (in, out) -> Elements.write(settings.costs(Checks.tensor(in, 0), Checks.tensor(in, 1), in.get(2),
                 in.get(3), rights), Checks.tensor(out, 0)),
