@@ -10,6 +10,14 @@ import numpy as np
 from cases import case, drawn, longs, rand, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-legacy-quantization.npz")
+
+
+def rest(name, inputs, attributes=None, **options):
+    """A case of the files with all cases only."""
+    if cases.EVERYTHING:
+        case(name, inputs, attributes, **options)
+
+
 # With a scale of 127, every half lies between two levels.
 HALVES = [[2.5, -1.5, 0.5, 127], [3.5, -2.5, 126.5, -127]]
 STATE = {"OutState": "outstate", "OutAccum": "outaccum"}
@@ -37,26 +45,27 @@ def positive(rng, *dims):
 
 
 for op in ("fake_quantize_abs_max", "fake_quantize_dequantize_abs_max"):
+    special = rest if "dequantize" in op else case
     case(f"{op}.to_even", {"X": values(HALVES)}, {"round_type": 0})
     case(f"{op}.away", {"X": values(HALVES)})
-    case(f"{op}.zeros", {"X": values([0, 0, 0])})
-    case(f"{op}.tiny", {"X": values([1e-7, -3e-7])})
-    case(f"{op}.nan", {"X": values([1, np.nan, 3])})
-    case(f"{op}.nan_first", {"X": values([np.nan, 1, 3])})
-    case(f"{op}.infinite", {"X": values([1, np.inf, 3])})
-    case(f"{op}.sixteen_bits", {"X": rand(3, 4)}, {"bit_length": 16})
+    special(f"{op}.zeros", {"X": values([0, 0, 0])})
+    special(f"{op}.tiny", {"X": values([1e-7, -3e-7])})
+    special(f"{op}.nan", {"X": values([1, np.nan, 3])})
+    special(f"{op}.nan_first", {"X": values([np.nan, 1, 3])})
+    special(f"{op}.infinite", {"X": values([1, np.inf, 3])})
+    rest(f"{op}.sixteen_bits", {"X": rand(3, 4)}, {"bit_length": 16})
     unknown(f"{op}.unknown", {"X": rand(2, 3)}, {}, {"x": (0,)})
     drawn(op, lambda rng: ({"X": numbers(rng, shape(rng))}, levels(rng)))
 
 for op in ("fake_channel_wise_quantize_abs_max", "fake_channel_wise_quantize_dequantize_abs_max"):
     case(f"{op}.to_even", {"X": values(HALVES)}, {"round_type": 0})
-    case(f"{op}.away", {"X": values(HALVES)})
+    rest(f"{op}.away", {"X": values(HALVES)})
     case(f"{op}.second", {"X": rand(2, 3, 2, 2)}, {"quant_axis": 1})
-    case(f"{op}.second_even", {"X": rand(2, 3, 2, 2)}, {"quant_axis": 1, "round_type": 0})
-    case(f"{op}.vector", {"X": rand(4)})
+    rest(f"{op}.second_even", {"X": rand(2, 3, 2, 2)}, {"quant_axis": 1, "round_type": 0})
+    rest(f"{op}.vector", {"X": rand(4)})
     case(f"{op}.nan", {"X": values([[1, np.nan], [np.nan, 1]])})
-    case(f"{op}.nan_second", {"X": values([[1, np.nan], [np.nan, 1]])}, {"quant_axis": 1})
-    unknown(f"{op}.unknown", {"X": rand(2, 3)}, {"quant_axis": 1}, {"x": (0, 1)})
+    rest(f"{op}.nan_second", {"X": values([[1, np.nan], [np.nan, 1]])}, {"quant_axis": 1})
+    rest(f"{op}.unknown", {"X": rand(2, 3)}, {"quant_axis": 1}, unknown={"x": (0, 1)})
     drawn(op, lambda rng: ({"X": numbers(rng, shape(rng, 2))}, {**levels(rng), "quant_axis": int(rng.integers(0, 2))}))
 
 WINDOW = {"X": rand(2, 3), "InScale": values([1.0])}
@@ -74,11 +83,11 @@ drawn(
 for op in ("fake_quantize_moving_average_abs_max", "fake_quantize_dequantize_moving_average_abs_max"):
     trained = {"X": rand(2, 3), "InScale": values([1.0]), "InAccum": values([3.0]), "InState": values([2.0])}
     fixed = ("inscale", "inaccum", "instate")
-    case(f"{op}.trained", trained, outputs=STATE, constant=fixed)
-    case(f"{op}.trained_even", trained, {"round_type": 0, "moving_rate": 0.5}, outputs=STATE, constant=fixed)
+    rest(f"{op}.trained", trained, outputs=STATE, constant=fixed)
+    rest(f"{op}.trained_even", trained, {"round_type": 0, "moving_rate": 0.5}, outputs=STATE, constant=fixed)
     case(f"{op}.twice", trained, outputs={"OutScale": "inscale", "OutState": "instate", "OutAccum": "inaccum"}, repeat=2, constant=fixed, grad=False)
     case(f"{op}.test", {"X": rand(2, 3), "InScale": values([1.0])}, {"is_test": True}, hidden=("outscale",), constant=fixed)
-    unknown(f"{op}.unknown", trained, {}, {"x": (0,)}, outputs=STATE, constant=fixed)
+    rest(f"{op}.unknown", trained, unknown={"x": (0,)}, outputs=STATE, constant=fixed)
 
     def trained_drawn(rng):
         inputs = {"X": numbers(rng, shape(rng)), "InScale": positive(rng, 1), "InAccum": positive(rng, 1), "InState": positive(rng, 1)}
@@ -100,30 +109,30 @@ drawn(
 )
 
 
-def linear(name, x, scales, attributes, **options):
+def linear(name, x, scales, attributes, kept=True, **options):
     inputs = {"X": x, "Scale": scales, "ZeroPoint": values([5.0])}
-    case(name, {**inputs, **options.pop("inputs", {})}, attributes, **options)
+    (case if kept else rest)(name, {**inputs, **options.pop("inputs", {})}, attributes, **options)
 
 
 AVERAGE = {"InAccum": values([3.0]), "InState": values([2.0])}
 ALL = {"OutScale": "outscale", **STATE}
 linear("quantize_linear.whole", values([*HALVES[0], -500, 500]), values([127.0]), {"quant_axis": -1})
-linear("quantize_linear.whole_away", values([*HALVES[0], -500, 500]), values([127.0]), {"quant_axis": -1, "round_type": 1})
-linear("quantize_linear.channels", rand(2, 3), values([1.0, 2.0]), {})
+linear("quantize_linear.whole_away", values([*HALVES[0], -500, 500]), values([127.0]), {"quant_axis": -1, "round_type": 1}, kept=False)
+linear("quantize_linear.channels", rand(2, 3), values([1.0, 2.0]), {}, kept=False)
 linear("quantize_linear.second", rand(2, 3, 2), values([1.0, 2.0, 0.5]), {"quant_axis": 1, "round_type": 1, "bit_length": 4})
-linear("quantize_linear.observer", rand(2, 3), values([1.0]), {"quant_axis": -1, "only_observer": True})
+linear("quantize_linear.observer", rand(2, 3), values([1.0]), {"quant_axis": -1, "only_observer": True}, kept=False)
 linear("quantize_linear.trained", rand(2, 3), values([1.0]), {"quant_axis": -1, "is_test": False}, inputs=AVERAGE, outputs=ALL)
 linear("quantize_linear.trained_channels", rand(2, 3), values([1.0]), {"quant_axis": 1, "is_test": False}, outputs={"OutScale": "outscale"})
 OBSERVER = {"quant_axis": -1, "is_test": False, "only_observer": True}
-linear("quantize_linear.trained_observer", rand(2, 3), values([1.0]), OBSERVER, inputs=AVERAGE, outputs=ALL)
+linear("quantize_linear.trained_observer", rand(2, 3), values([1.0]), OBSERVER, inputs=AVERAGE, outputs=ALL, kept=False)
 linear("quantize_linear.unknown", rand(2, 3), values([1.0, 2.0, 3.0]), {"quant_axis": 1}, unknown={"x": (0,)})
-linear("quantize_linear.no_scale", values([1e-8, -2e-7]), values([9e-31]), {"quant_axis": -1, "bit_length": 16})
-linear("quantize_linear.least_scale", values([1e-30, -2e-7]), values([2e-30]), {"quant_axis": -1, "bit_length": 16})
-linear("quantize_linear.empty", rand(0, 3), values([1.0]), {"quant_axis": -1})
-linear("dequantize_linear.empty", rand(0, 3), values([1.0]), {"quant_axis": -1})
+linear("quantize_linear.no_scale", values([1e-8, -2e-7]), values([9e-31]), {"quant_axis": -1, "bit_length": 16}, kept=False)
+linear("quantize_linear.least_scale", values([1e-30, -2e-7]), values([2e-30]), {"quant_axis": -1, "bit_length": 16}, kept=False)
+linear("quantize_linear.empty", rand(0, 3), values([1.0]), {"quant_axis": -1}, kept=False)
+linear("dequantize_linear.empty", rand(0, 3), values([1.0]), {"quant_axis": -1}, kept=False)
 linear("dequantize_linear.bytes", values([[1, -2], [127, -128]], "int8"), values([2.0]), {"quant_axis": -1})
 linear("dequantize_linear.channels", values([[1, -2], [127, -128]], "int8"), values([2.0, 3.0]), {})
-linear("dequantize_linear.floats", values([[1, -2], [127, -128]]), values([2.0, 3.0]), {"quant_axis": 1, "bit_length": 4})
+linear("dequantize_linear.floats", values([[1, -2], [127, -128]]), values([2.0, 3.0]), {"quant_axis": 1, "bit_length": 4}, kept=False)
 linear("dequantize_linear.doubles", values([[1, -2], [127, -128]], "float64"), values([2.0], "float64"), {"quant_axis": -1})
 linear("dequantize_linear.observer", values([[1, -2], [127, 3]], "int8"), values([2.0]), {"quant_axis": -1, "only_observer": True})
 linear("dequantize_linear.unknown", values([[1, -2], [127, 3]], "int8"), values([2.0, 1.0]), {"quant_axis": 1}, unknown={"x": (0,)})
