@@ -116,6 +116,31 @@ class ControlFlowGradientTest {
         });
     }
 
+    /** Operations of gradients whose own gradients are derived. */
+    private static Value firstGradients(Graph g, Value h) {
+        Value exponential = h.exp();
+        Value slope = g.op("exp_grad").in("Out", exponential).in("Out@GRAD", h).one("X@GRAD");
+        List<Value> norm = g.op("layer_norm").in("X", slope).attr("begin_norm_axis", 1).all("Y", "Mean", "Variance");
+        return g.op("layer_norm_grad").in("X", slope).in("Mean", norm.get(1)).in("Variance", norm.get(2))
+                .in("Y@GRAD", h.sin()).attr("begin_norm_axis", 1).one("X@GRAD").plus(norm.getFirst());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void gradientsInBranches(boolean taken) {
+        check("gradients in branches", (g, x, w) -> {
+            Value h = x.matmul(w);
+            return g.ifElse(flag(g, "c", taken), () -> firstGradients(g, h), () -> firstGradients(g, h.tanh()))
+                    .square().mean();
+        });
+    }
+
+    @Test
+    void gradientsInALoop() {
+        check("gradients in a loop",
+                (g, x, w) -> loop(g, x, 3, h -> firstGradients(g, h.matmul(w).tanh()).times(0.3)).square().mean());
+    }
+
     @Test
     void twoResults() {
         check("two results", (g, x, w) -> {
