@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,8 @@ final class BatchRequest {
     final long rows;
     /** Whether the request was in a batch that failed. It is then run alone, to determine whether it is the cause. */
     final boolean isAlone;
+    /** Whether the rows of a feed are divided into sequences, whose offsets a batch would not have. */
+    final boolean isDivided;
     final Thread thread = Thread.currentThread();
     /**
      * Whether its thread has the turn. The thread then runs the next batch and passes the turn on, also if it fails.
@@ -34,7 +37,8 @@ final class BatchRequest {
     volatile boolean hasEnded;
 
     BatchRequest(boolean isAlone, Tensor... values) {
-        this.isAlone = isAlone;
+        this.isDivided = Arrays.stream(values).anyMatch(value -> !value.lod().isEmpty());
+        this.isAlone = isAlone || isDivided;
         this.values = values;
         this.rows = Rows.count(values[0]);
     }

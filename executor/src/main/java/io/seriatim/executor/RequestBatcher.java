@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Each row of a result must depend only on the same row of the feeds, as is the case for most inference programs; this
  * cannot be checked. Results may differ by rounding from those of a request alone, since kernels for more rows may sum
  * in another order. One of the requesting threads runs the batch. If a batch fails, each of its requests is run again
- * alone, so that only the faulty request fails. Thread-safe, also for virtual threads.
+ * alone, so that only the faulty request fails. A request whose rows are divided into sequences of different lengths is
+ * run alone. Thread-safe, also for virtual threads.
  */
 public final class RequestBatcher {
     /**
@@ -414,7 +415,9 @@ public final class RequestBatcher {
     private Results alone(BatchRequest request) {
         runs.increment();
         Results results = plan.run(request.values);
-        results.all().forEach((name, tensor) -> requireRows(name, tensor, request.rows));
+        if (!request.isDivided) {
+            results.all().forEach((name, tensor) -> requireRows(name, tensor, request.rows));
+        }
         return results;
     }
 

@@ -178,6 +178,17 @@ class LodTest {
     }
 
     @Test
+    void requestsWithOffsetsAreRunAlone() {
+        Network network = Network.define(g -> Outputs.of("y", pool(g, g.data("x", FLOAT32, -1, 1))));
+        String y = network.outputs().get("y").name();
+        try (Executor executor = Executor.on(Place.CPU)) {
+            RequestBatcher batcher = RequestBatcher.of(executor.compile(network.main(), feeds("x"), fetches(y)), 64, 1);
+            assertArrayEquals(new float[]{3, 60},
+                    batcher.run(X.withLod(new long[]{0, 2, 6})).get(y).toFloatArray());
+        }
+    }
+
+    @Test
     void missingOffsetsAreNamed() {
         Network network = Network.define(g -> Outputs.of("y", pool(g, g.data("x", FLOAT32, -1, 1))));
         String y = network.outputs().get("y").name();

@@ -8,6 +8,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -46,13 +47,12 @@ public final class LodProgram {
      * @return the program itself with nothing added, if none of its operations reads or makes offsets
      */
     public static LodProgram of(Program program, Collection<String> fed, Collection<String> fetched) {
-        boolean reads = reads(program);
-        Program own = reads ? program.copy() : program;
-        CompanionNeeds needs = CompanionNeeds.of(own, fetched);
-        CompanionNames names = new CompanionNames(own, fed, reads);
-        Map<String, String> last = reads
-                ? new Companions(own, needs, names).add()
-                : passedOn(own.global(), needs, names);
+        if (!reads(program)) {
+            return passingOn(program, fed, fetched);
+        }
+        Program own = program.copy();
+        CompanionNames names = new CompanionNames(own, fed, true);
+        Map<String, String> last = new Companions(own, CompanionNeeds.of(own, fetched), names).add();
         Map<String, String> results = new LinkedHashMap<>();
         for (String name : fetched) {
             String companion = last.getOrDefault(name, names.external(name) ? names.given(name) : "");
@@ -60,7 +60,7 @@ public final class LodProgram {
                 results.put(name, companion);
             }
         }
-        return new LodProgram(own, names.given(), results, reads);
+        return new LodProgram(own, names.given(), results, true);
     }
 
     /**
@@ -82,26 +82,40 @@ public final class LodProgram {
         return false;
     }
 
-    /** The companions after a block whose operations only pass offsets on. */
-    private static Map<String, String> passedOn(Block block, CompanionNeeds needs, CompanionNames names) {
-        Map<String, String> last = new LinkedHashMap<>();
-        for (OpDesc op : block.ops()) {
+    /** A program whose operations only pass offsets on: those of a fetched variable are those of one that is fed. */
+    private static LodProgram passingOn(Program program, Collection<String> fed, Collection<String> fetched) {
+        Map<String, Set<String>> open = new HashMap<>();
+        fetched.forEach(name -> open.computeIfAbsent(name, _ -> new LinkedHashSet<>()).add(name));
+        List<OpDesc> ops = program.global().ops();
+        for (int i = ops.size() - 1; i >= 0 && !open.isEmpty(); i--) {
+            OpDesc op = ops.get(i);
             if (Operations.system().isBoundary(op.type()) || CompanionNames.isRead(op)) {
                 continue;
             }
-            boolean runsBlocks = op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
-            Map<String, List<String>> sources = runsBlocks ? Map.of() : CompanionNeeds.sources(op);
+            Map<String, Set<String>> before = new HashMap<>();
             for (String name : op.outputNames()) {
-                if (needs.isNeeded(name)) {
-                    List<String> from = sources.getOrDefault(name, List.of());
-                    last.put(name, from.size() != 1
-                            ? ""
-                            : last.getOrDefault(from.getFirst(),
-                                    names.external(from.getFirst()) ? names.given(from.getFirst()) : ""));
+                Set<String> of = open.remove(name);
+                List<String> from = of == null || runsBlocks(op)
+                        ? List.of()
+                        : CompanionNeeds.sources(op).getOrDefault(name, List.of());
+                if (of != null && from.size() == 1) {
+                    before.computeIfAbsent(from.getFirst(), _ -> new LinkedHashSet<>()).addAll(of);
                 }
             }
+            before.forEach((name, of) -> open.computeIfAbsent(name, _ -> new LinkedHashSet<>()).addAll(of));
         }
-        return last;
+        CompanionNames names = new CompanionNames(program, fed, false);
+        Map<String, String> results = new LinkedHashMap<>();
+        open.forEach((name, of) -> {
+            if (names.external(name)) {
+                of.forEach(each -> results.put(each, names.given(name)));
+            }
+        });
+        return new LodProgram(program, names.given(), results, false);
+    }
+
+    private static boolean runsBlocks(OpDesc op) {
+        return op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
     }
 
     /**

@@ -31,7 +31,7 @@ public final class Operation {
     private final Set<String> aliases;
     private final Set<String> lodInputs;
     private final Set<String> lodOutputs;
-    private final @Nullable Map<String, String> lodShares;
+    private final Map<String, String> lodShares;
     private final List<Refusal> refusals;
     private final boolean boundary;
     private final boolean shapeArithmetic;
@@ -70,7 +70,6 @@ public final class Operation {
         aliases = Set.copyOf(builder.aliases);
         lodInputs = Collections.unmodifiableSet(new LinkedHashSet<>(builder.lodInputs));
         lodOutputs = Collections.unmodifiableSet(new LinkedHashSet<>(builder.lodOutputs));
-        lodShares = builder.lodShares == null ? null : Map.copyOf(builder.lodShares);
         refusals = List.copyOf(builder.refusals);
         boundary = builder.boundary;
         shapeArithmetic = builder.shapeArithmetic;
@@ -80,6 +79,7 @@ public final class Operation {
         gradient = builder.gradient != null || lowering == null || !DerivedGradient.isGradient(type)
                 ? builder.gradient
                 : DerivedGradient.ofGradient(this);
+        lodShares = builder.lodShares == null ? LodSharing.of(this) : Map.copyOf(builder.lodShares);
     }
 
     /**
@@ -234,7 +234,7 @@ public final class Operation {
      * @return input slots by output slots
      */
     public Map<String, String> lodShares() {
-        return lodShares == null ? LodSharing.of(this) : lodShares;
+        return lodShares;
     }
 
     /**
