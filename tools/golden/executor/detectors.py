@@ -7,6 +7,7 @@ The entries of each network are
   <name>/program, <name>/parameters   the .pdmodel, with op_callstack removed from each operation, and the .pdiparams
   <name>/<k>/in/<feed>                what is fed at the k-th run
   <name>/<k>/out/<i>                  the i-th output at the k-th run
+  <name>/<k>/lod/<i>                  its offsets, if it has some
 """
 import pathlib
 import tempfile
@@ -135,7 +136,28 @@ def two_stages():
     return [x, size], [rois, number, out, index, count]
 
 
-NETWORKS = {"yolo": yolo, "ssd": ssd, "ppyoloe": ppyoloe, "two_stages": two_stages}
+def offsets():
+    """Proposals that are divided by offsets instead of numbers: clipped, distributed, and suppressed for two classes."""
+    x, info = image(), static.data("info", [-1, 3])
+    fine, _ = features(x)
+    anchors, variances = append(
+        "anchor_generator",
+        {"Input": fine},
+        {"anchor_sizes": [8.0, 20.0], "aspect_ratios": [1.0], "stride": [8.0, 8.0], "offset": 0.5, "variances": [1.0, 1.0, 1.0, 1.0]},
+        {"Anchors": "float32", "Variances": "float32"},
+    )
+    inputs = {"Scores": F.sigmoid(conv(fine, 2, 1)), "BboxDeltas": conv(fine, 8, 1) * 0.3, "ImInfo": info, "Anchors": anchors, "Variances": variances}
+    limits = {"pre_nms_topN": 30, "post_nms_topN": 12, "nms_thresh": 0.6, "min_size": 2.0, "eta": 1.0}
+    rois, scores = append("generate_proposals", inputs, limits, {"RpnRois": "float32", "RpnRoiProbs": "float32"})
+    (rois,) = append("box_clip", {"Input": rois, "ImInfo": info}, {}, {"Output": "float32"})
+    levels, restore, _ = ops.distribute_fpn_proposals(rois, 3, 4, 3, 9)
+    boxes = paddle.reshape(paddle.concat([rois, rois * 0.9], 1), [-1, 2, 4])
+    limits = {"score_threshold": 0.3, "nms_top_k": 20, "keep_top_k": 8, "nms_threshold": 0.4, "background_label": -1, "normalized": False}
+    (out,) = append("multiclass_nms", {"BBoxes": boxes, "Scores": paddle.concat([scores, 1 - scores], 1)}, limits, {"Out": "float32"})
+    return [x, info], [rois, *levels, restore, out]
+
+
+NETWORKS = {"yolo": yolo, "ssd": ssd, "ppyoloe": ppyoloe, "two_stages": two_stages, "offsets": offsets}
 
 
 def batch(name, k, feed):
@@ -144,7 +166,10 @@ def batch(name, k, feed):
     if feed.name == "image":
         # Few different values, which compress well.
         return (rng.integers(-2, 3, shape) / 2).astype("float32")
-    return rng.integers(SIDE - 8, SIDE + 1, shape).astype({"size": "int32", "shape": "float32"}[feed.name])
+    sizes = rng.integers(SIDE - 8, SIDE + 1, shape)
+    if feed.name == "info":
+        sizes[:, 2] = 1
+    return sizes.astype("int32" if feed.name == "size" else "float32")
 
 
 def record(name, build):
@@ -172,9 +197,10 @@ def record(name, build):
             program, _, targets = static.load_inference_model(str(prefix), executor)
             for k in range(2):
                 given = {feed.name: batch(name, k, feed) for feed in feeds}
-                outputs = executor.run(program, feed=given, fetch_list=targets)
+                outputs = executor.run(program, feed=given, fetch_list=targets, return_numpy=False)
                 entries |= {f"{k}/in/{feed}": value for feed, value in given.items()}
-                entries |= {f"{k}/out/{i}": output for i, output in enumerate(outputs)}
+                entries |= {f"{k}/out/{i}": np.array(output) for i, output in enumerate(outputs)}
+                entries |= {f"{k}/lod/{i}": np.array(output.lod()[0], np.int64) for i, output in enumerate(outputs) if output.lod()}
     return entries
 
 
@@ -185,10 +211,12 @@ def main():
         recorded = record(name, build)
         print(f"{name:14}", len(recorded["program"]), len(recorded["parameters"]))
         for key, value in recorded.items():
+            if "/lod/" in key:
+                print("   ", key, value)
             if "/out/" in key:
                 print("   ", key, value.dtype, value.shape, value.reshape(-1)[:8])
         entries |= {f"{name}/{key}": value for key, value in recorded.items()}
-    recording.write("detectors.npz", entries, 100_000)
+    recording.write("detectors.npz", entries, 120_000)
 
 
 if __name__ == "__main__":

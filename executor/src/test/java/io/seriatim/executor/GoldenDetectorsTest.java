@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -44,7 +46,7 @@ class GoldenDetectorsTest {
 
     @Test
     void allAreThere() {
-        assertEquals(List.of("ppyoloe", "ssd", "two_stages", "yolo"), names());
+        assertEquals(List.of("offsets", "ppyoloe", "ssd", "two_stages", "yolo"), names());
     }
 
     private static Map<String, Tensor> fed(String name, int k) {
@@ -54,7 +56,11 @@ class GoldenDetectorsTest {
     private static void check(String name, int k, List<String> fetches, Map<String, Tensor> found) {
         for (int i = 0; i < fetches.size(); i++) {
             String entry = name + "/" + k + "/out/" + i;
-            GoldenModels.assertClose(MODELS.get(entry), found.get(fetches.get(i)), TOLERANCE, entry);
+            Tensor result = Objects.requireNonNull(found.get(fetches.get(i)), entry);
+            GoldenModels.assertClose(MODELS.get(entry), result, TOLERANCE, entry);
+            String offsets = name + "/" + k + "/lod/" + i;
+            Lod expected = MODELS.has(offsets) ? Lod.of(MODELS.get(offsets).toLongArray()) : Lod.NONE;
+            assertEquals(expected, result.lod(), entry);
         }
     }
 
