@@ -57,5 +57,27 @@ case("gru.plain", GRU, lod=LOD)
 unknown("gru.unknown", {**GRU, "H0": rand(3, 2)}, {"is_reverse": True}, {"input": (0,), "h0": (0,)}, lod=LOD)
 drawn("gru", units)
 
+# Searches along beams.
+
+
+def two_levels(*groups):
+    return [offsets(*(len(g) for g in groups))[0], offsets(*(n for g in groups for n in g))[0]]
+
+
+def beam(rng):
+    prefixes = [int(n) for n in rng.integers(1, 4, rng.integers(1, 4))]
+    rows, width, accumulated = sum(prefixes), int(rng.integers(1, 5)), bool(rng.integers(2))
+    inputs = {"pre_ids": np.asarray(rng.integers(0, 4, (rows, 1))), "pre_scores": real(rng, rows, 1)}
+    inputs["scores"] = np.asarray(rng.uniform(0.01, 1, (rows, width)).astype("float32"))
+    if rng.integers(2):
+        inputs["ids"] = np.asarray(rng.integers(0, 9, (rows, width)))
+    levels = two_levels(*([1] * n for n in prefixes))
+    lod = {slot.lower(): levels for slot in inputs}
+    attributes = {"level": 0, "beam_size": int(rng.integers(1, 4)), "end_id": 0, "is_accumulated": accumulated}
+    return inputs, attributes, {"lod": lod, "grad": False, "outputs": {"parent_idx": "parent_idx"}}
+
+
+drawn("beam_search", beam)
+
 if __name__ == "__main__":
     sys.exit(cases.write(OUTPUT, sys.argv[1:]))

@@ -1,13 +1,19 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Decoding with several candidates a sequence. */
 public final class BeamOperations {
@@ -18,6 +24,80 @@ public final class BeamOperations {
 
     public static void register(Operations registry) {
         tree(registry);
+        search(registry);
+    }
+
+    /** The best candidates of each sequence, which continue its prefixes. */
+    private static void search(Operations registry) {
+        Operation.define("beam_search").in("pre_ids", "pre_scores", "ids?", "scores")
+                .out("selected_ids", "selected_scores", "parent_idx?").required("level", Attribute.Int.class)
+                .required("beam_size", Attribute.Int.class).required("end_id", Attribute.Int.class)
+                .attr("is_accumulated", true).readsLod("scores").makesLod("selected_ids", "selected_scores")
+                .values("pre_ids", "pre_scores", "ids", "scores", LodSlot.of("scores")).infer(inference -> {
+                    Checks.whole(inference, "pre_ids");
+                    Checks.floating(inference, "scores", "pre_scores");
+                    long size = inference.attrs().getLong("beam_size");
+                    inference.require(size >= 1, "beam_size must be 1 or more, but is %d", size);
+                    long level = inference.attrs().getLong("level");
+                    inference.require(level >= 0, "level must be 0 or more, but is %d", level);
+                    long[] scores = inference.dims("scores");
+                    long[] before = inference.dims("pre_ids");
+                    inference.require(scores.length >= 1 && before.length >= 1 && (scores[0] < 0 || before[0] < 0
+                            || scores[0] == before[0]),
+                            "scores and pre_ids must have as many rows, but they are %s and %s",
+                            Arrays.toString(scores), Arrays.toString(before));
+                    Checks.elements(inference, "pre_ids", before[0]);
+                    Checks.elements(inference, "pre_scores", before[0]);
+                    if (inference.has("ids")) {
+                        Checks.whole(inference, "ids");
+                        Checks.elements(inference, "ids", Inference.size(scores));
+                    }
+                    Beam beam = inference.isForRun() ? found(inference) : null;
+                    // While a program is built, as in Paddle, there seem to be as many candidates as prefixes.
+                    long count = beam == null ? before[0] : beam.tokens().length;
+                    inference.set("selected_ids", DType.INT64, count, 1);
+                    inference.set("selected_scores", inference.dtype("scores"), count, 1);
+                    inference.set("parent_idx", DType.INT32, count);
+                    for (String slot : List.of("selected_ids", "selected_scores")) {
+                        if (beam == null) {
+                            inference.setLod(slot, -1);
+                        } else {
+                            inference.setLod(slot, beam.lod());
+                        }
+                    }
+                }).lower(l -> {
+                    Beam beam = Beam.of(settings(l.attrs()), values(l.values("pre_ids")),
+                            numbers(l.numbers("pre_scores")),
+                            l.has("ids") ? l.values("ids") : null, numbers(l.numbers("scores")), l.lodValue("scores"));
+                    int count = beam.tokens().length;
+                    l.out("selected_ids", l.constant(Tensor.of(beam.tokens(), count, 1)));
+                    l.out("selected_scores", l.constant(Tensor.of(l.in("scores").dtype(), beam.scores(), count, 1)));
+                    if (l.wants("parent_idx")) {
+                        l.out("parent_idx", l.constant(Tensor.of(DType.INT32, beam.prefixes(), count)));
+                    }
+                    l.outLod("selected_ids", beam.lod());
+                    l.outLod("selected_scores", beam.lod());
+                }).register(registry);
+    }
+
+    private static Beam.Search settings(Attrs attrs) {
+        return new Beam.Search(attrs.getInt("level"), attrs.getInt("beam_size"), attrs.getLong("end_id"),
+                attrs.getBool("is_accumulated"));
+    }
+
+    private static long[] values(long @Nullable [] values) {
+        return Objects.requireNonNull(values);
+    }
+
+    private static double[] numbers(double @Nullable [] numbers) {
+        return Objects.requireNonNull(numbers);
+    }
+
+    private static Beam found(Inference inference) {
+        inference.sequences("scores");
+        return Beam.of(settings(inference.attrs()), values(inference.values("pre_ids")),
+                numbers(inference.numbers("pre_scores")), inference.has("ids") ? inference.values("ids") : null,
+                numbers(inference.numbers("scores")), Objects.requireNonNull(inference.lod("scores")));
     }
 
     /** Whole sequences out of the tokens of each step and the candidates that each token continues. */
