@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cases
 import numpy as np
-from cases import case, drawn, rand, unknown
+from cases import case, drawn, rand, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-recurrences.npz")
 FUNCTIONS = ("sigmoid", "tanh", "relu", "identity")
@@ -78,6 +78,50 @@ def beam(rng):
 
 
 drawn("beam_search", beam)
+
+ARRAY = cases.core.VarDesc.VarType.LOD_TENSOR_ARRAY
+
+
+def append(block, kind, inputs, outputs, attributes=None, lists=()):
+    for name in outputs.values():
+        if not block.has_var(name):
+            dtype = "float32" if name.endswith(("scores", "scores2", "sums")) else "int32" if name.startswith("parent") else "int64"
+            block.create_var(name=name, dtype=dtype, type=ARRAY if name in lists else cases.core.VarDesc.VarType.LOD_TENSOR)
+    block.append_op(type=kind, inputs={k: [v] for k, v in inputs.items()}, outputs={k: [v] for k, v in outputs.items()}, attrs=attributes or {})
+
+
+def decoded(block):
+    """A second step, and the sentences of both."""
+    append(
+        block,
+        "beam_search",
+        {"pre_ids": "selected_ids", "pre_scores": "selected_scores", "ids": "ids2", "scores": "scores2"},
+        {"selected_ids": "selected_ids2", "selected_scores": "selected_scores2", "parent_idx": "parent_idx2"},
+        BEAM,
+    )
+    for step, suffix in enumerate(("", "2")):
+        at = {"shape": [1], "dtype": cases.dtype_number("int64"), "value": float(step)}
+        append(block, "fill_constant", {}, {"Out": f"step{step}"}, at)
+        for kind in ("ids", "scores"):
+            append(block, "write_to_array", {"X": f"selected_{kind}{suffix}", "I": f"step{step}"}, {"Out": f"list_{kind}"}, lists=("list_ids", "list_scores"))
+    append(block, "beam_search_decode", {"Ids": "list_ids", "Scores": "list_scores"}, {"SentenceIds": "sentences", "SentenceScores": "sums"}, {"beam_size": 2, "end_id": 0})
+    return ["selected_ids2", "parent_idx2", "sentences", "sums"]
+
+
+BEAM = {"level": 0, "beam_size": 2, "end_id": 0, "is_accumulated": True}
+STEPS = [[0, 1, 2], [0, 1, 2]]
+NEXT = [[0, 2, 4], [0, 1, 2, 3, 4]]
+for name, first, second in (("decoded", [[3, 0, 2], [1, 4, 5]], [[5, 6, 0], [0, 7, 8], [1, 2, 3], [4, 0, 6]]), ("ended", [[0, 0, 2], [1, 0, 5]], [[5, 6, 0], [0, 7, 8], [1, 2, 3], [4, 0, 6]])):
+    case(
+        f"beam_search.{name}",
+        {"pre_ids": values([[1], [2]], "int64"), "pre_scores": rand(2, 1), "ids": values(first, "int64"), "scores": values([[0.9, 0.5, 0.1], [0.2, 0.8, 0.4]])},
+        BEAM,
+        grad=False,
+        outputs={"parent_idx": "parent_idx"},
+        more={"ids2": values(second, "int64"), "scores2": values([[1.2, 1.9, 1.1], [1.7, 0.6, 0.3], [1.4, 1.6, 0.2], [1.0, 1.8, 1.3]])},
+        lod={"pre_ids": STEPS, "pre_scores": STEPS, "ids": STEPS, "scores": STEPS, "ids2": NEXT, "scores2": NEXT},
+        then=decoded,
+    )
 
 if __name__ == "__main__":
     sys.exit(cases.write(OUTPUT, sys.argv[1:]))

@@ -36,6 +36,7 @@ final class TensorListInstructions {
             case "read_from_array" -> environment.set(op.output("Out").getFirst(), read(op, environment));
             case "lod_tensor_to_array" -> SequenceListInstructions.split(op, environment);
             case "array_to_lod_tensor" -> SequenceListInstructions.join(op, environment);
+            case "beam_search_decode" -> BeamInstructions.decode(op, environment);
             case "lod_array_length" ->
                 environment.set(op.output("Out").getFirst(),
                         Tensor.of(new long[]{list(op, environment).tensors().size()}, 1));

@@ -25,6 +25,17 @@ public final class BeamOperations {
     public static void register(Operations registry) {
         tree(registry);
         search(registry);
+        decode(registry);
+    }
+
+    /** Whole sentences out of the steps of a search, which are lists: an executor reads them. */
+    private static void decode(Operations registry) {
+        Operation.define("beam_search_decode").in("Ids", "Scores").out("SentenceIds", "SentenceScores")
+                .required("beam_size", Attribute.Int.class).required("end_id", Attribute.Int.class)
+                .readsLod("Ids", "Scores").makesLod("SentenceIds", "SentenceScores").infer(inference -> {
+                    inference.set("SentenceIds", DType.INT64, -1);
+                    inference.set("SentenceScores", inference.dtype("Scores"), -1);
+                }).register(registry);
     }
 
     /** The best candidates of each sequence, which continue its prefixes. */
@@ -42,15 +53,14 @@ public final class BeamOperations {
                     inference.require(level >= 0, "level must be 0 or more, but is %d", level);
                     long[] scores = inference.dims("scores");
                     long[] before = inference.dims("pre_ids");
-                    inference.require(scores.length >= 1 && before.length >= 1 && (scores[0] < 0 || before[0] < 0
-                            || scores[0] == before[0]),
-                            "scores and pre_ids must have as many rows, but they are %s and %s",
-                            Arrays.toString(scores), Arrays.toString(before));
-                    Checks.elements(inference, "pre_ids", before[0]);
-                    Checks.elements(inference, "pre_scores", before[0]);
+                    inference.require(scores.length >= 1 && before.length >= 1,
+                            "scores and pre_ids must have rows, but they are %s and %s", Arrays.toString(scores),
+                            Arrays.toString(before));
                     if (inference.has("ids")) {
                         Checks.whole(inference, "ids");
-                        Checks.elements(inference, "ids", Inference.size(scores));
+                    }
+                    if (inference.isForRun()) {
+                        requireRows(inference, before[0], scores);
                     }
                     Beam beam = inference.isForRun() ? found(inference) : null;
                     // While a program is built, as in Paddle, there seem to be as many candidates as prefixes.
@@ -78,6 +88,17 @@ public final class BeamOperations {
                     l.outLod("selected_ids", beam.lod());
                     l.outLod("selected_scores", beam.lod());
                 }).register(registry);
+    }
+
+    /** While a program is built, the shapes that are inferred are not those of the run. */
+    private static void requireRows(Inference inference, long rows, long[] scores) {
+        inference.require(scores[0] == rows, "scores must have a row for each of the %d of pre_ids, but has %d", rows,
+                scores[0]);
+        Checks.elements(inference, "pre_ids", rows);
+        Checks.elements(inference, "pre_scores", rows);
+        if (inference.has("ids")) {
+            Checks.elements(inference, "ids", Inference.size(scores));
+        }
     }
 
     private static Beam.Search settings(Attrs attrs) {

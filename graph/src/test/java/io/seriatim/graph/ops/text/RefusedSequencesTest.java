@@ -168,6 +168,27 @@ class RefusedSequencesTest {
                 .map(refusal -> DynamicTest.dynamicTest(refusal.parts.toString(), refusal::check));
     }
 
+    private static Refusal beam(Tensor before, Tensor scores, String... parts) {
+        return new Refusal("beam_search", parts).in("pre_ids", before).in("pre_scores", floats(2, 1))
+                .in("scores", scores)
+                .attr("end_id", 0).out("selected_ids", "selected_scores");
+    }
+
+    @TestFactory
+    Stream<DynamicTest> refusedBeams() {
+        Lod two = Lod.ofLengths(1, 1);
+        Tensor scores = floats(2, 3).withLod(two);
+        return Stream.of(
+                beam(rows(2, 1, 2), scores, "beam_size", "is 0").attr("level", 0).attr("beam_size", 0),
+                beam(rows(2, 1, 2), scores, "level", "is 1").attr("level", 1).attr("beam_size", 2),
+                beam(rows(2, 1, 2), scores, "level", "is -1").attr("level", -1).attr("beam_size", 2),
+                beam(rows(2, 1, 2), floats(2, 3), "LoD").attr("level", 0).attr("beam_size", 2),
+                beam(rows(3, 1, 2, 3), scores, "each of the 3").attr("level", 0).attr("beam_size", 2),
+                new Refusal("beam_search_decode", "list of tensors").in("Ids", rows(2, 1, 2)).in("Scores", scores)
+                        .attr("beam_size", 2).attr("end_id", 0).out("SentenceIds", "SentenceScores"))
+                .map(refusal -> DynamicTest.dynamicTest(refusal.parts.toString(), refusal::check));
+    }
+
     /** A tensor of another type is refused before any element is read. */
     @TestFactory
     Stream<DynamicTest> refusedTypes() {
