@@ -187,7 +187,8 @@ def draw_lrn(rng):
 
 
 drawn("lrn", draw_lrn)
-case("lrn.plain", {"X": rand(2, 7, 3, 2)})
+ROWS = {"lod": {"x": [[0, 1, 2]]}}
+case("lrn.plain", {"X": rand(2, 7, 3, 2)}, **ROWS)
 unknown("lrn.unknown", {"X": rand(2, 3, 1, 2)}, {}, {"x": (0, 2)})
 
 
@@ -201,7 +202,7 @@ def draw_shuffle(rng):
 
 drawn("shuffle_channel", draw_shuffle)
 case("shuffle_channel.gradient", {"X": rand(1, 6, 1, 1)}, {"group": 2})
-unknown("shuffle_channel.unknown", {"X": rand(2, 4, 1, 2)}, {"group": 2}, {"x": (0, 2)})
+unknown("shuffle_channel.unknown", {"X": rand(2, 4, 1, 2)}, {"group": 2}, {"x": (0, 2)}, **ROWS)
 
 
 def draw_affine(rng):
@@ -212,7 +213,7 @@ def draw_affine(rng):
 
 
 drawn("affine_channel", draw_affine)
-unknown("affine_channel.unknown", {"X": rand(2, 3, 1, 2), "Scale": rand(3), "Bias": rand(3)}, {"data_layout": "NCHW"}, {"x": (0, 2)})
+unknown("affine_channel.unknown", {"X": rand(2, 3, 1, 2), "Scale": rand(3), "Bias": rand(3)}, {"data_layout": "NCHW"}, {"x": (0, 2)}, **ROWS)
 
 
 def draw_fsp(rng):
@@ -222,7 +223,7 @@ def draw_fsp(rng):
 
 
 drawn("fsp", draw_fsp)
-unknown("fsp.unknown", {"X": rand(2, 2, 3, 2), "Y": rand(2, 4, 3, 2)}, {}, {"x": (0, 2), "y": (0, 2)})
+unknown("fsp.unknown", {"X": rand(2, 2, 3, 2), "Y": rand(2, 4, 3, 2)}, {}, {"x": (0, 2), "y": (0, 2)}, **ROWS)
 
 
 def draw_focus(rng):
@@ -251,7 +252,7 @@ def draw_crop(rng):
 
 
 drawn("crop", draw_crop)
-unknown("crop.unknown", {"X": rand(3, 4)}, {"shape": [-1, 2], "offsets": [0, 1]}, {"x": (0,)})
+unknown("crop.unknown", {"X": rand(3, 4)}, {"shape": [-1, 2], "offsets": [0, 1]}, {"x": (0,)}, lod={"x": [[0, 1, 3]]})
 unknown("crop.unknown_offsets", {"X": rand(3, 4), "Y": rand(2, 2), "Offsets": int32s(1, 2)}, {}, {"x": (0,), "y": (0,)}, constant=("y",))
 
 
@@ -282,7 +283,7 @@ for method, rank in {"linear": 1, "bilinear": 2, "nearest": 2, "bicubic": 2, "tr
     drawn(f"{method}_interp", draw_resize(method, rank))
     sizes = {"x": tuple(range(2, 2 + rank))}
     unknown(f"{method}_interp.unknown", {"X": rand(1, 1, *[3] * rank)}, {"interp_method": method, "scale": 2.0}, sizes)
-unknown("bilinear_interp.unknown_size", {"X": rand(1, 1, 3, 2), "OutSize": int32s(4, 5)}, {"out_h": -1, "out_w": -1}, {"x": (0,)})
+unknown("bilinear_interp.unknown_size", {"X": rand(2, 1, 3, 2), "OutSize": int32s(4, 5)}, {"out_h": -1, "out_w": -1}, {"x": (0,)}, **ROWS)
 unknown("nearest_interp.unknown_scale", {"X": rand(1, 1, 3, 2), "Scale": values([2])}, {"interp_method": "nearest"}, {"x": (0,)}, constant=("scale",))
 
 

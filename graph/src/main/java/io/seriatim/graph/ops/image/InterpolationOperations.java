@@ -44,13 +44,14 @@ public final class InterpolationOperations {
      *            the default value of the attribute: a list, or one number, which is none unless greater than 0
      */
     private static void define(Operations registry, String type, Object scale) {
-        Operation.Builder forward = Operation.define(type).in("X", "OutSize?", "SizeTensor*?", "Scale?").out("Out")
-                .attr("data_layout", "NCHW").attr("out_d", 0)
-                .attr("out_h", 0).attr("out_w", 0).attr("scale", scale).attr("interp_method", "bilinear")
-                .attr("align_corners", true)
-                .attr("align_mode", 1).values("OutSize", "SizeTensor", "Scale")
-                .infer(InterpolationOperations::infer)
-                .lower(InterpolationOperations::forward);
+        Operation.Builder forward =
+                Operation.define(type).in("X", "OutSize?", "SizeTensor*?", "Scale?").out("Out").sharesNoLod()
+                        .attr("data_layout", "NCHW").attr("out_d", 0)
+                        .attr("out_h", 0).attr("out_w", 0).attr("scale", scale).attr("interp_method", "bilinear")
+                        .attr("align_corners", true)
+                        .attr("align_mode", 1).values("OutSize", "SizeTensor", "Scale")
+                        .infer(InterpolationOperations::infer)
+                        .lower(InterpolationOperations::forward);
         String gradient = type + "_grad(Out@GRAD, OutSize, Scale, SizeTensor, X) -> X@GRAD";
         forward.gradOperation(gradient, null).values("OutSize", "SizeTensor", "Scale").shapesOnly("X")
                 .lower(InterpolationOperations::backward)

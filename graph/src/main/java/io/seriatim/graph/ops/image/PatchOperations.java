@@ -252,7 +252,7 @@ public final class PatchOperations {
 
     /** Channels are in groups; afterwards come the first ones of all groups, then the second ones. */
     private static void channels(Operations registry, Operation.Builder operation, String type, String groups) {
-        operation.in("X").out("Out").attr(groups, 1).infer(inference -> {
+        operation.in("X").out("Out").sharesNoLod().attr(groups, 1).infer(inference -> {
             requireImage(inference, "X");
             long channels = inference.dims("X")[channelsLast(inference.attrs()) ? 3 : 1];
             int count = inference.attrs().getInt(groups);

@@ -17,7 +17,7 @@ public final class CropOperations {
 
     public static void register(Operations registry) {
         String signature = "crop_grad(Offsets, Out@GRAD, X) -> X@GRAD";
-        Operation.Builder crop = Operation.define("crop").in("X", "Y?", "Offsets?").out("Out")
+        Operation.Builder crop = Operation.define("crop").in("X", "Y?", "Offsets?").out("Out").sharesNoLod()
                 .attr("offsets", new int[0]).attr("shape", new int[0]).values("Offsets").shapesOnly("Y")
                 .infer(CropOperations::infer).lower(l -> l.out("Out", part(l, l.in("X"), l.outType("Out", 0).dims())));
         crop.gradOperation(signature, null).values("Offsets").shapesOnly("X").lower(l -> {

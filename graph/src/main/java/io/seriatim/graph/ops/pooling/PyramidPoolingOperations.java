@@ -24,7 +24,7 @@ public final class PyramidPoolingOperations {
     }
 
     public static void register(Operations registry) {
-        Operation.define("spp").in("X").out("Out").required("pyramid_height", Attribute.Int.class)
+        Operation.define("spp").in("X").out("Out").sharesNoLod().required("pyramid_height", Attribute.Int.class)
                 .required("pooling_type", Attribute.Text.class).infer(PyramidPoolingOperations::infer)
                 .lower(PyramidPoolingOperations::pool)
                 .grad("spp_grad(Out, Out@GRAD, X) -> X@GRAD", PyramidPoolingOperations::gradient).register(registry);

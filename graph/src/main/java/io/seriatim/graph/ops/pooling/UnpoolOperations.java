@@ -25,7 +25,7 @@ public final class UnpoolOperations {
     private static void define(Operations registry, String type, int spatial) {
         int[] ones = new int[spatial];
         Arrays.fill(ones, 1);
-        Operation.Builder forward = Operation.define(type).in("X", "Indices").out("Out")
+        Operation.Builder forward = Operation.define(type).in("X", "Indices").out("Out").sharesNoLod()
                 .required("ksize", Attribute.Ints.class);
         if (spatial == 2) {
             forward.required("unpooling_type", Attribute.Text.class).refuse((_, attrs) -> refusal(attrs));

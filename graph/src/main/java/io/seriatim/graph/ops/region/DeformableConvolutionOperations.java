@@ -36,7 +36,7 @@ public final class DeformableConvolutionOperations {
     }
 
     private static void define(Operations registry, String type, boolean masked) {
-        Operation.Builder forward = Operation.define(type).in("Input", "Offset", "Filter").out("Output");
+        Operation.Builder forward = Operation.define(type).in("Input", "Offset", "Filter").out("Output").sharesNoLod();
         if (masked) {
             forward.in("Mask");
         }
