@@ -166,8 +166,7 @@ final class BeamInstructions {
                 lengths.add((long) sentence.tokens.size());
             }
         }
-        DType dtype = environment.find(op.input("Scores").getFirst()) instanceof Environment.TensorList list
-                && list.tensors().getFirst() != null ? list.tensors().getFirst().dtype() : DType.FLOAT32;
+        DType dtype = list(op, "Scores", op.input("Scores"), environment).getFirst().dtype();
         environment.set(op.output("SentenceIds").getFirst(),
                 Tensor.of(tokens.stream().mapToLong(Long::longValue).toArray(), tokens.size()));
         environment.set(op.output("SentenceScores").getFirst(),

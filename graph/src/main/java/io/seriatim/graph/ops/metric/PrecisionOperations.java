@@ -53,7 +53,7 @@ public final class PrecisionOperations {
                     inference.set("AccumStatesInfo", inference.dtype("MaxProbs"), classes, COUNTERS);
                 }).lower(l -> {
                     int classes = l.attrs().getInt("class_number");
-                    List<Operand> in = Arrays.asList(l.in("Indices"), l.in("Labels"), l.optional("Weights"),
+                    List<@Nullable Operand> in = Arrays.asList(l.in("Indices"), l.in("Labels"), l.optional("Weights"),
                             l.optional("StatesInfo"));
                     l.call(TYPE, (given, out) -> {
                         int[] found = Checks.within(TYPE, "Indices", Checks.tensor(given, 0), 0, classes - 1L);

@@ -49,7 +49,7 @@ final class ClassPaths {
         for (int i = 0; i < of.length; i++) {
             long node = (long) of[i] + classes;
             for (int j = 0; node >> j > 1; j++) {
-                paths.set(i * width + j, (node >> (j + 1)) - 1, node >> j & 1, weights);
+                paths.set(i * width + j, (node >> (j + 1)) - 1, (node >> j) & 1, weights);
             }
         }
         return paths;

@@ -1,6 +1,5 @@
 package io.seriatim.graph.ops.recommendation;
 
-import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;

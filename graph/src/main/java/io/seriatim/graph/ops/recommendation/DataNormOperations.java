@@ -105,7 +105,7 @@ public final class DataNormOperations {
         return new Term(l, operand);
     }
 
-    /** For each number, 1 if its slot was shown, else 0; null if all count. */
+    /** For each number, 1 if its slot was shown, else 0. */
     private static Operand shown(Lowering l) {
         Operand x = l.in("X");
         int slot = l.attrs().getInt("slot_dim");

@@ -1,6 +1,5 @@
 package io.seriatim.graph.ops.recommendation;
 
-import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -16,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Losses and counts of pairs that should be in an order, and a loss of clicks with a teacher. */
 public final class RankingOperations {

@@ -36,8 +36,8 @@ public final class GruOperations {
         GateFunction.require(inference, "activation", "gate_activation");
         long[] weight = inference.dims("Weight");
         inference.require(
-                weight.length == 2 && weight[0] != 0 && (weight[0] < 0 || weight[1] < 0 || weight[1] / 3 == weight[0]
-                        && weight[1] % 3 == 0),
+                weight.length == 2 && weight[0] != 0
+                        && (weight[0] < 0 || weight[1] < 0 || (weight[1] / 3 == weight[0] && weight[1] % 3 == 0)),
                 "Weight must have the shape [width, 3 · width], but has %s", Arrays.toString(weight));
         long width = weight[0];
         Checks.shape(inference, "Input", -1, weight[1]);

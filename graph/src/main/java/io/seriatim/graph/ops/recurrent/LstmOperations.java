@@ -38,8 +38,8 @@ public final class LstmOperations {
         GateFunction.require(inference, "gate_activation", "cell_activation", "candidate_activation");
         long[] weight = inference.dims("Weight");
         inference.require(
-                weight.length == 2 && weight[0] != 0 && (weight[0] < 0 || weight[1] < 0 || weight[1] / 4 == weight[0]
-                        && weight[1] % 4 == 0),
+                weight.length == 2 && weight[0] != 0
+                        && (weight[0] < 0 || weight[1] < 0 || (weight[1] / 4 == weight[0] && weight[1] % 4 == 0)),
                 "Weight must have the shape [width, 4 · width], but has %s", Arrays.toString(weight));
         long width = weight[0];
         Checks.shape(inference, "Input", -1, weight[1]);

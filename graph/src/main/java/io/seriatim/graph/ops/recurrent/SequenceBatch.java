@@ -1,6 +1,5 @@
 package io.seriatim.graph.ops.recurrent;
 
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
@@ -83,10 +82,5 @@ final class SequenceBatch {
             System.arraycopy(states, i * width, restored, sequences[i] * width, width);
         }
         return restored;
-    }
-
-    @Override
-    public String toString() {
-        return Arrays.toString(rows);
     }
 }

@@ -173,8 +173,8 @@ public final class SequenceScoreOperations {
             Set<Chunks.Chunk> all = Set.copyOf(to);
             right += of.stream().filter(all::contains).count();
         }
-        float precision = found == 0 ? 0 : (float) right / found;
-        float recall = wanted == 0 ? 0 : (float) right / wanted;
+        float precision = found == 0 ? 0 : (float) right / (float) found;
+        float recall = wanted == 0 ? 0 : (float) right / (float) wanted;
         Elements.write(new double[]{precision}, Checks.tensor(out, 0));
         Elements.write(new double[]{recall}, Checks.tensor(out, 1));
         Elements.write(new double[]{right == 0 ? 0 : 2 * precision * recall / (precision + recall)},
