@@ -283,7 +283,7 @@ for method, rank in {"linear": 1, "bilinear": 2, "nearest": 2, "bicubic": 2, "tr
     drawn(f"{method}_interp", draw_resize(method, rank))
     sizes = {"x": tuple(range(2, 2 + rank))}
     unknown(f"{method}_interp.unknown", {"X": rand(1, 1, *[3] * rank)}, {"interp_method": method, "scale": 2.0}, sizes)
-unknown("bilinear_interp.unknown_size", {"X": rand(2, 1, 3, 2), "OutSize": int32s(4, 5)}, {"out_h": -1, "out_w": -1}, {"x": (0,)}, **ROWS)
+unknown("bilinear_interp.unknown_size", {"X": rand(2, 1, 3, 2), "OutSize": int32s(4, 5)}, {"out_h": -1, "out_w": -1}, {"x": (0,)})
 unknown("nearest_interp.unknown_scale", {"X": rand(1, 1, 3, 2), "Scale": values([2])}, {"interp_method": "nearest"}, {"x": (0,)}, constant=("scale",))
 
 
