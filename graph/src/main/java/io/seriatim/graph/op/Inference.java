@@ -236,7 +236,7 @@ public final class Inference {
      * @return its elements, or null if it is absent or its values are not known yet
      */
     public long @Nullable [] values(String slot) {
-        return has(slot) ? source.values(slot, 0) : null;
+        return hasReal(slot) ? source.values(slot, 0) : null;
     }
 
     /**
@@ -247,7 +247,16 @@ public final class Inference {
      * @return its elements, or null if it is absent or its values are not known yet
      */
     public double @Nullable [] numbers(String slot) {
-        return has(slot) ? source.numbers(slot, 0) : null;
+        return hasReal(slot) ? source.numbers(slot, 0) : null;
+    }
+
+    /** Values of complex variables would be their real parts. */
+    private boolean hasReal(String slot) {
+        ArgType type = has(slot) ? source.type(slot, 0) : null;
+        require(type == null || !type.dtype().isComplex(),
+                "%s must hold real numbers, since its values decide on shapes",
+                slot);
+        return has(slot);
     }
 
     /**

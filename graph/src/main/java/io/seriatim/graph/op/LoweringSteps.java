@@ -143,7 +143,33 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
     }
 
     /**
-     * Calls a Java function on tensors of the host.
+     * Calls a Java function on tensors of the host, whose elements are real.
+     *
+     * @param name
+     *            for messages and traces
+     * @param function
+     *            the function
+     * @param from
+     *            its inputs
+     * @param to
+     *            its outputs
+     * @throws IllegalArgumentException
+     *             if an input is complex
+     */
+    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
+            List<? extends @Nullable Operand> to) {
+        for (Operand operand : from) {
+            if (operand != null && operand.dtype().isComplex()) {
+                throw new IllegalArgumentException("Operation '" + op().type() + "' (outputs " + op().outputNames()
+                        + ") computes with real numbers, but gets " + operand.spec() + " in its step '" + name
+                        + "': compute real and imaginary part on their own, or cast it");
+            }
+        }
+        callWithComplex(name, function, from, to);
+    }
+
+    /**
+     * Calls a Java function on tensors of the host, whose elements may be complex.
      *
      * @param name
      *            for messages and traces
@@ -154,7 +180,7 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
      * @param to
      *            its outputs
      */
-    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
+    public void callWithComplex(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
             List<? extends @Nullable Operand> to) {
         steps.add(
                 new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from),

@@ -143,7 +143,7 @@ public final class ComplexMatrix {
      * @return a new matrix
      */
     public ComplexMatrix adjoint() {
-        ComplexMatrix result = new ComplexMatrix(columns, rows);
+        ComplexMatrix result = new ComplexMatrix(/* rows= */ columns, /* columns= */ rows);
         for (int i = 0; i < rows; i++) {
             for (int j = 0; j < columns; j++) {
                 result.set(j, i, re(i, j), -im(i, j));

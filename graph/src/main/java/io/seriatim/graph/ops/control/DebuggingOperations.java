@@ -51,7 +51,8 @@ public final class DebuggingOperations {
         if (phase.equals("BOTH") || phase.equals(forward ? "FORWARD" : "BACKWARD")) {
             OpDesc op = l.op();
             Attrs attrs = l.attrs();
-            l.call("print", (in, _) -> print(op, attrs, Objects.requireNonNull(in.getFirst())), List.of(l.in("In")),
+            l.callWithComplex("print", (in, _) -> print(op, attrs, Objects.requireNonNull(in.getFirst())),
+                    List.of(l.in("In")),
                     List.of());
         }
         l.out("Out", l.in("In"));

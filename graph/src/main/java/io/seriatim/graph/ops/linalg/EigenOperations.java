@@ -67,7 +67,7 @@ public final class EigenOperations {
         long[] dims = x.shape().dims();
         List<Operand> both = List.of(l.temporary(TensorSpec.of(x.dtype(), Arrays.copyOf(dims, dims.length - 1))),
                 l.temporary(TensorSpec.of(x.dtype(), dims)));
-        l.call(l.type(), (in, out) -> each(l.type(), in, out, given -> {
+        l.callWithComplex(l.type(), (in, out) -> each(l.type(), in, out, given -> {
             Eigendecomposition eigen = Eigendecomposition.of(given.getFirst());
             return List.of(eigen.values(), eigen.vectors());
         }), List.of(x), both);
@@ -123,7 +123,7 @@ public final class EigenOperations {
         }
         Operand vectors = l.in("Eigenvectors");
         Operand result = l.temporary(vectors.spec());
-        l.call("eig_grad", (in, out) -> each("eig_grad", in, out, matrices -> {
+        l.callWithComplex("eig_grad", (in, out) -> each("eig_grad", in, out, matrices -> {
             requireReal(matrices.get(0), matrices.get(3));
             return List.of(Eigendecomposition.gradient(matrices.get(0), matrices.get(3), matrices.get(1),
                     matrices.get(2)));

@@ -125,6 +125,11 @@ class HostileSignalsTest {
         refused(unpack, Map.of("x", square, "p", Tensor.of(DType.INT32, new long[]{0, 2})), "pivot 0", "0");
         refused(OpDesc.of("eigvals").in("X", "x").out("Out", "y").build(), Map.of("x", broken), "'eigvals'",
                 "not a number");
+        refused(OpDesc.of("check_numerics").in("tensor", "x").out("stats", "s").out("values", "v").build(),
+                Map.of("x", Tensor.ofComplex(new float[]{1, 2})), "'check_numerics'", "complex64");
+        refused(OpDesc.of("unique").in("X", "x").out("Out", "y").out("Index", "i").attr("dtype", 3)
+                .attr("is_sorted", true).build(),
+                Map.of("x", Tensor.ofComplex(new float[]{1, 2})), "'unique'", "complex64");
         refused(OpDesc.of("elementwise_max").in("X", "x").in("Y", "x").out("Out", "y").build(),
                 Map.of("x", Tensor.ofComplex(new float[]{1, 2})), "elementwise_max", "complex64");
     }
