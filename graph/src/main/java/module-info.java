@@ -13,6 +13,7 @@
     exports io.seriatim.graph.interpret;
     // The executor runs the same programs as the interpreter.
     exports io.seriatim.graph.lod to io.seriatim.executor;
+    exports io.seriatim.graph.quantization to io.seriatim.executor;
     exports io.seriatim.graph.op;
     exports io.seriatim.graph.optimizer;
     exports io.seriatim.graph.parallel;

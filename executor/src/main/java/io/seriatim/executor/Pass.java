@@ -72,7 +72,12 @@ public enum Pass {
      * same bit for bit. If it selects a kernel with another order of summation for fewer rows, results differ by
      * rounding: a sum of n products differs by at most n · 2⁻²³ times the sum of their magnitudes.
      */
-    PARTITION;
+    PARTITION,
+    /**
+     * Computes products and convolutions of dequantized int8 levels with the levels themselves, in integers, and scales
+     * the sums. These are exact, whereas the original rounds each number and each sum: results differ by that rounding.
+     */
+    INTEGERS;
 
     /** Returns the corresponding name in {@code executor.ir}, which the internal packages use. */
     PassName key() {

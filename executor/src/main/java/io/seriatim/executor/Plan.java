@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.EndOfBatches;
+import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.ValueNumbering;
@@ -24,6 +25,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.graph.quantization.IntegerProducts;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.array.NDArray;
 import java.util.Arrays;
@@ -78,7 +80,10 @@ public final class Plan {
         this.once = once;
         feeds.names().forEach(name -> require(program.global(), name, "feed"));
         fetches.names().forEach(name -> require(program.global(), name, "fetch"));
-        this.lods = LodProgram.of(program, feeds.names(), fetches.names());
+        Program quantized = executor.options().passes().contains(PassName.INTEGERS)
+                ? IntegerProducts.of(program, fetches.names())
+                : program;
+        this.lods = LodProgram.of(quantized, feeds.names(), fetches.names());
         this.program = lods.program() == program ? program.copy() : lods.program();
         this.given = Stream.concat(feeds.names().stream(), lods.feeds().stream()).toList();
         Block block = this.program.global();

@@ -13,6 +13,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Chain;
+import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.Convolution;
@@ -98,7 +99,8 @@ final class ChannelsLast {
     }
 
     private static boolean isImage(TensorSpec spec) {
-        return spec.dtype() == DType.FLOAT32 && spec.shape().size() > 0 && hasOrders(spec.shape());
+        return (spec.dtype() == DType.FLOAT32 || spec.dtype() == DType.INT8) && spec.shape().size() > 0
+                && hasOrders(spec.shape());
     }
 
     /** Returns whether the position of the channel dimension matters. */
@@ -184,6 +186,7 @@ final class ChannelsLast {
                 case Pooling _ -> new Roles(i -> true, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
+                case Quantize _ -> new Roles(i -> i != 1, i -> false, true);
                 case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) ->
                     new Roles(like, i -> false, true);
                 case null, default -> new Roles(i -> false, i -> false, false);

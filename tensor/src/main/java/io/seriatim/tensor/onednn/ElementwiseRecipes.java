@@ -6,6 +6,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
@@ -159,6 +160,31 @@ final class ElementwiseRecipes {
                 return false;
             }
             builder.step(descriptor, operands(binary.postOps(), descriptors));
+            return true;
+        });
+    }
+
+    /** The library rounds halves to even and saturates, which are the levels of all 8 bits. */
+    static @Nullable Kernel quantize(Dnnl dnnl, Quantize quantize, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec factor = Objects.requireNonNull(arguments[1]);
+        TensorSpec levels = Objects.requireNonNull(arguments[2]);
+        if (quantize.away() || quantize.most() != Quantize.LARGEST || x.shape().size() == 0 || !x.isRowMajor()
+                || !levels.isRowMajor()) {
+            return null;
+        }
+        long size = x.shape().size();
+        return DnnlKernel.of(dnnl, builder -> {
+            MemoryDescriptor from = builder.describe(new long[]{1, size}, x.dtype(), new long[]{size, 1});
+            MemoryDescriptor one = builder.describe(new long[]{1, 1}, factor.dtype(), new long[]{1, 1});
+            MemoryDescriptor to = builder.describe(new long[]{1, size}, levels.dtype(), new long[]{size, 1});
+            PrimitiveDescriptor descriptor = builder.keepFast(builder.primitives()
+                    .tryBinary(Algorithms.binary(Binary.Function.MULTIPLY), from, one, to, builder.attributes()));
+            if (descriptor == null) {
+                return false;
+            }
+            builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, from),
+                    new Operand(DnnlConstants.SRC_1, 1, one), new Operand(DnnlConstants.DST, 2, to));
             return true;
         });
     }

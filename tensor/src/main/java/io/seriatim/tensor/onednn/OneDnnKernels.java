@@ -5,6 +5,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
@@ -85,6 +86,8 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> ElementwiseRecipes.unaryGrad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "binary", Binary.class, FLOATS,
                 (c, arguments) -> ElementwiseRecipes.binary(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "quantize", Quantize.class, List.of(DType.FLOAT32),
+                (c, arguments) -> ElementwiseRecipes.quantize(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "reduction", Reduction.class, FLOATS,
                 (c, arguments) -> ElementwiseRecipes.reduction(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "softmax", Softmax.class, FLOATS,

@@ -6,8 +6,11 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ImageLayout;
+import io.seriatim.graph.ops.common.QuantizedScales;
 import io.seriatim.graph.ops.common.WindowAttributes;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
@@ -27,6 +30,31 @@ public final class ConvolutionOperations {
         define(registry, "conv2d", 2);
         define(registry, "depthwise_conv2d", 2);
         define(registry, "conv3d", 3);
+        quantized(registry, "conv2d");
+        quantized(registry, "depthwise_conv2d");
+    }
+
+    /** A convolution of int8 levels; {@link QuantizedScales} says how its result is scaled. */
+    private static void quantized(Operations registry, String type) {
+        Operation.Builder builder = QuantizedScales.define(type, "Input", "Filter", "Output");
+        attributes(builder, 2).attr("data_format", "NCHW").infer(inference -> {
+            inferImage(inference, inference.dtype("Input"));
+            QuantizedScales.infer(inference, "Input", "Filter", "Output");
+        }).lower(l -> {
+            Parts parts = Parts.of(l);
+            Window window = parts.window();
+            long[] dims = parts.x().shape().dims();
+            dims[1] = parts.w().dim(0);
+            for (int i = 0; i < window.rank(); i++) {
+                dims[2 + i] = window.places(i, dims[2 + i], parts.w().dim(2 + i));
+            }
+            Operand scales = QuantizedScales.of(l, "Input", "Filter");
+            Operand result = l.temporary(TensorSpec.of(DType.FLOAT32, dims));
+            l.into(new Convolution(window, parts.groups(), false, QuantizedScales.SCALED),
+                    List.of(parts.x(), l.cast(parts.w(), DType.INT8), scales.reshape(1, scales.shape().size(), 1, 1)),
+                    List.of(result));
+            l.out("Output", parts.layout().from(result));
+        }).register(registry);
     }
 
     private static void define(Operations registry, String type, int spatial) {
@@ -53,21 +81,32 @@ public final class ConvolutionOperations {
 
     /** The requirements of Paddle's convolutions, transposed or not, on their inputs. */
     static void check(Inference inference, long[] x, long[] w) {
+        checkSizes(inference, x, w);
+        inference.require(inference.dtype("Input") == inference.dtype("Filter"),
+                "Input and Filter must have one type, but have %s and %s",
+                inference.dtype("Input"), inference.dtype("Filter"));
+    }
+
+    private static void checkSizes(Inference inference, long[] x, long[] w) {
         inference.require(x.length >= 3 && w.length == x.length,
                 "Input and Filter need the same number of dimensions, from 3 on, but have %d and %d",
                 x.length, w.length);
         inference.require(inference.attrs().getInt("groups") >= 1,
                 "the attribute 'groups' must be 1 or more, but is %d",
                 inference.attrs().getInt("groups"));
-        inference.require(inference.dtype("Input") == inference.dtype("Filter"),
-                "Input and Filter must have one type, but have %s and %s",
-                inference.dtype("Input"), inference.dtype("Filter"));
     }
 
     private static void infer(Inference inference) {
+        inference.require(inference.dtype("Input") == inference.dtype("Filter"),
+                "Input and Filter must have one type, but have %s and %s",
+                inference.dtype("Input"), inference.dtype("Filter"));
+        inferImage(inference, inference.dtype("Input"));
+    }
+
+    private static void inferImage(Inference inference, DType result) {
         long[] x = inference.dims("Input");
         long[] w = inference.dims("Filter");
-        check(inference, x, w);
+        checkSizes(inference, x, w);
         ImageLayout layout = ImageLayout.of(inference.attrs(), "data_format");
         int groups = inference.attrs().getInt("groups");
         long channels = x[layout.channels(x.length)];
@@ -89,7 +128,7 @@ public final class ConvolutionOperations {
                     kernel[i],
                     spatial[i]);
         }
-        inference.set("Output", inference.dtype("Input"), layout.dims(x[0], w[0], places));
+        inference.set("Output", result, layout.dims(x[0], w[0], places));
     }
 
     /**

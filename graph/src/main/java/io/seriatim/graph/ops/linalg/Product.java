@@ -3,8 +3,10 @@ package io.seriatim.graph.ops.linalg;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.ops.common.ComplexNumbers;
+import io.seriatim.graph.ops.common.QuantizedScales;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
@@ -26,6 +28,18 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
     /** alpha · x · y, with the shape of a matrix. */
     Operand forward(Operand x, Operand y) {
         return multiply(transposeX, transposeY, l.reshape(x, left.dims()), l.reshape(y, right.dims()));
+    }
+
+    /** alpha · x · y of int8 levels, times scales of all elements or of each column. */
+    Operand quantized(Operand x, Operand y, Operand scales) {
+        Operand a = l.reshape(x, left.dims());
+        Operand b = l.reshape(l.cast(y, DType.INT8), right.dims());
+        MatMul product = new MatMul(transposeX, transposeY, false, QuantizedScales.SCALED);
+        long[] dims = new MatMul(transposeX, transposeY, false, List.of())
+                .infer(a.spec().rowMajor(), b.spec().rowMajor())[0].shape().dims();
+        Operand result = l.temporary(TensorSpec.of(DType.FLOAT32, dims));
+        l.into(product, List.of(a, b, l.linear(scales, alpha, 0)), List.of(result));
+        return result;
     }
 
     /** The gradient of x: dout · yᵀ. */

@@ -1,13 +1,14 @@
 package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.GradientSignature.Binding;
+import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.QuantizedScales;
 import io.seriatim.tensor.Shape;
 import java.util.List;
 import java.util.function.Consumer;
@@ -108,9 +109,20 @@ public final class ProductOperations {
                 registerDouble(registry, doubles);
             }
             first.register(registry);
+            registerQuantized(registry);
             forward.infer(inference)
                     .lower(l -> l.out("Out", shaped(l, "Out", product.apply(l).forward(l.in("X"), l.in("Y")))))
                     .grad(gradient).register(registry);
+        }
+
+        /** A product of int8 levels; {@link QuantizedScales} says how its result is scaled. */
+        private void registerQuantized(Operations registry) {
+            attributes.apply(QuantizedScales.define(type, "X", "Y", "Out")).infer(rule -> {
+                inference.infer(rule);
+                QuantizedScales.infer(rule, "X", "Y", "Out");
+            }).lower(l -> l.out("Out", shaped(l, "Out",
+                    product.apply(l).quantized(l.in("X"), l.in("Y"), QuantizedScales.of(l, "X", "Y")))))
+                    .register(registry);
         }
 
         private static Operand shaped(Lowering l, String slot, Operand value) {

@@ -118,7 +118,7 @@ record Levels(int most, boolean away) {
 
     /** The levels of numbers; scales broadcast. Every product is rounded as in Paddle, on which levels depend. */
     Operand quantize(Lowering l, Operand x, Operand scale) {
-        Operand factor = l.binary(Binary.Function.MULTIPLY, l.number(x.dtype(), most), inverse(l, scale));
+        Operand factor = factor(l, scale);
         if (!away) {
             Operand nearest = l.unary(Unary.Function.ROUND, l.binary(Binary.Function.MULTIPLY, factor, x));
             return l.run(new Unary(Unary.Function.CLIP, -most - 1, most), nearest);
@@ -126,6 +126,11 @@ record Levels(int most, boolean away) {
         Operand inside = l.binary(Binary.Function.MAXIMUM, l.binary(Binary.Function.MINIMUM, x, scale),
                 l.unary(Unary.Function.NEGATE, scale));
         return Rounding.awayFromZero(l, l.binary(Binary.Function.MULTIPLY, factor, inside));
+    }
+
+    /** What numbers are multiplied with before they are rounded. */
+    Operand factor(Lowering l, Operand scale) {
+        return l.binary(Binary.Function.MULTIPLY, l.number(scale.dtype(), most), inverse(l, scale));
     }
 
     private static Operand inverse(Lowering l, Operand scale) {

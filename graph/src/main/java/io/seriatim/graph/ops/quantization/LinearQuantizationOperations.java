@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.Quantize;
 import java.util.Set;
 
 /**
@@ -29,6 +30,22 @@ public final class LinearQuantizationOperations {
         define("dequantize_linear").runAs(op -> MovingAverage.without(op, STATE))
                 .infer(LinearQuantizationOperations::inferDequantized)
                 .lower(LinearQuantizationOperations::dequantize).register(registry);
+        Operation.define("quantize_to_int8").in("X", "Scale").out("Y").attr("bit_length", 8).attr("round_type", 0)
+                .infer(inference -> {
+                    Levels.check(inference);
+                    inference.require(inference.attrs().getLong("bit_length") <= Byte.SIZE
+                            && inference.attrs().getLong("bit_length") > 1,
+                            "bit_length must be from 2 to 8, but is %d", inference.attrs().getLong("bit_length"));
+                    inference.require(inference.dtype("X") == DType.FLOAT32, "X must be float32, but is %s",
+                            inference.dtype("X"));
+                    Levels.checkScales(inference, "Scale", 0, 1);
+                    inference.set("Y", DType.INT8, inference.dims("X"));
+                }).lower(l -> {
+                    Levels levels = Levels.of(l.attrs());
+                    Operand scale = l.reshape(l.cast(l.in("Scale"), DType.FLOAT32), 1);
+                    l.out("Y", l.run(new Quantize(levels.most(), levels.away()), l.in("X"),
+                            levels.factor(l, scale)));
+                }).register(registry);
     }
 
     /** The outputs that the operation writes: the state of an average only in training, and only of whole tensors. */

@@ -10,6 +10,7 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.PadGrad;
+import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.computation.Scan;
@@ -33,6 +34,7 @@ final class ArrayKernels {
     }
 
     static void register(Kernels kernels) {
+        register(kernels, "quantize", Quantize.class, List.of(DType.FLOAT32), PortableElementwise::quantize);
         register(kernels, "unary", Unary.class, REAL, PortableElementwise::unary);
         register(kernels, "unary_grad", UnaryGrad.class, FLOATS, PortableElementwise::unaryGrad);
         register(kernels, "binary", Binary.class, REAL, PortableElementwise::binary);

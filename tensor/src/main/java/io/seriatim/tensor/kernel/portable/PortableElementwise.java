@@ -4,6 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
+import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.Where;
@@ -132,6 +133,27 @@ final class PortableElementwise {
             return UnaryFunctions.constant(grad.function(), grad.alpha());
         }
         return UnaryFunctions.derivativeOfResult(grad.function(), y, grad.alpha());
+    }
+
+    static Kernel quantize(Quantize quantize, @Nullable TensorSpec[] arguments) {
+        float least = quantize.least();
+        float most = quantize.most();
+        boolean away = quantize.away();
+        return Elementwise.of(DType.FLOAT32, Objects.requireNonNull(arguments[2]), arguments[0], arguments[1])
+                .kernel(new Elementwise.Tile() {
+                    @Override
+                    public void floats(KernelContext context, int count) {
+                        float[] x = context.floats(0);
+                        float[] factor = context.floats(1);
+                        float[] levels = context.floats(2);
+                        for (int i = 0; i < count; i++) {
+                            float level = x[i] * factor[i];
+                            double nearest = away ? Math.floor(Math.abs(level) + 0.5) : Math.rint(level);
+                            levels[i] = Math.clamp((float) (away ? Math.copySign(nearest, level) : nearest), least,
+                                    most);
+                        }
+                    }
+                });
     }
 
     static @Nullable Kernel binary(Binary binary, @Nullable TensorSpec[] arguments) {

@@ -1,0 +1,312 @@
+package io.seriatim.graph.quantization;
+
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Replaces products and convolutions of dequantized numbers by those of the int8 levels themselves, whose sums are
+ * scaled afterwards: {@code conv2d(dequantize_linear(q), dequantize_linear(w))} becomes
+ * {@code quantized_conv2d(q, w)}. That is exact in integers, whereas the original rounds each product, so that results
+ * differ by rounding.
+ *
+ * <p>
+ * An operation is replaced if its activations are levels of the whole tensor with up to 8 bits, as quantize_linear makes
+ * them, and its weights are levels in a persistable variable with one scale, or one for each output channel, or, in a
+ * product, other activations. Files of
+ * PaddlePaddle declare such weights as float32, whatever they hold. Operations that only observed values while the
+ * network was calibrated are left out.
+ */
+public final class IntegerProducts {
+    private static final String QUANTIZE = "quantize_linear";
+    private static final String DEQUANTIZE = "dequantize_linear";
+    private static final int BITS = 8;
+
+    /** The operations that have a quantized form. */
+    private static final Map<String, Slots> FORMS = Map.of("conv2d", new Slots("Input", "Filter", "Output"),
+            "depthwise_conv2d", new Slots("Input", "Filter", "Output"), "mul", new Slots("X", "Y", "Out"),
+            "matmul", new Slots("X", "Y", "Out"), "matmul_v2", new Slots("X", "Y", "Out"));
+
+    private final Block block;
+    private final Set<String> kept;
+    /** The operation that writes a variable; absent if there are several. */
+    private final Map<String, OpDesc> writers = new HashMap<>();
+    private final Set<String> writtenOften = new HashSet<>();
+    /** The int8 form of levels. */
+    private final Map<String, String> bytes = new HashMap<>();
+
+    private record Slots(String activations, String weights, String result) {
+    }
+
+    /** Levels and their scale. */
+    private record Levels(String levels, String scale, int most) {
+    }
+
+    private IntegerProducts(Block block, Collection<String> kept) {
+        this.block = block;
+        this.kept = new HashSet<>(kept);
+    }
+
+    private void index(List<OpDesc> ops) {
+        writers.clear();
+        writtenOften.clear();
+        for (OpDesc op : ops) {
+            for (String name : op.outputNames()) {
+                if (writers.put(name, op) != null) {
+                    writtenOften.add(name);
+                }
+            }
+        }
+    }
+
+    /**
+     * Replaces what can be replaced in the global block.
+     *
+     * @param program
+     *            is not changed
+     * @param fetched
+     *            variables whose values a caller wants
+     * @return the program itself if nothing is replaced, otherwise a changed copy
+     */
+    public static Program of(Program program, Collection<String> fetched) {
+        if (program.global().ops().stream().noneMatch(op -> op.type().equals(DEQUANTIZE))) {
+            return program;
+        }
+        Program copy = program.copy();
+        return new IntegerProducts(copy.global(), fetched).replace() ? copy : program;
+    }
+
+    private boolean replace() {
+        index(block.ops());
+        List<OpDesc> observed = withoutObservers();
+        index(observed);
+        List<OpDesc> ops = new ArrayList<>();
+        boolean any = false;
+        for (OpDesc op : observed) {
+            OpDesc quantized = quantized(op, ops);
+            ops.add(quantized == null ? op : quantized);
+            any |= quantized != null;
+        }
+        if (any) {
+            block.setOps(withoutUnread(ops));
+        }
+        return any;
+    }
+
+    /**
+     * The operations; what observers would have passed on is read where it comes from. Observers may write variables
+     * that other operations have written before.
+     */
+    private List<OpDesc> withoutObservers() {
+        Map<String, String> origins = new HashMap<>();
+        List<OpDesc> ops = new ArrayList<>();
+        for (OpDesc op : block.ops()) {
+            OpDesc renamed = op.renamed(name -> origins.getOrDefault(name, name), name -> name);
+            op.outputNames().forEach(origins::remove);
+            List<String> out = renamed.output("Y");
+            if (isObserver(renamed) && out.size() == 1 && isUnchanged(renamed.input("X").getFirst())
+                    && !isPersistable(out.getFirst())) {
+                origins.put(out.getFirst(), renamed.input("X").getFirst());
+                if (!kept.contains(out.getFirst()) && !isReadElsewhere(out.getFirst())) {
+                    continue;
+                }
+            }
+            ops.add(renamed);
+        }
+        return ops;
+    }
+
+    private static boolean isObserver(OpDesc op) {
+        return (op.type().equals(QUANTIZE) || op.type().equals(DEQUANTIZE)) && isTest(op) && observes(op)
+                && op.input("X").size() == 1;
+    }
+
+    /** Whether a variable keeps the value that it has when it is first read. */
+    private boolean isUnchanged(String name) {
+        return !writtenOften.contains(name) && !isPersistable(name);
+    }
+
+    private boolean isReadElsewhere(String name) {
+        return block.program().blocks().stream().filter(other -> other != block)
+                .anyMatch(other -> other.ops().stream().anyMatch(op -> op.inputNames().contains(name)));
+    }
+
+    /** The quantized form of an operation, before which casts are added; null if it has none. */
+    private @Nullable OpDesc quantized(OpDesc op, List<OpDesc> before) {
+        Slots slots = FORMS.get(op.type());
+        if (slots == null || op.input(slots.activations()).size() != 1 || op.input(slots.weights()).size() != 1
+                || op.output(slots.result()).size() != 1 || has(op, "use_quantizer", true)) {
+            return null;
+        }
+        Levels activations = levels(op.input(slots.activations()).getFirst(), -1);
+        Levels weights = levels(op.input(slots.weights()).getFirst(), channels(op));
+        if (activations == null || weights == null || !isMadeByQuantizing(activations.levels())
+                || !isFloat32(op.output(slots.result()).getFirst())) {
+            return null;
+        }
+        boolean stored = isStored(weights.levels());
+        if (!stored && !(isMadeByQuantizing(weights.levels()) && slots.weights().equals("Y"))) {
+            return null;
+        }
+        OpDesc.Builder builder = OpDesc.of("quantized_" + op.type())
+                .in(slots.activations(), inBytes(activations.levels(), before))
+                .in(slots.weights(), stored ? weights.levels() : inBytes(weights.levels(), before))
+                .in(slots.activations() + "Scale", activations.scale())
+                .in(slots.weights() + "Scale", weights.scale())
+                .out(slots.result(), op.output(slots.result()).getFirst());
+        Set<String> known = new HashSet<>();
+        Operations.system().get("quantized_" + op.type()).attributes().forEach(each -> known.add(each.name()));
+        OpDesc made = builder.build();
+        for (Attribute.Named each : op.attributes()) {
+            if (known.contains(each.name())) {
+                made = made.with(each.name(), each.value());
+            }
+        }
+        return made.with("divisor", (float) (activations.most() * weights.most())).builtWith(op);
+    }
+
+    /** The axis of the weights along which the output channels lie; −2 if their scales cannot follow the sums. */
+    private int channels(OpDesc op) {
+        return switch (op.type()) {
+            case "conv2d", "depthwise_conv2d" -> 0;
+            case "mul" -> has(op, "y_num_col_dims", 1) ? 1 : -2;
+            case "matmul" -> has(op, "transpose_Y", true) ? 0 : 1;
+            default -> has(op, "trans_y", true) ? 0 : 1;
+        };
+    }
+
+    private static boolean has(OpDesc op, String name, Object value) {
+        return switch (op.attribute(name)) {
+            case Attribute.Bool(boolean is) -> value.equals(is);
+            case Attribute.Int(int is) -> value.equals(is);
+            case Attribute.Int64(long is) -> value instanceof Integer number && is == number;
+            case null -> name.equals("y_num_col_dims");
+            default -> false;
+        };
+    }
+
+    /**
+     * The levels of a dequantized variable, null if it is none.
+     *
+     * @param axis
+     *            the only axis that may have several scales; −1 for none
+     */
+    private @Nullable Levels levels(String dequantized, int axis) {
+        OpDesc op = onlyWriter(dequantized);
+        if (op == null || !op.type().equals(DEQUANTIZE) || !isPlain(op) || op.input("X").size() != 1
+                || op.input("Scale").size() != 1) {
+            return null;
+        }
+        int own = number(op, "quant_axis", 0);
+        int bits = number(op, "bit_length", BITS);
+        String scale = op.input("Scale").getFirst();
+        boolean single = own == -1 || (axis >= 0 && hasOneNumber(scale));
+        if (bits < 2 || bits > BITS || !(single || own == axis) || onlyWriter(scale) != null || !isFloat32(scale)) {
+            return null;
+        }
+        return new Levels(op.input("X").getFirst(), scale, (1 << (bits - 1)) - 1);
+    }
+
+    private @Nullable OpDesc onlyWriter(String name) {
+        return writtenOften.contains(name) ? null : writers.get(name);
+    }
+
+    /** Whether an operation of quantization only computes, as in inference. */
+    private static boolean isPlain(OpDesc op) {
+        return isTest(op) && !observes(op);
+    }
+
+    private static boolean isTest(OpDesc op) {
+        return !(op.attribute("is_test") instanceof Attribute.Bool(boolean test)) || test;
+    }
+
+    private static boolean observes(OpDesc op) {
+        return op.attribute("only_observer") instanceof Attribute.Bool(boolean observes) && observes;
+    }
+
+    private boolean isMadeByQuantizing(String levels) {
+        OpDesc op = onlyWriter(levels);
+        return op != null && op.type().equals(QUANTIZE) && isPlain(op) && number(op, "quant_axis", 0) == -1
+                && number(op, "bit_length", BITS) <= BITS && op.input("X").size() == 1
+                && isUnchanged(op.input("X").getFirst()) && isFloat32(op.input("X").getFirst());
+    }
+
+    private boolean isStored(String weights) {
+        VarDesc desc = block.find(weights);
+        return desc != null && desc.isPersistable() && !writers.containsKey(weights);
+    }
+
+    private boolean isFloat32(String name) {
+        VarDesc desc = block.find(name);
+        return desc != null && has(desc, DType.FLOAT32);
+    }
+
+    private static boolean has(VarDesc desc, DType dtype) {
+        return desc.type() instanceof VarType.Dense dense && dense.tensor().dtype() == dtype;
+    }
+
+    private boolean hasOneNumber(String name) {
+        VarDesc desc = block.find(name);
+        return desc != null && desc.type() instanceof VarType.Dense dense
+                && dense.tensor().dims().stream().allMatch(dim -> dim == 1);
+    }
+
+    private static int number(OpDesc op, String name, int byDefault) {
+        return switch (op.attribute(name)) {
+            case Attribute.Int(int value) -> value;
+            case null, default -> byDefault;
+        };
+    }
+
+    /** The name of the int8 form of levels, which quantize_linear writes as floating-point numbers. */
+    private String inBytes(String levels, List<OpDesc> before) {
+        return bytes.computeIfAbsent(levels, _ -> {
+            VarDesc desc = block.get(levels);
+            String name = levels + "@INT8";
+            VarType.TensorType type = new VarType.TensorType(DataTypes.number(DType.INT8), desc.tensor().dims());
+            block.put(VarDesc.of(name, new VarType.Dense(type, 0)));
+            OpDesc quantize = Objects.requireNonNull(onlyWriter(levels));
+            before.add(OpDesc.of("quantize_to_int8").in("X", quantize.input("X")).in("Scale", quantize.input("Scale"))
+                    .out("Y", name).attr("bit_length", number(quantize, "bit_length", BITS))
+                    .attr("round_type", number(quantize, "round_type", 0)).build().builtWith(quantize));
+            return name;
+        });
+    }
+
+    /** Leaves out operations of quantization whose results nothing reads any more. */
+    private List<OpDesc> withoutUnread(List<OpDesc> ops) {
+        Set<String> read = new HashSet<>(kept);
+        block.program().blocks().stream().filter(other -> other != block)
+                .forEach(other -> other.ops().forEach(op -> read.addAll(op.inputNames())));
+        List<OpDesc> left = new ArrayList<>();
+        for (OpDesc op : ops.reversed()) {
+            boolean quantization = op.type().equals(DEQUANTIZE) || op.type().equals(QUANTIZE);
+            if (!quantization || op.outputNames().stream().anyMatch(name -> read.contains(name)
+                    || isPersistable(name))) {
+                left.add(op);
+                read.addAll(op.inputNames());
+            }
+        }
+        return left.reversed();
+    }
+
+    private boolean isPersistable(String name) {
+        VarDesc desc = block.find(name);
+        return desc != null && desc.isPersistable();
+    }
+}

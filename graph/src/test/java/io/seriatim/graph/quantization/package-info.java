@@ -1,0 +1,5 @@
+/** Tests of programs of quantized networks. */
+@NullMarked
+package io.seriatim.graph.quantization;
+
+import org.jspecify.annotations.NullMarked;
