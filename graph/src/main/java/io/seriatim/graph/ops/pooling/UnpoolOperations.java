@@ -11,6 +11,7 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Maxima of windows put back where they were; the other elements are zeros. */
 public final class UnpoolOperations {
@@ -44,7 +45,7 @@ public final class UnpoolOperations {
                 }).register(registry);
     }
 
-    private static String refusal(Attrs attrs) {
+    private static @Nullable String refusal(Attrs attrs) {
         String type = attrs.getText("unpooling_type");
         return type.equals("max") ? null : "the attribute 'unpooling_type' must be max, but is '" + type + "'";
     }

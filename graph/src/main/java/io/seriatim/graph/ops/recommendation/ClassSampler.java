@@ -61,6 +61,7 @@ sealed interface ClassSampler {
      * @param kept
      *            for each class, how probably it is kept
      */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Custom(double[] probabilities, int[] aliases, double[] kept) implements ClassSampler {
         @Override
         public long sample(PaddleDraws draws) {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param lengths
  *            for each, how many elements it has
  */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Sequences(int[] begins, int[] lengths) {
     /**
      * Sequences that are padded to one length.
