@@ -13,11 +13,13 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.numerics.Bessel;
 import io.seriatim.tensor.numerics.Gamma;
 import io.seriatim.tensor.numerics.NormalQuantile;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Slopes of functions of each element as steps, of which there are gradients, too. */
 final class Slopes {
@@ -95,7 +97,9 @@ final class Slopes {
                 Arrays.stream(ElementaryOperations.read(in, 0)).map(function).toArray(), out);
         l.call(name, new Step.Differentiable(values, (steps, in, _, gradients) -> {
             Operand gradient = Objects.requireNonNull(gradients.getFirst());
-            return List.of(new Term(steps, gradient).times(slope.apply(new Term(steps, in.getFirst()))).operand());
+            List<@Nullable Operand> found = new ArrayList<>();
+            found.add(new Term(steps, gradient).times(slope.apply(new Term(steps, in.getFirst()))).operand());
+            return found;
         }), List.of(x), List.of(y));
         return y;
     }

@@ -1,6 +1,9 @@
 package io.seriatim.graph.ops.pooling;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.DerivedGradient;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -10,6 +13,7 @@ import io.seriatim.graph.ops.common.ImageLayout;
 import io.seriatim.graph.ops.common.WindowAttributes;
 import io.seriatim.graph.ops.convolution.ConvolutionOperations;
 import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -22,6 +26,7 @@ import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Pooling over two or three spatial dimensions. */
@@ -40,10 +45,21 @@ public final class PoolingOperations {
                         : "only averages have a second gradient, since that of a maximum depends on X, which this "
                                 + "operation does not get")
                 .lower(l -> pool(l, "grad_x@GRAD", "grad_out@GRAD")).register(registry);
-        backward.grad(second).register(registry);
+        GradientRule ofAverages = GradientSignature.parse(second);
+        backward.grad((op, wanted) -> isMaximum(op) ? ofMaxima(op, wanted) : ofAverages.make(op, wanted))
+                .register(registry);
         forward.grad(first).register(registry);
         forward("pool3d", "NCDHW", 1, 1, 1).grad("pool3d_grad(Out, Out@GRAD, X) -> X@GRAD", PoolingOperations::backward)
                 .register(registry);
+    }
+
+    private static boolean isMaximum(OpDesc op) {
+        return op.attribute("pooling_type") instanceof Attribute.Text(String type) && type.equals("max");
+    }
+
+    /** PaddlePaddle's operation does not get X, on which the places of the maxima depend. */
+    private static List<OpDesc> ofMaxima(OpDesc op, Predicate<String> wanted) {
+        return DerivedGradient.ofAll(Operations.system().get(op.type())).make(op, wanted);
     }
 
     private static Operation.Builder forward(String type, String format, int... strides) {
