@@ -270,8 +270,8 @@ class ComplexKernelsTest {
             TensorSpec[] specs = each instanceof Binary
                     ? new TensorSpec[]{x.spec(), x.spec(), x.spec()}
                     : new TensorSpec[]{x.spec(), x.spec()};
-            String message = assertThrows(NoKernelException.class, () -> KERNELS.prepare(each, Place.CPU, specs))
-                    .getMessage();
+            String message = String.valueOf(
+                    assertThrows(NoKernelException.class, () -> KERNELS.prepare(each, Place.CPU, specs)).getMessage());
             assertTrue(message.contains(each.operation()) && message.contains("complex64"), message);
         }
     }
