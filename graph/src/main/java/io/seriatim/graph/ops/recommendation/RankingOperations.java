@@ -193,7 +193,7 @@ public final class RankingOperations {
                     }
                 }).lower(l -> {
                     int column = l.attrs().getInt("column");
-                    List<Operand> in =
+                    List<@Nullable Operand> in =
                             Arrays.asList(l.in("Score"), l.in("Label"), l.in("QueryID"), l.optional("Weight"),
                                     l.optional("AccumulatePositivePair"), l.optional("AccumulateNegativePair"),
                                     l.optional("AccumulateNeutralPair"));
