@@ -6,6 +6,7 @@ import io.seriatim.graph.ops.OneOperation;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -48,7 +49,10 @@ class HostileSignalsTest {
         return new OneOperation(type).in("X", x, 2, 2).in("Y", y, 2, 2).out("Out");
     }
 
-    private record Refusal(OneOperation operation, String... parts) {
+    private record Refusal(OneOperation operation, List<String> parts) {
+        Refusal(OneOperation operation, String... parts) {
+            this(operation, List.of(parts));
+        }
     }
 
     private static Stream<Refusal> refusals() {
@@ -111,7 +115,7 @@ class HostileSignalsTest {
     @TestFactory
     Stream<DynamicTest> attributesAndShapesAreChecked() {
         return refusals().map(each -> DynamicTest.dynamicTest(String.join(" ", each.parts()),
-                () -> each.operation().isRefused(each.parts())));
+                () -> each.operation().isRefused(each.parts().toArray(String[]::new))));
     }
 
     @Test
