@@ -37,6 +37,7 @@ class QuantizedProductsTest {
     private static final PostOp RELU = new PostOp.Apply(Unary.Function.RELU, 0, 0);
 
     /** A computation, and the dimensions of its operands and of the values per channel. */
+    @SuppressWarnings("ArrayRecordComponent")
     private record Case(DType activations, long[] x, long[] w, long[] perChannel, long[] result, Computation plain,
             Computation scaled) {
         @Override
