@@ -37,6 +37,7 @@ final class BeamInstructions {
     }
 
     /** One step. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Step(long[] tokens, double[] scores, long[] sources, long[] prefixes) {
         static Step of(OpDesc op, int index, Tensor tokens, Tensor scores, Tensor lod) {
             Lod offsets = Lod.of(lod);
