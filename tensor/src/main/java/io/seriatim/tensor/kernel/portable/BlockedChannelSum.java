@@ -7,6 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.view.BlockedView;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;

@@ -7,6 +7,8 @@ import io.seriatim.tensor.computation.Chain;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**
  * One step of a chain, from arrays of a context to another: float64 in double, all else in float, rounded to its type.

@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.ComplexFunctions;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,8 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**
  * Functions over tiles of floats, with a loop for each cheap function, which the JIT vectorises. It does so only for

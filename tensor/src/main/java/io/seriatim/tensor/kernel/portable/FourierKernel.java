@@ -7,6 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Fourier;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.view.AxisView;
 import io.seriatim.tensor.numerics.FourierTransform;
 import java.util.Arrays;
 import java.util.Objects;

@@ -13,6 +13,7 @@ import io.seriatim.tensor.computation.TopK;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.view.AxisView;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -3,6 +3,8 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.portable.view.Image;
+import io.seriatim.tensor.kernel.portable.view.SampledPlane;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

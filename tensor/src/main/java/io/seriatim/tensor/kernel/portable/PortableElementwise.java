@@ -10,6 +10,8 @@ import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

@@ -4,6 +4,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Interpolation;
 import io.seriatim.tensor.computation.network.InterpolationGrad;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.portable.view.Image;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

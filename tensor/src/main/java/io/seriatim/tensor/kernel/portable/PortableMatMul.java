@@ -14,6 +14,8 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.QuantizedOperands;
+import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

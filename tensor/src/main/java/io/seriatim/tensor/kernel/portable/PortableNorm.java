@@ -13,6 +13,7 @@ import io.seriatim.tensor.computation.network.GroupNormGrad;
 import io.seriatim.tensor.computation.network.LayerNorm;
 import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.portable.view.Image;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

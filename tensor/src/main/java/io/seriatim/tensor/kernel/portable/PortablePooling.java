@@ -6,6 +6,7 @@ import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.portable.view.Image;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

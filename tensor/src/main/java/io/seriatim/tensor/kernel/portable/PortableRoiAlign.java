@@ -8,6 +8,8 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.RoiAlign;
 import io.seriatim.tensor.computation.network.RoiAlignGrad;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.portable.view.Image;
+import io.seriatim.tensor.kernel.portable.view.RoiBins;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

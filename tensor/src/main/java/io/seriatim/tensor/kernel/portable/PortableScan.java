@@ -10,6 +10,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.ArgReduction;
 import io.seriatim.tensor.computation.Scan;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.portable.view.AxisView;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.view.AxisView;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Tensor;
@@ -13,10 +13,10 @@ import io.seriatim.tensor.TensorSpec;
  *            as many strides, in elements
  */
 @SuppressWarnings("ArrayRecordComponent")
-record Image(long[] dims, long[] strides) {
+public record Image(long[] dims, long[] strides) {
     private static final int RANK = 5;
 
-    static Image of(TensorSpec spec) {
+    public static Image of(TensorSpec spec) {
         long[] own = spec.shape().dims();
         long[] ownStrides = spec.strides();
         long[] dims = {own[0], own[1], 1, 1, 1};
@@ -29,27 +29,27 @@ record Image(long[] dims, long[] strides) {
         return new Image(dims, strides);
     }
 
-    long images() {
+    public long images() {
         return dims[0];
     }
 
-    long channels() {
+    public long channels() {
         return dims[1];
     }
 
-    int depth() {
+    public int depth() {
         return Math.toIntExact(dims[2]);
     }
 
-    int height() {
+    public int height() {
         return Math.toIntExact(dims[3]);
     }
 
-    int width() {
+    public int width() {
         return Math.toIntExact(dims[4]);
     }
 
-    int plane() {
+    public int plane() {
         return Math.multiplyExact(Math.multiplyExact(depth(), height()), width());
     }
 
@@ -65,19 +65,19 @@ record Image(long[] dims, long[] strides) {
     }
 
     /** Reads one row of pixels. */
-    void load(Tensor tensor, long image, long channel, long z, long y, double[] into, int from) {
+    public void load(Tensor tensor, long image, long channel, long z, long y, double[] into, int from) {
         Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], into, from,
                 width());
     }
 
     /** Writes one row of pixels. */
-    void store(Tensor tensor, long image, long channel, long z, long y, double[] values, int from) {
+    public void store(Tensor tensor, long image, long channel, long z, long y, double[] values, int from) {
         Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], values, from,
                 width());
     }
 
     /** Reads all pixels of a channel, row after row. */
-    void loadPlane(Tensor tensor, long image, long channel, double[] into, int from) {
+    public void loadPlane(Tensor tensor, long image, long channel, double[] into, int from) {
         if (isPlaneDense()) {
             Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, image, channel, 0, 0), 1, into, from, plane());
             return;
@@ -92,7 +92,7 @@ record Image(long[] dims, long[] strides) {
     }
 
     /** Writes all pixels of a channel, row after row. */
-    void storePlane(Tensor tensor, long image, long channel, double[] values, int from) {
+    public void storePlane(Tensor tensor, long image, long channel, double[] values, int from) {
         if (isPlaneDense()) {
             Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, image, channel, 0, 0), 1, values, from, plane());
             return;

@@ -1,9 +1,9 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Unary;
 
 /** The functions of one element, in double, and their derivatives. */
-final class UnaryFunctions {
+public final class UnaryFunctions {
     private static final double GELU_FACTOR = Math.sqrt(2 / Math.PI);
     private static final double GELU_CUBE = 0.044715;
     private static final double SQRT_HALF = Math.sqrt(0.5);
@@ -11,7 +11,7 @@ final class UnaryFunctions {
     private UnaryFunctions() {
     }
 
-    static double apply(Unary.Function function, double x, double alpha, double beta) {
+    public static double apply(Unary.Function function, double x, double alpha, double beta) {
         return switch (function) {
             case RELU -> x < 0 ? 0 : x;
             case LEAKY_RELU -> x < 0 ? alpha * x : x;
@@ -51,7 +51,7 @@ final class UnaryFunctions {
     }
 
     /** The derivative at x. */
-    static double derivative(Unary.Function function, double x, double alpha, double beta) {
+    public static double derivative(Unary.Function function, double x, double alpha, double beta) {
         return switch (function) {
             case RELU -> x > 0 ? 1 : 0;
             case LEAKY_RELU -> x > 0 ? 1 : alpha;
@@ -102,7 +102,7 @@ final class UnaryFunctions {
     }
 
     /** The derivative as a function of the function's value y, where y determines it. */
-    static double derivativeOfResult(Unary.Function function, double y, double alpha) {
+    public static double derivativeOfResult(Unary.Function function, double y, double alpha) {
         return switch (function) {
             case RELU -> y > 0 ? 1 : 0;
             case LEAKY_RELU -> y > 0 ? 1 : alpha;
@@ -118,7 +118,7 @@ final class UnaryFunctions {
     }
 
     /** The derivative of functions whose derivative is constant. */
-    static double constant(Unary.Function function, double alpha) {
+    public static double constant(Unary.Function function, double alpha) {
         return switch (function) {
             case LINEAR -> alpha;
             case NEGATE -> -1;
@@ -132,7 +132,7 @@ final class UnaryFunctions {
         return x < least ? least : x > most ? most : x;
     }
 
-    static double sigmoid(double x) {
+    public static double sigmoid(double x) {
         return 1 / (1 + Math.exp(-x));
     }
 

@@ -1,22 +1,22 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import org.jspecify.annotations.Nullable;
 
 /** Functions of one complex number. */
-final class ComplexFunctions {
+public final class ComplexFunctions {
     private ComplexFunctions() {
     }
 
     /** Writes real and imaginary part of the result into the first two elements. */
     @FunctionalInterface
-    interface Function {
+    public interface Function {
         void apply(double re, double im, double[] result);
     }
 
     /** The function, or null if there is none of complex numbers. */
-    static @Nullable Function of(Unary unary) {
+    public static @Nullable Function of(Unary unary) {
         return switch (unary.function()) {
             case NEGATE -> (re, im, to) -> set(to, -re, -im);
             case LINEAR -> (re, im, to) -> set(to, unary.alpha() * re + unary.beta(), unary.alpha() * im);
@@ -51,7 +51,7 @@ final class ComplexFunctions {
      * @param atResult
      *            whether the slope is given the function's result instead of its argument
      */
-    static @Nullable Function slope(UnaryGrad grad, boolean atResult) {
+    public static @Nullable Function slope(UnaryGrad grad, boolean atResult) {
         return switch (grad.function()) {
             case NEGATE -> (_, _, to) -> set(to, -1, 0);
             case LINEAR -> (_, _, to) -> set(to, grad.alpha(), 0);

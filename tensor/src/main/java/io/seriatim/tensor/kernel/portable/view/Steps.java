@@ -1,13 +1,13 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.computation.network.Window;
 
 /** The movement of a window over three spatial dimensions; dimensions are added in front up to three. */
 @SuppressWarnings("ArrayRecordComponent")
-record Steps(int[] strides, int[] begin, int[] dilations) {
+public record Steps(int[] strides, int[] begin, int[] dilations) {
     private static final int SPATIAL = 3;
 
-    static Steps of(Window window) {
+    public static Steps of(Window window) {
         int added = SPATIAL - window.rank();
         int[] strides = {1, 1, 1};
         int[] begin = {0, 0, 0};
@@ -24,18 +24,18 @@ record Steps(int[] strides, int[] begin, int[] dilations) {
      * The element of the input under an element of the kernel at an output position; outside of the input it is
      * padding.
      */
-    int source(int dimension, int place, int tap) {
+    public int source(int dimension, int place, int tap) {
         return place * strides[dimension] - begin[dimension] + tap * dilations[dimension];
     }
 
     /** The first place of a row whose tap is not left of the input. */
-    int firstPlace(int tap) {
+    public int firstPlace(int tap) {
         int before = begin[2] - tap * dilations[2];
         return before <= 0 ? 0 : (before + strides[2] - 1) / strides[2];
     }
 
     /** After the last place of a row whose tap is not right of the input. */
-    int endPlace(int tap, int width, int places) {
+    public int endPlace(int tap, int width, int places) {
         int last = width - 1 + begin[2] - tap * dilations[2];
         return last < 0 ? 0 : Math.min(places, last / strides[2] + 1);
     }

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Floats;
@@ -22,26 +22,26 @@ import java.util.Arrays;
  * @param dtype
  *            their type
  */
-record BlockedView(int rows, int channels, int length, DType dtype) {
+public record BlockedView(int rows, int channels, int length, DType dtype) {
     private static final int ROWS = 8;
 
     /** Whether there is one for them. */
-    static boolean fits(Shape shape, DType dtype) {
+    public static boolean fits(Shape shape, DType dtype) {
         return (dtype == DType.FLOAT32 || dtype == DType.BFLOAT16) && shape.size() > 0
                 && shape.size() <= Integer.MAX_VALUE;
     }
 
-    static BlockedView of(Shape shape, DType dtype) {
+    public static BlockedView of(Shape shape, DType dtype) {
         return new BlockedView(Math.toIntExact(shape.dim(0)), Math.toIntExact(shape.dim(1)),
                 Math.toIntExact(shape.slice(2, shape.rank()).size()), dtype);
     }
 
-    int channelsOfGroup() {
+    public int channelsOfGroup() {
         return Math.max(1, KernelContext.TILE / length);
     }
 
     /** The columns of a group that begins with a channel. */
-    int columns(int first) {
+    public int columns(int first) {
         return Math.min(channelsOfGroup(), channels - first) * length;
     }
 
@@ -49,16 +49,16 @@ record BlockedView(int rows, int channels, int length, DType dtype) {
         return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * dtype.bytes();
     }
 
-    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count) {
+    public void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count) {
         Floats.load(tensor.memory(), dtype, at(tensor, row, first, column), 1, into, from, count);
     }
 
-    void store(Tensor tensor, int row, int first, int column, float[] values, int count) {
+    public void store(Tensor tensor, int row, int first, int column, float[] values, int count) {
         Floats.store(tensor.memory(), dtype, at(tensor, row, first, column), 1, values, 0, count);
     }
 
     /** The sums of a group's channels. */
-    void sums(Tensor tensor, int first, KernelContext context, double[] totals) {
+    public void sums(Tensor tensor, int first, KernelContext context, double[] totals) {
         int columns = columns(first);
         float[] values = context.floatArray(ROWS * KernelContext.TILE);
         double[] sums = context.doubles(0);
@@ -86,7 +86,7 @@ record BlockedView(int rows, int channels, int length, DType dtype) {
     }
 
     /** Adds the sums of columns to their channels'. */
-    void fold(double[] sums, int column, int count, double[] totals) {
+    public void fold(double[] sums, int column, int count, double[] totals) {
         int from = 0;
         while (from < count) {
             int channel = (column + from) / length;
@@ -145,7 +145,7 @@ record BlockedView(int rows, int channels, int length, DType dtype) {
     }
 
     /** Sets each column of a tile to the value of its channel. */
-    void spread(double[] ofChannels, int column, int count, float[] tile) {
+    public void spread(double[] ofChannels, int column, int count, float[] tile) {
         int from = 0;
         while (from < count) {
             int channel = (column + from) / length;

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Tensor;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * the index of the upper left element, the fractions of row and column, the weight, and a value. The places are prepared
  * once for all channels of an image.
  */
-final class SampledPlane {
+public final class SampledPlane {
     private final Image image;
     private final int outside;
     private final int stride;
@@ -22,12 +22,12 @@ final class SampledPlane {
     private final int column;
     private final int weight;
     /** How many samples there are. */
-    final int samples;
+    public final int samples;
     /** Where their values begin. */
-    final int values;
+    public final int values;
     private final int length;
 
-    SampledPlane(TensorSpec images, TensorSpec places) {
+    public SampledPlane(TensorSpec images, TensorSpec places) {
         image = Image.of(images);
         samples = Math.toIntExact(places.shape().dim(2));
         stride = image.width() + 2;
@@ -40,16 +40,16 @@ final class SampledPlane {
         values = weight + samples;
     }
 
-    Image image() {
+    public Image image() {
         return image;
     }
 
-    double[] array(KernelContext context) {
+    public double[] array(KernelContext context) {
         return context.doubleArray(length);
     }
 
     /** Prepares the samples of an image. */
-    void prepare(Tensor places, @Nullable Tensor weights, long n, double[] array) {
+    public void prepare(Tensor places, @Nullable Tensor weights, long n, double[] array) {
         Doubles.load(places, 2 * n * samples, array, row, samples);
         Doubles.load(places, (2 * n + 1) * samples, array, column, samples);
         if (weights == null) {
@@ -69,12 +69,12 @@ final class SampledPlane {
         }
     }
 
-    void clear(double[] array) {
+    public void clear(double[] array) {
         Arrays.fill(array, 0, element, 0);
     }
 
     /** Reads a channel. */
-    void load(Tensor images, long n, long c, double[] array) {
+    public void load(Tensor images, long n, long c, double[] array) {
         clear(array);
         for (int y = 0; y < image.height(); y++) {
             image.load(images, n, c, 0, y, array, (y + 1) * stride + 1);
@@ -82,21 +82,21 @@ final class SampledPlane {
     }
 
     /** Writes a channel, without its border. */
-    void store(Tensor images, long n, long c, double[] array) {
+    public void store(Tensor images, long n, long c, double[] array) {
         for (int y = 0; y < image.height(); y++) {
             image.store(images, n, c, 0, y, array, (y + 1) * stride + 1);
         }
     }
 
     /** Computes the values of the samples. */
-    void gather(double[] array) {
+    public void gather(double[] array) {
         for (int i = 0; i < samples; i++) {
             array[values + i] = array[weight + i] * sample(array, i);
         }
     }
 
     /** A sample without its weight. */
-    double sample(double[] array, int i) {
+    public double sample(double[] array, int i) {
         int at = (int) array[element + i];
         double y = array[row + i];
         double x = array[column + i];
@@ -105,7 +105,7 @@ final class SampledPlane {
     }
 
     /** Adds the values, which are gradients of the samples, to those of the elements. */
-    void scatter(double[] array) {
+    public void scatter(double[] array) {
         for (int i = 0; i < samples; i++) {
             double gradient = array[weight + i] * array[values + i];
             int at = (int) array[element + i];
@@ -119,20 +119,20 @@ final class SampledPlane {
     }
 
     /** How a sample changes with its row, without its weight. */
-    double slopeOfRow(double[] array, int i) {
+    public double slopeOfRow(double[] array, int i) {
         int at = (int) array[element + i];
         double x = array[column + i];
         return (1 - x) * (array[at + stride] - array[at]) + x * (array[at + stride + 1] - array[at + 1]);
     }
 
     /** How a sample changes with its column, without its weight. */
-    double slopeOfColumn(double[] array, int i) {
+    public double slopeOfColumn(double[] array, int i) {
         int at = (int) array[element + i];
         double y = array[row + i];
         return (1 - y) * (array[at + 1] - array[at]) + y * (array[at + stride + 1] - array[at + stride]);
     }
 
-    double weight(double[] array, int i) {
+    public double weight(double[] array, int i) {
         return array[weight + i];
     }
 }

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Layout;
@@ -18,8 +18,8 @@ import io.seriatim.tensor.TensorSpec;
  * @param stride
  *            of the axis, in elements
  */
-record AxisView(long count, int length, LoopNest others, long stride) {
-    static AxisView of(TensorSpec spec, int axis) {
+public record AxisView(long count, int length, LoopNest others, long stride) {
+    public static AxisView of(TensorSpec spec, int axis) {
         if (spec.shape().rank() == 0) {
             return new AxisView(1, 1, LoopNest.of(spec.shape(), new long[0]), 1);
         }
@@ -31,17 +31,17 @@ record AxisView(long count, int length, LoopNest others, long stride) {
     }
 
     /** Where a vector begins, in bytes. */
-    long at(Tensor tensor, long index) {
+    public long at(Tensor tensor, long index) {
         long row = others.rowLength() == 0 ? 0 : index / others.rowLength();
         long element = others.offset(0, row) + (index - row * others.rowLength()) * others.rowStride(0);
         return tensor.offset() + element * tensor.dtype().bytes();
     }
 
-    void load(Tensor tensor, long index, double[] into, int from) {
+    public void load(Tensor tensor, long index, double[] into, int from) {
         Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, index), stride, into, from, length);
     }
 
-    void store(Tensor tensor, long index, double[] values, int from) {
+    public void store(Tensor tensor, long index, double[] values, int from) {
         Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, index), stride, values, from, length);
     }
 }

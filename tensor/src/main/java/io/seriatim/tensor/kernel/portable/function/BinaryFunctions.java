@@ -1,13 +1,13 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Binary;
 
 /** The functions of two elements. */
-final class BinaryFunctions {
+public final class BinaryFunctions {
     private BinaryFunctions() {
     }
 
-    static double apply(Binary.Function function, double x, double y) {
+    public static double apply(Binary.Function function, double x, double y) {
         return switch (function) {
             case ADD -> x + y;
             case SUBTRACT -> x - y;
@@ -36,7 +36,7 @@ final class BinaryFunctions {
         return rest != 0 && rest < 0 != y < 0 ? rest + y : rest;
     }
 
-    static long apply(Binary.Function function, long x, long y) {
+    public static long apply(Binary.Function function, long x, long y) {
         return switch (function) {
             case ADD -> x + y;
             case SUBTRACT -> x - y;

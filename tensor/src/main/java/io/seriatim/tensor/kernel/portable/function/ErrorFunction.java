@@ -1,10 +1,10 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 /**
  * The error function erf x = 2/√π ∫₀ˣ exp(−t²) dt. Below 2.5 by its series (Abramowitz and Stegun, 7.1.6), above by the
  * continued fraction of its complement (7.1.14): both to the accuracy of a double.
  */
-final class ErrorFunction {
+public final class ErrorFunction {
     private static final double TURN = 2.5;
     private static final double SATURATED = 6;
     private static final int TERMS = 60;
@@ -13,7 +13,7 @@ final class ErrorFunction {
     private ErrorFunction() {
     }
 
-    static double erf(double x) {
+    public static double erf(double x) {
         double magnitude = Math.abs(x);
         if (magnitude > SATURATED) {
             return Math.signum(x);

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.computation.network.RoiAlign;
 
@@ -6,7 +6,7 @@ import io.seriatim.tensor.computation.network.RoiAlign;
  * The bins of a region along one axis of an image. Bilinear interpolation is the product of two linear ones, so the
  * mean of a bin's samples is a weighted sum of some neighbouring rows, and within a row of some neighbouring columns.
  */
-final class RoiBins {
+public final class RoiBins {
     private final int[] first;
     private final int[] start;
     private final double[] weights;
@@ -30,7 +30,7 @@ final class RoiBins {
      *            whether coordinates are float32; each step is then rounded, since a sample that is further outside of
      *            the image than a bound does not count
      */
-    static RoiBins of(RoiAlign align, int bins, double from, double to, int length, boolean single) {
+    public static RoiBins of(RoiAlign align, int bins, double from, double to, int length, boolean single) {
         RoiBins result = new RoiBins(bins, length, single);
         double offset = align.aligned() ? 0.5 : 0;
         double begin = result.rounded(result.rounded(from * align.scale()) - offset);
@@ -103,31 +103,31 @@ final class RoiBins {
     }
 
     /** Whether there are no samples, so that their mean is not defined. */
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return empty;
     }
 
     /** The number of bins. */
-    int bins() {
+    public int bins() {
         return first.length;
     }
 
     /** The first element with a weight in a bin. */
-    int first(int bin) {
+    public int first(int bin) {
         return first[bin];
     }
 
     /** How many elements have a weight in a bin. */
-    int count(int bin) {
+    public int count(int bin) {
         return start[bin + 1] - start[bin];
     }
 
-    double weight(int bin, int number) {
+    public double weight(int bin, int number) {
         return weights[start[bin] + number];
     }
 
     /** The weighted sum of the elements of a bin, of which element 0 is at an index of the array. */
-    double sum(int bin, double[] array, int at) {
+    public double sum(int bin, double[] array, int at) {
         int from = start[bin];
         int end = start[bin + 1];
         int shift = at + first[bin] - from;
@@ -139,12 +139,12 @@ final class RoiBins {
     }
 
     /** The first element with a weight in any bin. */
-    int least() {
+    public int least() {
         return least;
     }
 
     /** After the last element with a weight in any bin. */
-    int end() {
+    public int end() {
         return end;
     }
 
