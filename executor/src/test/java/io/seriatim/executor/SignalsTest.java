@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A network on spectrograms with learnt filters in the frequency domain: plans compute what the interpreter computes. */
+/**
+ * A network on spectrograms with learnt filters in the frequency domain: plans compute what the interpreter computes.
+ */
 class SignalsTest {
     private static final int SAMPLES = 512;
     private static final int LENGTH = 64;

@@ -356,8 +356,8 @@ public final class ConfinedFolder {
         }
 
         /**
-         * The attributes of a file; null if it does not exist. Anything but a file is rejected: opening a pipe may block
-         * forever.
+         * The attributes of a file; null if it does not exist. Anything but a file is rejected: opening a pipe may
+         * block forever.
          */
         @Nullable
         BasicFileAttributes file(String part) throws IOException {

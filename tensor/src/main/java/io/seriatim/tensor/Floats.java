@@ -8,9 +8,12 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and float[], for float32 arithmetic: float32, float16 and bfloat16 are computed in float[]. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything
- * but 0; to a smaller floating-point type to the nearest, ties to even; of a complex number to its real part. What is
- * written as a complex number gets the imaginary part 0.
+ * Moves elements of any type between memory and float[], for arithmetic on float32, float16 and bfloat16.
+ *
+ * <p>
+ * Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything but 0; to
+ * a smaller floating-point type to the nearest, ties to even; of a complex number to its real part. What is written as
+ * a complex number gets the imaginary part 0.
  */
 public final class Floats {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED

@@ -71,8 +71,7 @@ class ElementsTemplateTest {
             "toDouble", "toLong");
 
     private static final Elements FLOATS = Elements.of("Floats", "float", "FLOAT32", "FLOAT",
-            "Moves elements of any type between memory and float[], for float32 arithmetic: float32, float16 and "
-                    + "bfloat16 are computed in float[].",
+            "Moves elements of any type between memory and float[], for arithmetic on float32, float16 and bfloat16.",
             Map.of("fromDouble", "(float) ", "fromWhole", "(float) ", "fromLong", "(float) ", "toLong", "(long) "),
             Set.of("halves"));
     private static final Elements DOUBLES = Elements.of("Doubles", "double", "FLOAT64", "DOUBLE",

@@ -122,8 +122,8 @@ class SoakTest {
         }
 
         /**
-         * Memory that is counted exactly must not grow. The system's figures depend on the JVM's own threads and are only
-         * printed.
+         * Memory that is counted exactly must not grow. The system's figures depend on the JVM's own threads and are
+         * only printed.
          *
          * @param frames
          *            memory that may be used in addition: the temporaries of runs, if more runs overlap than before

@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 
 /**
  * Gradients of results that an operation's own gradient takes for constants, as the mean of a normalisation or the
- * softmax of a cross entropy. Gradients of gradients depend on them: their gradient operation reads those results. Where
- * such a gradient comes in, the operation gets a further gradient operation, with respect to all of its results.
+ * softmax of a cross entropy. Gradients of gradients depend on them: their gradient operation reads those results.
+ * Where such a gradient comes in, the operation gets a further gradient operation, with respect to all of its results.
  */
 final class GradientsOfConstants {
     /** Gradients that derived operations compute. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 @FunctionalInterface
 interface Expansion<C extends Computation> {
-    /** Adds the steps, and returns the results in the order of the computation's outputs; null for what they leave out. */
+    /**
+     * Adds the steps, and returns the results in the order of the computation's outputs; null for what they leave out.
+     */
     List<@Nullable Operand> expand(C computation, Lowering l, List<@Nullable Operand> inputs);
 }

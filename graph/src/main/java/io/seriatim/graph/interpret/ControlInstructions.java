@@ -222,7 +222,8 @@ final class ControlInstructions {
             summed.forEach(name -> addTo(sums, name, inner.here(name)));
             carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
         }
-        // Gradients of what came before the loop, such as the first element of a list, are at the counter's first value.
+        // Gradients of what came before the loop, such as the first element of a list, are at the counter's first
+        // value.
         countedBack.forEach((name, value) -> environment.set(name, VariableValues.copy(value)));
         for (int i = 0; i < gradients.size(); i++) {
             if (!gradients.get(i).equals(GradientRule.EMPTY)) {

@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * differ by rounding.
  *
  * <p>
- * An operation is replaced if its activations are levels of the whole tensor with up to 8 bits, as quantize_linear makes
- * them, and its weights are levels in a persistable variable with one scale, or one for each output channel, or, in a
- * product, other activations. Files of
+ * An operation is replaced if its activations are levels of the whole tensor with up to 8 bits, as quantize_linear
+ * makes them, and its weights are levels in a persistable variable with one scale, or one for each output channel, or,
+ * in a product, other activations. Files of
  * PaddlePaddle declare such weights as float32, whatever they hold. Operations that only observed values while the
  * network was calibrated are left out.
  */

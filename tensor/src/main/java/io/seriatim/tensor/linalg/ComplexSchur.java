@@ -1,8 +1,9 @@
 package io.seriatim.tensor.linalg;
 
 /**
- * The Schur form of a complex matrix: Z · T · Zᴴ with a unitary Z and an upper triangular T. Rotations make the matrix a
- * Hessenberg matrix, and steps of the QR algorithm with one shift make it T (Golub, Van Loan: Matrix Computations, 7.5).
+ * The Schur form of a complex matrix: Z · T · Zᴴ with a unitary Z and an upper triangular T. Rotations make the matrix
+ * a Hessenberg matrix, and steps of the QR algorithm with one shift make it T (Golub, Van Loan: Matrix Computations,
+ * 7.5).
  */
 final class ComplexSchur {
     private static final int MOST_STEPS = 30;

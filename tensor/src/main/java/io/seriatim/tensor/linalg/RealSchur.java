@@ -1,10 +1,10 @@
 package io.seriatim.tensor.linalg;
 
 /**
- * The real Schur form of a real matrix: Z · T · Zᵀ with an orthogonal Z, and T that is upper triangular but for blocks of
- * two rows, one for each pair of complex eigenvalues. Householder reflections make the matrix a Hessenberg matrix, and
- * steps of the QR algorithm with two shifts make it T (Golub, Van Loan: Matrix Computations, 7.5). Shifts, tests for small
- * elements and the form of blocks are those of LAPACK, so that the eigenvalues have its order.
+ * The real Schur form of a real matrix: Z · T · Zᵀ with an orthogonal Z, and T that is upper triangular but for blocks
+ * of two rows, one for each pair of complex eigenvalues. Householder reflections make the matrix a Hessenberg matrix,
+ * and steps of the QR algorithm with two shifts make it T (Golub, Van Loan: Matrix Computations, 7.5). Shifts, tests
+ * for small elements and the form of blocks are those of LAPACK, so that the eigenvalues have its order.
  */
 final class RealSchur {
     private static final int MOST_STEPS = 30;

@@ -6,9 +6,9 @@ import java.util.List;
 
 /**
  * The discrete Fourier transform of one length: yₖ = Σ xⱼ · exp(−2πi·jk/n), without a factor. Lengths whose prime
- * factors are small are transformed by Stockham's algorithm, one pass over the numbers a factor; others as a convolution
- * of a power of two (Bluestein: A linear filtering approach to the computation of discrete Fourier transform, 1970).
- * Immutable, so that any number of threads may use it.
+ * factors are small are transformed by Stockham's algorithm, one pass over the numbers a factor; others as a
+ * convolution of a power of two (Bluestein: A linear filtering approach to the computation of discrete Fourier
+ * transform, 1970). Immutable, so that any number of threads may use it.
  */
 public final class FourierTransform {
     /** Butterflies take the square of a factor: beyond this one, a convolution takes fewer operations. */

@@ -79,7 +79,10 @@ class EigendecompositionTest {
         assertThrows(IllegalArgumentException.class, () -> Eigendecomposition.of(uneven));
     }
 
-    /** Values have the order of LAPACK: of triangles that of the diagonal or its reverse, of pairs the positive one first. */
+    /**
+     * Values have the order of LAPACK: of triangles that of the diagonal or its reverse, of pairs the positive one
+     * first.
+     */
     @Test
     void valuesAreInOrder() {
         ComplexMatrix lower = ComplexMatrix.of(2, 2, new double[]{1, 0, 0, 0, 2, 0, 3, 0}, 0);

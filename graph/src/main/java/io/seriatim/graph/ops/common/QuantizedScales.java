@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The scales of products and convolutions of int8 levels, the operations {@code quantized_conv2d} and the like, which
- * an executor uses in place of floating-point ones whose operands are dequantized. A level stands for scale / most times
- * itself, so that the sum of products of levels is multiplied with both scales and divided by the attribute
+ * an executor uses in place of floating-point ones whose operands are dequantized. A level stands for scale / most
+ * times itself, so that the sum of products of levels is multiplied with both scales and divided by the attribute
  * {@code divisor}, the product of the largest levels. The scale of the activations is a single number; the weights have
  * one scale, or one for each output channel.
  */

@@ -2,8 +2,8 @@ package io.seriatim.graph.ops.common;
 
 /**
  * Indexes ordered by decreasing keys as the algorithms sort, partial_sort and nth_element of the GNU C++ library order
- * them. These algorithms are not stable, but PaddlePaddle uses them, and which of two boxes with equal scores comes first
- * is visible in its results. A key that is not a number counts as the smallest.
+ * them. These algorithms are not stable, but PaddlePaddle uses them, and which of two boxes with equal scores comes
+ * first is visible in its results. A key that is not a number counts as the smallest.
  */
 public final class StandardOrder {
     /** Ranges up to this length are sorted by insertion. */

@@ -4,8 +4,8 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Lowering;
 
 /**
- * Boxes of given sizes and ratios in pixels of the image. A ratio is that of height to width, and changes a square of the
- * stride before it is scaled to a size.
+ * Boxes of given sizes and ratios in pixels of the image. A ratio is that of height to width, and changes a square of
+ * the stride before it is scaled to a size.
  */
 final class Anchors implements PriorOperations.PointBoxes {
     private final double[] sizes;

@@ -5,7 +5,9 @@ import java.util.Arrays;
 
 /** Matches rows of a matrix of similarities to its columns, the most similar first. */
 final class BipartiteMatch {
-    /** PaddlePaddle searches smaller matrices for each match and sorts larger ones, with other rules for small numbers. */
+    /**
+     * PaddlePaddle searches smaller matrices for each match and sorts larger ones, with other rules for small numbers.
+     */
     private static final int SORTED_ROWS = 130;
     private static final int NONE = -1;
     private final double[] similarities;

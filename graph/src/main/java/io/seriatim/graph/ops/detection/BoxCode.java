@@ -5,7 +5,8 @@ package io.seriatim.graph.ops.detection;
  * width and height, and the logarithms of the ratios of widths and heights. Differences are divided by variances.
  *
  * @param pixel
- *            1 if coordinates are indexes of pixels, so that a rectangle is one wider than their difference, otherwise 0
+ *            1 if coordinates are indexes of pixels, so that a rectangle is one wider than their difference, otherwise
+ *            0
  * @param limit
  *            the largest logarithm of a ratio that is decoded
  * @param precision

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The outputs of an operation whose shapes depend on the values of its inputs: computed when their shapes are asked for. */
+/**
+ * The outputs of an operation whose shapes depend on the values of its inputs: computed when their shapes are asked
+ * for.
+ */
 final class ComputedOutputs {
     private final List<Output> outputs = new ArrayList<>();
     private final List<Offsets> offsets = new ArrayList<>();

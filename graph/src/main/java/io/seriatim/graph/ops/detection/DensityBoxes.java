@@ -4,8 +4,8 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Lowering;
 
 /**
- * Boxes of fixed sizes and ratios whose centers lie on a finer grid about each point, as dense as is given for the size.
- * What is outside the image is cut off.
+ * Boxes of fixed sizes and ratios whose centers lie on a finer grid about each point, as dense as is given for the
+ * size. What is outside the image is cut off.
  */
 final class DensityBoxes implements PriorOperations.PointBoxes {
     private final PointGrid grid;

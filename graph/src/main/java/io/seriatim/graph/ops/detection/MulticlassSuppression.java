@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Suppression of overlapping boxes for each class of objects and image, and then of all but the best boxes of the image.
- * The boxes of images are either [images, boxes, 4] with scores [images, classes, boxes], or [boxes of all images,
- * classes, 4] with scores [boxes of all images, classes] and the number of boxes of each image.
+ * Suppression of overlapping boxes for each class of objects and image, and then of all but the best boxes of the
+ * image. The boxes of images are either [images, boxes, 4] with scores [images, classes, boxes], or [boxes of all
+ * images, classes, 4] with scores [boxes of all images, classes] and the number of boxes of each image.
  */
 final class MulticlassSuppression {
     private static final int FOUND_COLUMNS = 2;

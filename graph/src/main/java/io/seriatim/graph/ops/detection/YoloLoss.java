@@ -245,8 +245,8 @@ final class YoloLoss {
     }
 
     /**
-     * The gradient with respect to the predictions, or the derivatives of its elements with respect to the predictions of
-     * the same places; it does not depend on others.
+     * The gradient with respect to the predictions, or the derivatives of its elements with respect to the predictions
+     * of the same places; it does not depend on others.
      *
      * @param truth
      *            predictions and true boxes

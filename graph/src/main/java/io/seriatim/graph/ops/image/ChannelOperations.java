@@ -17,8 +17,8 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
- * Functions of the channels of images: a scale and a bias for each, products of the channels of two layers, and masks of
- * the largest elements.
+ * Functions of the channels of images: a scale and a bias for each, products of the channels of two layers, and masks
+ * of the largest elements.
  */
 public final class ChannelOperations {
     private ChannelOperations() {
@@ -129,8 +129,8 @@ public final class ChannelOperations {
     }
 
     /**
-     * For some channels, or rows, or columns, of images the mask of their largest elements, no two of which share one of
-     * the other two coordinates.
+     * For some channels, or rows, or columns, of images the mask of their largest elements, no two of which share one
+     * of the other two coordinates.
      */
     private static void focus(Operations registry) {
         Operation.define("similarity_focus").in("X").out("Out").required("axis", Attribute.Int.class)

@@ -1,8 +1,8 @@
 package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.GradientSignature.Binding;
 import io.seriatim.graph.op.GradientSignature;
+import io.seriatim.graph.op.GradientSignature.Binding;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;

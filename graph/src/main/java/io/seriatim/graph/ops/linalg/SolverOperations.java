@@ -7,12 +7,12 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
-import io.seriatim.tensor.linalg.LuDecomposition;
-import io.seriatim.tensor.linalg.Matrix;
-import io.seriatim.tensor.linalg.TriangularSystem;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.linalg.LuDecomposition;
+import io.seriatim.tensor.linalg.Matrix;
+import io.seriatim.tensor.linalg.TriangularSystem;
 import java.util.Arrays;
 import java.util.List;
 

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The scale and the normal number of a differentially private step, as Paddle computes them: the number comes by the polar method from a generator of its
- * own, a linear congruence (Park, Miller, 1988; minstd_rand of C++), that starts with the seed in each step.
+ * The scale and the normal number of a differentially private step, as Paddle computes them: the number comes by the
+ * polar method from a generator of its own, a linear congruence (Park, Miller, 1988; minstd_rand of C++), that starts
+ * with the seed in each step.
  */
 final class PrivacyNoise {
     private static final long MULTIPLIER = 48271;

@@ -153,8 +153,8 @@ public final class RarerOptimizerOperations {
     }
 
     /**
-     * Differentially private descent (Abadi et al., 2016): the gradient is shortened to a norm, and one normal number is
-     * added to all of its elements.
+     * Differentially private descent (Abadi et al., 2016): the gradient is shortened to a norm, and one normal number
+     * is added to all of its elements.
      */
     private static void differentiallyPrivate(Formula f) {
         OptimizerStep step = f.step();

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Products of the rows of a batch with some rows of a table each: numbers [batch, count] from indexes [batch, count], and
- * their gradients.
+ * Products of the rows of a batch with some rows of a table each: numbers [batch, count] from indexes [batch, count],
+ * and their gradients.
  */
 final class Rows {
     private static final Gather ROWS = new Gather(0, Gather.NO_PADDING);

@@ -14,7 +14,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Long short-term memory over sequences of different lengths, whose inputs have been multiplied with weights before. */
+/**
+ * Long short-term memory over sequences of different lengths, whose inputs have been multiplied with weights before.
+ */
 public final class LstmOperations {
     private static final String TYPE = "lstm";
 

@@ -16,7 +16,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions of images pooled to one size: the largest element of each bin, or the mean of the bin in a channel of its own.
+ * Regions of images pooled to one size: the largest element of each bin, or the mean of the bin in a channel of its
+ * own.
  */
 public final class RoiPoolOperations {
     private RoiPoolOperations() {

@@ -14,7 +14,9 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Attributes, shapes and values of regions, convolutions with offsets and rarer operations on images that are refused. */
+/**
+ * Attributes, shapes and values of regions, convolutions with offsets and rarer operations on images that are refused.
+ */
 class HostileRegionsTest {
     private static OneOperation roi(String type) {
         OneOperation operation = new OneOperation(type).in("X", FLOAT32, 2, 8, 5, 4).in("ROIs", FLOAT32, 3, 4)

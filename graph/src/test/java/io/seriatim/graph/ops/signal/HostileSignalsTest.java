@@ -13,7 +13,9 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** What operations on complex numbers, signals and matrices refuse, with messages that name the operation and the value. */
+/**
+ * What operations on complex numbers, signals and matrices refuse, with messages that name the operation and the value.
+ */
 class HostileSignalsTest {
     private static final long[] FIRST = {0};
 

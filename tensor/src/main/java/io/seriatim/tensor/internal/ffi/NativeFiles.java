@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Unpacks native libraries from their jar, once per user. The folder's name contains the length and the checksum that the
- * jar declares; {@link NativeFolder} ensures that the loaded files are those of the jar. Nothing is downloaded.
+ * Unpacks native libraries from their jar, once per user. The folder's name contains the length and the checksum that
+ * the jar declares; {@link NativeFolder} ensures that the loaded files are those of the jar. Nothing is downloaded.
  */
 final class NativeFiles {
     static final String FOLDER = "seriatim.natives";

@@ -42,12 +42,12 @@ import org.jspecify.annotations.Nullable;
  * A folder of native libraries. They are code that this process runs: each must equal the one in the jar, bit by bit.
  *
  * <p>
- * Nobody else may write to the folder: it belongs to the user or to root, and others have no write permission. A manifest
- * in it records the state of each library when it was last compared with the jar: its hash and its file attributes,
- * including the time of the last status change, which no process can set. As long as the attributes are the same, the
- * library is not read. Otherwise it is hashed; a damaged or missing library is unpacked to a temporary name, compared and
- * moved into place; processes that have loaded the old file keep it. A file lock serialises processes that start at the
- * same time.
+ * Nobody else may write to the folder: it belongs to the user or to root, and others have no write permission. A
+ * manifest in it records the state of each library when it was last compared with the jar: its hash and its file
+ * attributes, including the time of the last status change, which no process can set. As long as the attributes are the
+ * same, the library is not read. Otherwise it is hashed; a damaged or missing library is unpacked to a temporary name,
+ * compared and moved into place; processes that have loaded the old file keep it. A file lock serialises processes that
+ * start at the same time.
  *
  * <p>
  * The path on which nothing has changed runs once per start, in code that has not been compiled: it avoids lambdas,
@@ -117,7 +117,8 @@ final class NativeFolder {
      * Ensures that all libraries exist and are intact.
      *
      * @param own
-     *            whether the parent folder is used for this purpose only, so that write permissions of others are removed
+     *            whether the parent folder is used for this purpose only, so that write permissions of others are
+     *            removed
      */
     Path unpack(boolean own) throws IOException {
         Path around = Objects.requireNonNull(folder.toAbsolutePath().getParent());

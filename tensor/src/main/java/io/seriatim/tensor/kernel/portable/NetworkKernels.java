@@ -35,7 +35,10 @@ import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.QuantizedOperands;
 import java.util.List;
 
-/** Matrix products, convolutions, poolings, interpolations, samples of regions, normalisations, recurrences, softmax and cross entropy. */
+/**
+ * Matrix products, convolutions, poolings, interpolations, samples of regions, normalisations, recurrences, softmax and
+ * cross entropy.
+ */
 final class NetworkKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
     private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16,

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Matrix products, row by row: a panel of columns of y is packed into an array, and each row of x is multiplied with
- * it. Every sum runs over the inner dimension in order, in the arithmetic of the type; products of 8-bit integers with a
- * floating-point result are summed in double precision, which is exact.
+ * it. Every sum runs over the inner dimension in order, in the arithmetic of the type; products of 8-bit integers with
+ * a floating-point result are summed in double precision, which is exact.
  */
 final class PortableMatMul extends PortableKernel {
     private static final int PANEL = 1 << 16;

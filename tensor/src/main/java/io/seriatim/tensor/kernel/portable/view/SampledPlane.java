@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The layout of the array in which one channel of an image is sampled: the channel with a border of zeros, so that the
  * four elements around each sample are there, and some zeros for the samples that lie outside; then, for each sample,
- * the index of the upper left element, the fractions of row and column, the weight, and a value. The places are prepared
- * once for all channels of an image.
+ * the index of the upper left element, the fractions of row and column, the weight, and a value. The places are
+ * prepared once for all channels of an image.
  */
 public final class SampledPlane {
     private final Image image;
