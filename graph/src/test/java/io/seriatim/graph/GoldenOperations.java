@@ -28,6 +28,20 @@ public record GoldenOperations(String name, Program program, String meta, Map<St
     private static final String FOLDER = System.getProperty("seriatim.golden", "");
     private static final Map<String, GoldenOperations> ALL = load();
 
+    /** Copies of the inputs, since some operations update their inputs in place. */
+    @Override
+    public Map<String, Tensor> in() {
+        Map<String, Tensor> copies = new LinkedHashMap<>();
+        in.forEach((name, tensor) -> copies.put(name, copy(tensor)));
+        return copies;
+    }
+
+    private static Tensor copy(Tensor tensor) {
+        Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
+        copy.memory().copyFrom(tensor.memory());
+        return copy.withLod(tensor.lod());
+    }
+
     /** All cases by name, {@code <operation>.<case>}. */
     public static Map<String, GoldenOperations> all() {
         return ALL;

@@ -23,9 +23,10 @@ final class CallSite {
      * io.seriatim.graph.
      */
     static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.append",
-            "io.seriatim.graph.autodiff", "io.seriatim.graph.format", "io.seriatim.graph.interpret",
-            "io.seriatim.graph.op", "io.seriatim.graph.optimizer", "io.seriatim.graph.parallel",
-            "io.seriatim.graph.program", "io.seriatim.graph.util");
+            "io.seriatim.graph.autodiff", "io.seriatim.graph.differentiate", "io.seriatim.graph.format",
+            "io.seriatim.graph.interpret", "io.seriatim.graph.lod", "io.seriatim.graph.op",
+            "io.seriatim.graph.optimizer", "io.seriatim.graph.parallel", "io.seriatim.graph.program",
+            "io.seriatim.graph.quantization", "io.seriatim.graph.util");
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     private final List<StackFrame> found;

@@ -33,7 +33,11 @@ public record Quantize(int most, boolean away) implements Computation {
         return "quantize";
     }
 
-    /** The smallest level. */
+    /**
+     * The smallest level.
+     *
+     * @return −most, or −most − 1 if halves are rounded to even
+     */
     public int least() {
         return away ? -most : -most - 1;
     }

@@ -33,9 +33,10 @@ public final class YoloOperations {
                 .attr("anchor_mask", new int[0]).attr("class_num", 1).attr("ignore_thresh", 0.7f)
                 .attr("downsample_ratio", 32).attr("use_label_smooth", true).attr("scale_x_y", 1f)
                 .infer(YoloOperations::inferLoss).lower(YoloOperations::loss);
-        // As in PaddlePaddle, true boxes and their weights have no gradients.
+        // PaddlePaddle names gradients of true boxes and their weights, but does not compute them.
         String given = "(X, GTBox, GTLabel, GTScore, Loss@GRAD, ObjectnessMask, GTMatchMask";
-        String signature = "yolov3_loss_grad" + given + ") -> X@GRAD";
+        String signature = "yolov3_loss_grad" + given
+                + ") -> X@GRAD, GTBox@GRAD, GTLabel@GRAD, GTScore@GRAD";
         String again = "yolov3_loss_grad_grad" + given + ", X@GRAD@GRAD) -> X@GRAD, DDLoss=Loss@GRAD@GRAD";
         Operation.Builder gradient = loss.gradOperation(signature, null).lower(YoloOperations::lossGradient);
         gradient.gradOperation(again, null).lower(YoloOperations::secondLossGradient).register(registry);
@@ -163,6 +164,12 @@ public final class YoloOperations {
     }
 
     private static void lossGradient(Lowering l) {
+        for (String slot : List.of("GTBox@GRAD", "GTScore@GRAD")) {
+            if (l.wants(slot)) {
+                throw new IllegalArgumentException("Operation 'yolov3_loss' has no gradient " + slot
+                        + ": set stop_gradient for the variable");
+            }
+        }
         YoloLoss loss = loss(l.attrs(), l.in("X"), l.in("GTBox"));
         Operand gradient = l.temporary(l.outType("X@GRAD", 0).spec());
         l.call("yolov3_loss_grad",

@@ -71,8 +71,8 @@ class MatrixOperationsTest {
                 .isRefused("X must be float32 or float64, but is int64");
         new OneOperation("solve").in("X", FLOAT32, 3, 3).in("Y", FLOAT32, 2, 4).out("Out")
                 .isRefused("3 columns, but the right side has 2 rows");
-        new OneOperation("solve").in("X", FLOAT32, 3, 3, 3).in("Y", FLOAT32, 3, 3).out("Out")
-                .isRefused("one dimension more");
+        new OneOperation("solve").in("X", FLOAT32, 3, 3, 3).in("Y", FLOAT32, 4, 3).out("Out")
+                .isRefused("3 columns, but the right side has 4 rows");
         new OneOperation("solve").in("X", FLOAT32, 3, 3).in("Y", FLOAT64, 3, 3).out("Out")
                 .isRefused("of the type of X");
         new OneOperation("triangular_solve").in("X", FLOAT32, 2, 3, 3).in("Y", FLOAT32, 4, 3, 1).out("Out")
