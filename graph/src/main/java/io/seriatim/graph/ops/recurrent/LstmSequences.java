@@ -91,6 +91,7 @@ final class LstmSequences {
      * @param active
      *            a function of the cells
      */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Saved(double[] gates, double[] hidden, double[] cells, double[] active) {
     }
 
@@ -108,6 +109,7 @@ final class LstmSequences {
      * @param firstCells
      *            of the first cells
      */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Gradients(double[] gates, double[] weights, double[] checks, double[] firstHidden, double[] firstCells) {
     }
 
