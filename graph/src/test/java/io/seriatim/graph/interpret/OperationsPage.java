@@ -40,23 +40,6 @@ final class OperationsPage {
     /** Titles of families whose package is named by an abbreviation. */
     private static final Map<String, String> TITLES = Map.of("linalg", "Linear algebra", "control",
             "Control and communication");
-    private static final String INTRODUCTION =
-            """
-                    # Operations
-
-                    The operations that programs can contain, by family: %d forward operations and %d operations of their gradients.
-                    `OperationsPageTest` writes this page from the registry, from golden cases of PaddlePaddle 2.6.2, and from measured errors.
-
-                    | column | meaning |
-                    |---|---|
-                    | inputs → outputs | slots: `*` takes several variables, `?` may be left out, `~` is read by the gradient only |
-                    | attributes | with their defaults; `!` must be given |
-                    | gradient | whether the operation is differentiated; second: whether its gradient is, too |
-                    | types | those in which golden cases, cast to the type, compute the same within its precision. Floats are float32, float64, float16 and bfloat16, integers int32 and int64 |
-                    | places | `cpu`, and `sim` if all of its steps are kernels. An instruction has no steps: the interpreter and executors carry it out on the host. An effect follows: operations with the same effect run in the order of the program |
-                    | ulp | the largest measured error of the result, then of the gradient, in units in the last place of float32; [more](#accuracy-of-operations) |
-
-                    """;
 
     private final OperationProbe probe = new OperationProbe();
     private final Map<String, String> errors;
@@ -115,7 +98,7 @@ final class OperationsPage {
     private void introduction() {
         List<Operation> all = families.values().stream().flatMap(Collection::stream).toList();
         long gradients = all.stream().filter(OperationsPage::isGradient).count();
-        text.append(INTRODUCTION.formatted(all.size() - gradients, gradients));
+        text.append(introduction(all.size() - gradients, gradients));
         List<String> links = new ArrayList<>();
         families.forEach((title, operations) -> {
             long count = operations.stream().filter(operation -> !isGradient(operation)).count();
@@ -306,5 +289,25 @@ final class OperationsPage {
             }
         });
         text.setLength(text.length() - 1);
+    }
+
+    private static String introduction(long forward, long gradients) {
+        return """
+                # Operations
+
+                The operations that programs can contain, by family: %d forward operations and %d operations of their gradients.
+                `OperationsPageTest` writes this page from the registry, from golden cases of PaddlePaddle 2.6.2, and from measured errors.
+
+                | column | meaning |
+                |---|---|
+                | inputs → outputs | slots: `*` takes several variables, `?` may be left out, `~` is read by the gradient only |
+                | attributes | with their defaults; `!` must be given |
+                | gradient | whether the operation is differentiated; second: whether its gradient is, too |
+                | types | those in which golden cases, cast to the type, compute the same within its precision. Floats are float32, float64, float16 and bfloat16, integers int32 and int64 |
+                | places | `cpu`, and `sim` if all of its steps are kernels. An instruction has no steps: the interpreter and executors carry it out on the host. An effect follows: operations with the same effect run in the order of the program |
+                | ulp | the largest measured error of the result, then of the gradient, in units in the last place of float32; [more](#accuracy-of-operations) |
+
+                """
+                .formatted(forward, gradients);
     }
 }

@@ -92,7 +92,8 @@ public final class SegmentOperations {
                 default -> result + values[at];
             };
         }
-        return pool.equals("MEAN") ? result / ((to - from + step - 1) / step) : result;
+        int rows = Math.ceilDiv(to - from, step);
+        return pool.equals("MEAN") ? result / rows : result;
     }
 
     /** Each of several equal largest elements gets the gradient. */

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param lod
  *            which prefixes belong to each sequence, and which candidates to each prefix
  */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Beam(long[] tokens, double[] scores, long[] prefixes, Lod lod) {
     private static final String TYPE = "beam_search";
 
