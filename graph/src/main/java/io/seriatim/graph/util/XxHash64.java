@@ -17,6 +17,15 @@ public final class XxHash64 {
     private XxHash64() {
     }
 
+    /**
+     * The hash of some bytes.
+     *
+     * @param bytes
+     *            any number
+     * @param seed
+     *            another one gives another hash
+     * @return all 64 bits
+     */
     public static long of(byte[] bytes, long seed) {
         int at = 0;
         long hash;

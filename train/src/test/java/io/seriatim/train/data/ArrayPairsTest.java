@@ -104,7 +104,7 @@ class ArrayPairsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"COMPLEX64", "COMPLEX128"})
     void everyTypeIsConverted(DType dtype) throws IOException {
         boolean bool = dtype == DType.BOOL;
         Tensor x = bool ? Tensor.of(dtype, new long[]{0, 1, 1, 0, 1, 1, 0, 0}, 4, 2) : numbers(dtype, 4, 2);
@@ -233,5 +233,15 @@ class ArrayPairsTest {
         assertThrows(IndexOutOfBoundsException.class, () -> split.validation().batch(new int[]{1}));
         assertThrows(IndexOutOfBoundsException.class, () -> split.training().batch(new int[]{4}));
         assertThrows(IndexOutOfBoundsException.class, () -> split.training().batch(new int[]{-1}));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"COMPLEX64", "COMPLEX128"})
+    void complexNumbersAreRefused(DType dtype) throws IOException {
+        write("x", Tensor.allocate(dtype, 2, 3));
+        write("y", Tensor.of(new long[]{0, 1}, 2));
+        FileFormatException refused = assertThrows(FileFormatException.class, () -> ArrayPairs.read(folder));
+        assertTrue(String.valueOf(refused.getMessage()).contains("must be real numbers, but are " + dtype),
+                refused::getMessage);
     }
 }
