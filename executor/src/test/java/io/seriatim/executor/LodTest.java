@@ -46,7 +46,8 @@ class LodTest {
     /** The fetched result of a program, the same by the interpreter and by a plan that is run twice. */
     private static Tensor run(Network network, Map<String, Tensor> in) {
         String y = network.outputs().get("y").name();
-        Tensor expected = Interpreter.of(Kernels.portable()).run(network.main(), in, List.of(y)).get(y);
+        Tensor expected = Objects
+                .requireNonNull(Interpreter.of(Kernels.portable()).run(network.main(), in, List.of(y)).get(y));
         try (Executor executor = Executor.on(Place.CPU)) {
             List<String> names = in.keySet().stream().sorted().toList();
             Plan plan = executor.compile(network.main(), feeds(names.toArray(String[]::new)), fetches(y));
@@ -194,7 +195,8 @@ class LodTest {
         String y = network.outputs().get("y").name();
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
-            String message = assertThrows(ProgramFailedException.class, () -> plan.run(X)).getMessage();
+            String message = String
+                    .valueOf(assertThrows(ProgramFailedException.class, () -> plan.run(X)).getMessage());
             assertTrue(message.contains("sequence_pool") && message.contains("X must be divided into sequences"),
                     message);
         }
