@@ -43,7 +43,7 @@ public final class Tensor implements AutoCloseable {
         this.offset = offset;
         this.lod = lod;
         long first = first();
-        Objects.checkFromIndexSize(first, extent(), buffer.bytes());
+        Objects.checkFromIndexSize(first, spec.extent(), buffer.bytes());
     }
 
     /**
@@ -327,31 +327,11 @@ public final class Tensor implements AutoCloseable {
      * @return the access
      */
     public Access access(boolean write) {
-        return new Access(buffer, first(), extent(), write);
+        return new Access(buffer, first(), spec.extent(), write);
     }
 
     private long first() {
-        if (spec.isRowMajor() || spec.layout() instanceof Layout.Opaque || shape().size() == 0) {
-            return offset;
-        }
-        long[] strides = spec.strides();
-        long least = 0;
-        for (int i = 0; i < strides.length; i++) {
-            least += Math.min(0, Math.multiplyExact(strides[i], shape().dim(i) - 1));
-        }
-        return offset + least * dtype().bytes();
-    }
-
-    private long extent() {
-        if (spec.isRowMajor() || spec.layout() instanceof Layout.Opaque || shape().size() == 0) {
-            return spec.bytes();
-        }
-        long[] strides = spec.strides();
-        long span = 1;
-        for (int i = 0; i < strides.length; i++) {
-            span = Math.addExact(span, Math.multiplyExact(Math.abs(strides[i]), shape().dim(i) - 1));
-        }
-        return span * dtype().bytes();
+        return offset + spec.firstByte();
     }
 
     /**
@@ -527,7 +507,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private MemorySegment hostMemory() {
-        buffer.hostCheck("read an element", first(), extent(), false);
+        buffer.hostCheck("read an element", first(), spec.extent(), false);
         return buffer.declared().segment();
     }
 
@@ -586,7 +566,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private void hostRead() {
-        buffer.hostCheck("read a tensor", first(), extent(), false);
+        buffer.hostCheck("read a tensor", first(), spec.extent(), false);
     }
 
     private int arrayLength() {

@@ -236,7 +236,7 @@ public final class Inference {
      * @return its elements, or null if it is absent or its values are not known yet
      */
     public long @Nullable [] values(String slot) {
-        return hasReal(slot) ? source.values(slot, 0) : null;
+        return hasReal(slot, 0) ? source.values(slot, 0) : null;
     }
 
     /**
@@ -247,16 +247,17 @@ public final class Inference {
      * @return its elements, or null if it is absent or its values are not known yet
      */
     public double @Nullable [] numbers(String slot) {
-        return hasReal(slot) ? source.numbers(slot, 0) : null;
+        return numbers(slot, 0);
     }
 
     /** Values of complex variables would be their real parts. */
-    private boolean hasReal(String slot) {
-        ArgType type = has(slot) ? source.type(slot, 0) : null;
+    private boolean hasReal(String slot, int index) {
+        boolean isThere = index < count(slot);
+        ArgType type = isThere ? source.type(slot, index) : null;
         require(type == null || !type.dtype().isComplex(),
                 "%s must hold real numbers, since its values decide on shapes",
                 slot);
-        return has(slot);
+        return isThere;
     }
 
     /**
@@ -269,7 +270,7 @@ public final class Inference {
      * @return its elements, or null if it is absent or its values are not known yet
      */
     public double @Nullable [] numbers(String slot, int index) {
-        return index < count(slot) ? source.numbers(slot, index) : null;
+        return hasReal(slot, index) ? source.numbers(slot, index) : null;
     }
 
     /**

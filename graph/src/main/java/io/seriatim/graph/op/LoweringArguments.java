@@ -268,7 +268,7 @@ abstract sealed class LoweringArguments permits LoweringSteps {
      * @return its elements, or null if it is absent
      */
     public double @Nullable [] numbers(String slot) {
-        return has(slot) ? inputs.numbers(slot, 0) : null;
+        return numbers(slot, 0);
     }
 
     /**

@@ -229,6 +229,19 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
     }
 
     /**
+     * Memory to write to: that of an output, or temporary memory if the output is not wanted.
+     *
+     * @param slot
+     *            the output slot
+     * @param spec
+     *            the output's type and shape
+     * @return to be written by steps
+     */
+    public Operand outputOrTemporary(String slot, TensorSpec spec) {
+        return wants(slot) ? output(slot) : temporary(spec);
+    }
+
+    /**
      * Gives an output offsets that are known before the run.
      *
      * @param slot

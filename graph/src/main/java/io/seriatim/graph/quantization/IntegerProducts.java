@@ -1,6 +1,7 @@
 package io.seriatim.graph.quantization;
 
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.QuantizedScales;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
@@ -43,6 +44,7 @@ public final class IntegerProducts {
             "matmul", new Slots("X", "Y", "Out"), "matmul_v2", new Slots("X", "Y", "Out"));
 
     private final Block block;
+    /** Variables that a caller fetches, or that other blocks read. */
     private final Set<String> kept;
     /** The operation that writes a variable; absent if there are several. */
     private final Map<String, OpDesc> writers = new HashMap<>();
@@ -60,6 +62,8 @@ public final class IntegerProducts {
     private IntegerProducts(Block block, Collection<String> kept) {
         this.block = block;
         this.kept = new HashSet<>(kept);
+        block.program().blocks().stream().filter(other -> other != block)
+                .forEach(other -> other.ops().forEach(op -> this.kept.addAll(op.inputNames())));
     }
 
     private void index(List<OpDesc> ops) {
@@ -122,7 +126,7 @@ public final class IntegerProducts {
             if (isObserver(renamed) && out.size() == 1 && isUnchanged(renamed.input("X").getFirst())
                     && !isPersistable(out.getFirst())) {
                 origins.put(out.getFirst(), renamed.input("X").getFirst());
-                if (!kept.contains(out.getFirst()) && !isReadElsewhere(out.getFirst())) {
+                if (!kept.contains(out.getFirst())) {
                     continue;
                 }
             }
@@ -139,11 +143,6 @@ public final class IntegerProducts {
     /** Whether a variable keeps the value that it has when it is first read. */
     private boolean isUnchanged(String name) {
         return !writtenOften.contains(name) && !isPersistable(name);
-    }
-
-    private boolean isReadElsewhere(String name) {
-        return block.program().blocks().stream().filter(other -> other != block)
-                .anyMatch(other -> other.ops().stream().anyMatch(op -> op.inputNames().contains(name)));
     }
 
     /** The quantized form of an operation, before which casts are added; null if it has none. */
@@ -163,15 +162,15 @@ public final class IntegerProducts {
         if (!stored && !(isMadeByQuantizing(weights.levels()) && slots.weights().equals("Y"))) {
             return null;
         }
-        OpDesc.Builder builder = OpDesc.of("quantized_" + op.type())
+        OpDesc.Builder builder = OpDesc.of(QuantizedScales.PREFIX + op.type())
                 .in(slots.activations(), inBytes(activations.levels(), before))
                 .in(slots.weights(), stored ? weights.levels() : inBytes(weights.levels(), before))
                 .in(slots.activations() + "Scale", activations.scale())
                 .in(slots.weights() + "Scale", weights.scale())
                 .out(slots.result(), op.output(slots.result()).getFirst());
-        Set<String> known = new HashSet<>();
-        Operations.system().get("quantized_" + op.type()).attributes().forEach(each -> known.add(each.name()));
         OpDesc made = builder.build();
+        Set<String> known = new HashSet<>();
+        Operations.system().get(made.type()).attributes().forEach(each -> known.add(each.name()));
         for (Attribute.Named each : op.attributes()) {
             if (known.contains(each.name())) {
                 made = made.with(each.name(), each.value());
@@ -291,8 +290,6 @@ public final class IntegerProducts {
     /** Leaves out operations of quantization whose results nothing reads any more. */
     private List<OpDesc> withoutUnread(List<OpDesc> ops) {
         Set<String> read = new HashSet<>(kept);
-        block.program().blocks().stream().filter(other -> other != block)
-                .forEach(other -> other.ops().forEach(op -> read.addAll(op.inputNames())));
         List<OpDesc> left = new ArrayList<>();
         for (OpDesc op : ops.reversed()) {
             boolean quantization = op.type().equals(DEQUANTIZE) || op.type().equals(QUANTIZE);

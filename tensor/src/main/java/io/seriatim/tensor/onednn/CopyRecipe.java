@@ -35,9 +35,7 @@ final class CopyRecipe {
                 || !isReadable(from) || !isReadable(to) || (!opaque && JavaThresholds.isSmallCopy(from, to))) {
             return null;
         }
-        return DnnlKernel.of(dnnl,
-                builder -> builder.tryCopy(new Operand(DnnlConstants.SRC, 0, builder.describe(from)),
-                        new Operand(DnnlConstants.DST, 1, builder.describe(to))));
+        return reorder(dnnl, from, to);
     }
 
     /** Packs weights of 8-bit integers into a layout of the library; null for other copies. */
@@ -46,11 +44,13 @@ final class CopyRecipe {
         TensorSpec to = Objects.requireNonNull(arguments[1]);
         boolean packs = to.layout() instanceof Layout.Opaque && from.dtype() == to.dtype()
                 && from.shape().equals(to.shape()) && from.shape().size() > 0 && isReadable(from) && isReadable(to);
-        return packs
-                ? DnnlKernel.of(dnnl,
-                        builder -> builder.tryCopy(new Operand(DnnlConstants.SRC, 0, builder.describe(from)),
-                                new Operand(DnnlConstants.DST, 1, builder.describe(to))))
-                : null;
+        return packs ? reorder(dnnl, from, to) : null;
+    }
+
+    private static @Nullable Kernel reorder(Dnnl dnnl, TensorSpec from, TensorSpec to) {
+        return DnnlKernel.of(dnnl,
+                builder -> builder.tryCopy(new Operand(DnnlConstants.SRC, 0, builder.describe(from)),
+                        new Operand(DnnlConstants.DST, 1, builder.describe(to))));
     }
 
     /** Whether the library has only its reference reorder for a 16-bit type on this processor. */

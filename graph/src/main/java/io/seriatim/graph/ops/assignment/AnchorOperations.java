@@ -4,6 +4,8 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
@@ -60,7 +62,7 @@ public final class AnchorOperations {
 
     /** The anchors of a batch, and what was found for its images until now. */
     private static final class Anchors {
-        private final Labels.Given given;
+        private final Given given;
         private final Attrs attrs;
         private final Boxes boxes;
         private final double[] anchors;
@@ -72,7 +74,7 @@ public final class AnchorOperations {
         private final Rows weights = new Rows();
         private final Rows foreground = new Rows();
 
-        Anchors(Labels.Given given) {
+        Anchors(Given given) {
             this.given = given;
             attrs = given.attrs();
             boxes = Boxes.of(given.dtype("Anchor"));
@@ -80,7 +82,7 @@ public final class AnchorOperations {
             ofClasses = given.type().startsWith("retinanet");
         }
 
-        Labels labels() {
+        ComputedOutputs labels() {
             double[] objects = given.numbers("GtBoxes");
             double[] crowd = given.numbers("IsCrowd");
             double[] classes = ofClasses ? given.numbers("GtLabels") : new double[crowd.length];
@@ -114,16 +116,16 @@ public final class AnchorOperations {
             return results();
         }
 
-        private Labels results() {
-            Labels results = new Labels();
+        private ComputedOutputs results() {
+            ComputedOutputs results = new ComputedOutputs();
             DType dtype = given.dtype("Anchor");
-            results.set("LocationIndex", DType.INT32, locations.values(), locations.lod(1), locations.count());
-            results.set("ScoreIndex", DType.INT32, scores.values(), scores.lod(1), scores.count());
-            results.set("TargetBBox", dtype, targets.values(), targets.lod(4), targets.count() / 4, 4);
-            results.set("TargetLabel", DType.INT32, labels.values(), labels.lod(1), labels.count(), 1);
-            results.set("BBoxInsideWeight", dtype, weights.values(), weights.lod(4), weights.count() / 4, 4);
+            results.add("LocationIndex", DType.INT32, locations.values(), locations.lod(1), locations.count());
+            results.add("ScoreIndex", DType.INT32, scores.values(), scores.lod(1), scores.count());
+            results.add("TargetBBox", dtype, targets.values(), targets.lod(4), targets.count() / 4, 4);
+            results.add("TargetLabel", DType.INT32, labels.values(), labels.lod(1), labels.count(), 1);
+            results.add("BBoxInsideWeight", dtype, weights.values(), weights.lod(4), weights.count() / 4, 4);
             if (ofClasses) {
-                results.set("ForegroundNumber", DType.INT32, foreground.values(), foreground.lod(1),
+                results.add("ForegroundNumber", DType.INT32, foreground.values(), foreground.lod(1),
                         foreground.count(), 1);
             }
             return results;

@@ -4,6 +4,8 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
@@ -67,18 +69,18 @@ public final class DetectionMapOperations {
 
     /** The objects and detections of each class until now. */
     private static final class Counts {
-        private final Labels.Given given;
+        private final Given given;
         private final Boxes rounding;
         private final Map<Integer, Integer> objects = new TreeMap<>();
         private final Map<Integer, List<Detection>> right = new TreeMap<>();
         private final Map<Integer, List<Detection>> wrong = new TreeMap<>();
 
-        Counts(Labels.Given given) {
+        Counts(Given given) {
             this.given = given;
             rounding = Boxes.of(given.dtype("DetectRes"));
         }
 
-        Labels labels() {
+        ComputedOutputs labels() {
             if (given.has("HasState") && given.has("PosCount") && given.numbers("HasState")[0] != 0) {
                 continued();
             }
@@ -185,7 +187,7 @@ public final class DetectionMapOperations {
             return rounding.rounded(common / rounding.rounded(rounding.rounded(area(a) + area(b)) - common));
         }
 
-        private Labels results() {
+        private ComputedOutputs results() {
             int classes = given.attrs().getInt("class_num");
             double[] counts = new double[classes];
             objects.forEach((kind, count) -> {
@@ -193,15 +195,15 @@ public final class DetectionMapOperations {
                     counts[kind] = count;
                 }
             });
-            Labels results = new Labels();
-            results.set("AccumPosCount", DType.INT32, counts, Lod.NONE, classes, 1);
+            ComputedOutputs results = new ComputedOutputs();
+            results.add("AccumPosCount", DType.INT32, counts, Lod.NONE, classes, 1);
             set(results, "AccumTruePos", right, classes);
             set(results, "AccumFalsePos", wrong, classes);
-            results.set("MAP", given.dtype("DetectRes"), new double[]{mean()}, Lod.NONE, 1);
+            results.add("MAP", given.dtype("DetectRes"), new double[]{mean()}, Lod.NONE, 1);
             return results;
         }
 
-        private void set(Labels results, String slot, Map<Integer, List<Detection>> all, int classes) {
+        private void set(ComputedOutputs results, String slot, Map<Integer, List<Detection>> all, int classes) {
             List<Detection> rows = new ArrayList<>();
             long[] ends = new long[classes + 1];
             for (int kind = 0; kind < classes; kind++) {
@@ -213,7 +215,7 @@ public final class DetectionMapOperations {
                 values[2 * i] = rows.get(i).score();
                 values[2 * i + 1] = rows.get(i).isRight() ? 1 : 0;
             }
-            results.set(slot, given.dtype("DetectRes"), values, Lod.of(ends), rows.size(), 2);
+            results.add(slot, given.dtype("DetectRes"), values, Lod.of(ends), rows.size(), 2);
         }
 
         /** As in PaddlePaddle, a class counts unless its number of objects is the number of the background class. */

@@ -4,6 +4,8 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
 import java.util.ArrayList;
@@ -58,7 +60,7 @@ public final class HardExampleOperations {
         inference.set("UpdatedMatchIndices", inference.dtype("MatchIndices"), dims);
     }
 
-    private static Labels mine(Labels.Given given) {
+    private static ComputedOutputs mine(Given given) {
         Attrs attrs = given.attrs();
         boolean isHard = attrs.getText("mining_type").equals("hard_example");
         double[] losses = given.numbers("ClsLoss").clone();
@@ -94,10 +96,10 @@ public final class HardExampleOperations {
             }
             ends[n + 1] = negative.size();
         }
-        Labels results = new Labels();
-        results.set("NegIndices", DType.INT32, negative.stream().mapToDouble(Integer::doubleValue).toArray(),
+        ComputedOutputs results = new ComputedOutputs();
+        results.add("NegIndices", DType.INT32, negative.stream().mapToDouble(Integer::doubleValue).toArray(),
                 Lod.of(ends), negative.size(), 1);
-        results.set("UpdatedMatchIndices", given.dtype("MatchIndices"), matches, Lod.NONE, shape);
+        results.add("UpdatedMatchIndices", given.dtype("MatchIndices"), matches, Lod.NONE, shape);
         return results;
     }
 }

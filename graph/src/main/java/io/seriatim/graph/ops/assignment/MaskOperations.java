@@ -3,6 +3,8 @@ package io.seriatim.graph.ops.assignment;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
@@ -81,7 +83,7 @@ public final class MaskOperations {
 
     /** The regions and objects of a batch of images. */
     private static final class Batch {
-        private final Labels.Given given;
+        private final Given given;
         private final Boxes boxes;
         private final int size;
         private final int width;
@@ -89,14 +91,14 @@ public final class MaskOperations {
         private final List<Integer> numbers = new ArrayList<>();
         private final List<int[]> masks = new ArrayList<>();
 
-        Batch(Labels.Given given) {
+        Batch(Given given) {
             this.given = given;
             boxes = Boxes.of(given.dtype("Rois"));
             size = given.attrs().getInt("resolution");
             width = given.attrs().getInt("num_classes") * size * size;
         }
 
-        Labels labels() {
+        ComputedOutputs labels() {
             double[] all = given.numbers("Rois");
             double[] labels = given.numbers("LabelsInt32");
             double[] kinds = given.numbers("GtClasses");
@@ -215,7 +217,7 @@ public final class MaskOperations {
             masks.add(row);
         }
 
-        private Labels results(Lod lod) {
+        private ComputedOutputs results(Lod lod) {
             double[] rows = new double[Math.multiplyExact(width, masks.size())];
             double[] boxRows = new double[Boxes.WIDTH * masks.size()];
             for (int i = 0; i < masks.size(); i++) {
@@ -225,11 +227,11 @@ public final class MaskOperations {
                 }
                 System.arraycopy(regions.get(i), 0, boxRows, Boxes.WIDTH * i, Boxes.WIDTH);
             }
-            Labels results = new Labels();
-            results.set("MaskRois", given.dtype("Rois"), boxRows, lod, masks.size(), Boxes.WIDTH);
-            results.set("RoiHasMaskInt32", DType.INT32, numbers.stream().mapToDouble(Integer::doubleValue).toArray(),
+            ComputedOutputs results = new ComputedOutputs();
+            results.add("MaskRois", given.dtype("Rois"), boxRows, lod, masks.size(), Boxes.WIDTH);
+            results.add("RoiHasMaskInt32", DType.INT32, numbers.stream().mapToDouble(Integer::doubleValue).toArray(),
                     lod, masks.size(), 1);
-            results.set("MaskInt32", DType.INT32, rows, lod, masks.size(), width);
+            results.add("MaskInt32", DType.INT32, rows, lod, masks.size(), width);
             return results;
         }
     }

@@ -4,6 +4,8 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
@@ -72,20 +74,20 @@ public final class ProposalLabelOperations {
 
     /** The regions and objects of a batch of images. */
     private static final class Batch {
-        private final Labels.Given given;
+        private final Given given;
         private final Attrs attrs;
         private final Boxes boxes;
         private final int classes;
         private final List<Example> examples = new ArrayList<>();
 
-        Batch(Labels.Given given) {
+        Batch(Given given) {
             this.given = given;
             attrs = given.attrs();
             boxes = Boxes.of(given.dtype("RpnRois"));
             classes = attrs.getInt("class_nums");
         }
 
-        Labels labels() {
+        ComputedOutputs labels() {
             double[] regions = given.numbers("RpnRois");
             double[] objects = given.numbers("GtBoxes");
             double[] kinds = given.numbers("GtClasses");
@@ -198,7 +200,7 @@ public final class ProposalLabelOperations {
             return first;
         }
 
-        private Labels results(Lod lod) {
+        private ComputedOutputs results(Lod lod) {
             int width = Boxes.WIDTH * classes;
             double[] regions = new double[Boxes.WIDTH * examples.size()];
             double[] labels = new double[examples.size()];
@@ -217,14 +219,14 @@ public final class ProposalLabelOperations {
                     Arrays.fill(weights, at, at + Boxes.WIDTH, 1);
                 }
             }
-            Labels results = new Labels();
+            ComputedOutputs results = new ComputedOutputs();
             DType dtype = given.dtype("RpnRois");
-            results.set("Rois", dtype, regions, lod, examples.size(), Boxes.WIDTH);
-            results.set("LabelsInt32", DType.INT32, labels, lod, examples.size(), 1);
-            results.set("BboxTargets", dtype, targets, lod, examples.size(), width);
-            results.set("BboxInsideWeights", dtype, weights, lod, examples.size(), width);
-            results.set("BboxOutsideWeights", dtype, weights, lod, examples.size(), width);
-            results.set("MaxOverlapWithGT", dtype, overlaps, lod, examples.size());
+            results.add("Rois", dtype, regions, lod, examples.size(), Boxes.WIDTH);
+            results.add("LabelsInt32", DType.INT32, labels, lod, examples.size(), 1);
+            results.add("BboxTargets", dtype, targets, lod, examples.size(), width);
+            results.add("BboxInsideWeights", dtype, weights, lod, examples.size(), width);
+            results.add("BboxOutsideWeights", dtype, weights, lod, examples.size(), width);
+            results.add("MaxOverlapWithGT", dtype, overlaps, lod, examples.size());
             return results;
         }
     }

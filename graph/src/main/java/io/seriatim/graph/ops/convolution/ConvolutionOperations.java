@@ -82,6 +82,10 @@ public final class ConvolutionOperations {
     /** The requirements of Paddle's convolutions, transposed or not, on their inputs. */
     static void check(Inference inference, long[] x, long[] w) {
         checkSizes(inference, x, w);
+        checkTypes(inference);
+    }
+
+    private static void checkTypes(Inference inference) {
         inference.require(inference.dtype("Input") == inference.dtype("Filter"),
                 "Input and Filter must have one type, but have %s and %s",
                 inference.dtype("Input"), inference.dtype("Filter"));
@@ -97,9 +101,7 @@ public final class ConvolutionOperations {
     }
 
     private static void infer(Inference inference) {
-        inference.require(inference.dtype("Input") == inference.dtype("Filter"),
-                "Input and Filter must have one type, but have %s and %s",
-                inference.dtype("Input"), inference.dtype("Filter"));
+        checkTypes(inference);
         inferImage(inference, inference.dtype("Input"));
     }
 

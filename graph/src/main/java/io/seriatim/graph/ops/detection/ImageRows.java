@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.detection;
 
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.Lod;
 import java.util.Arrays;

@@ -1,6 +1,8 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;

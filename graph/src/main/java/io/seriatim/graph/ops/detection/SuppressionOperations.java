@@ -4,6 +4,8 @@ import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.ComputedOutputs;
+import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;

@@ -133,7 +133,7 @@ public final class BatchNormOperations {
         Operand x = layout.channelsFirst(l.in("X"));
         Operand scale = channel(l, "Scale", 1, x);
         Operand bias = channel(l, "Bias", 0, x);
-        Operand y = layout.channelsFirst(l.wants("Y") ? l.output("Y") : l.temporary(l.in("X").spec()));
+        Operand y = layout.channelsFirst(l.outputOrTemporary("Y", l.in("X").spec()));
         Operand mean = l.mutable("Mean", "MeanOut");
         Operand variance = l.mutable("Variance", "VarianceOut");
         float epsilon = l.attrs().getFloat("epsilon");
@@ -181,7 +181,7 @@ public final class BatchNormOperations {
         boolean batch = usesBatch(l.attrs());
         Operand mean = l.in(batch ? "SavedMean" : l.has("Mean") ? "Mean" : "MeanOut");
         Operand variance = l.in(batch ? "SavedVariance" : l.has("Variance") ? "Variance" : "VarianceOut");
-        Operand dx = layout.channelsFirst(l.wants("X@GRAD") ? l.output("X@GRAD") : l.temporary(l.in("X").spec()));
+        Operand dx = layout.channelsFirst(l.outputOrTemporary("X@GRAD", l.in("X").spec()));
         Operand dscale = l.temporary(mean.spec());
         Operand dbias = l.temporary(mean.spec());
         l.into(new BatchNormGrad(new BatchNorm(l.attrs().getFloat("epsilon"), batch)),

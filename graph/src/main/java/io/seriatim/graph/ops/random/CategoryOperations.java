@@ -99,7 +99,7 @@ public final class CategoryOperations {
         List<Operand> sorted = l.runAll(new TopK(x.dim(1), 1, true), x);
         int seed = l.attrs().getInt("seed");
         RunGenerator generator = RunGenerator.of(l, Math.max(seed, 0));
-        Operand ids = l.wants("ids") ? l.output("ids") : l.temporary(TensorSpec.of(DType.INT64, x.dim(0), 1));
+        Operand ids = l.outputOrTemporary("ids", TensorSpec.of(DType.INT64, x.dim(0), 1));
         l.call(TOP, (in, out) -> {
             PaddleRandom random = generator.start(Checks.tensor(in, 4));
             choose(Checks.tensor(in, 0), Checks.tensor(in, 1), Checks.tensor(in, 2), in.get(3),

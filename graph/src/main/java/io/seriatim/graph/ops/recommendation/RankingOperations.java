@@ -198,7 +198,7 @@ public final class RankingOperations {
                                     l.optional("AccumulatePositivePair"), l.optional("AccumulateNegativePair"),
                                     l.optional("AccumulateNeutralPair"));
                     List<Operand> out = counts.stream()
-                            .map(slot -> l.wants(slot) ? l.output(slot) : l.temporary(l.output("PositivePair").spec()))
+                            .map(slot -> l.outputOrTemporary(slot, l.output("PositivePair").spec()))
                             .toList();
                     l.call(PAIRS, (given, to) -> {
                         Tensor score = Checks.tensor(given, 0);

@@ -57,10 +57,6 @@ public final class GruOperations {
         }
     }
 
-    private static Operand output(Lowering l, String slot, TensorSpec spec) {
-        return l.wants(slot) ? l.output(slot) : l.temporary(spec);
-    }
-
     private static SequenceBatch batch(boolean backwards, @Nullable Tensor lod, Tensor rows) {
         return SequenceBatch.of(SequenceOffsets.of(TYPE, "Input", lod, rows.shape().dim(0)), backwards);
     }
@@ -75,12 +71,6 @@ public final class GruOperations {
         GruSequences sequences(SequenceBatch batch, int width, double[] weights) {
             return new GruSequences(batch, width, weights, ofGates, ofCandidates, origin);
         }
-    }
-
-    private static double[] first(SequenceBatch batch, @Nullable Tensor given, int width) {
-        return given == null
-                ? new double[batch.sequences.length * width]
-                : batch.orderedStates(given.toDoubleArray(), width);
     }
 
     private static void lower(Lowering l) {
@@ -100,14 +90,15 @@ public final class GruOperations {
             double[] reset = new double[batch.rows.length * width];
             double[] hidden = new double[reset.length];
             settings.sequences(batch, width, Checks.tensor(in, 1).toDoubleArray()).forward(gates,
-                    first(batch, in.get(3), width), reset, hidden);
+                    batch.firstStates(in.get(3), width), reset, hidden);
             Elements.write(gates, Checks.tensor(out, 0));
             Elements.write(reset, Checks.tensor(out, 1));
             Elements.write(hidden, Checks.tensor(out, 2));
             Elements.write(batch.restored(hidden, width), Checks.tensor(out, 3));
         }, Arrays.asList(input, weight, l.optional("Bias"), l.optional("H0"), l.lod("Input")),
-                List.of(output(l, "BatchGate", input.spec()), output(l, "BatchResetHiddenPrev", states),
-                        output(l, "BatchHidden", states), l.output("Hidden")));
+                List.of(l.outputOrTemporary("BatchGate", input.spec()),
+                        l.outputOrTemporary("BatchResetHiddenPrev", states),
+                        l.outputOrTemporary("BatchHidden", states), l.output("Hidden")));
     }
 
     private static void gradient(Lowering l) {
@@ -120,7 +111,7 @@ public final class GruOperations {
             SequenceBatch batch = batch(settings.backwards, in.get(6), hidden);
             double[] weights = Checks.tensor(in, 0).toDoubleArray();
             double[] gates = Checks.tensor(in, 2).toDoubleArray();
-            double[] firstHidden = first(batch, in.get(1), width);
+            double[] firstHidden = batch.firstStates(in.get(1), width);
             double[] ofGates = new double[gates.length];
             double[] ofWeights = new double[weights.length];
             double[] ofFirst = new double[firstHidden.length];
@@ -139,8 +130,9 @@ public final class GruOperations {
             }
         }, Arrays.asList(weight, l.optional("H0"), l.in("BatchGate"), l.in("BatchResetHiddenPrev"),
                 l.in("BatchHidden"), l.in("Hidden@GRAD"), l.lod("Input")),
-                List.of(output(l, "Input@GRAD", l.in("Input").spec()), output(l, "Weight@GRAD", weight.spec()),
-                        output(l, "Bias@GRAD", TensorSpec.of(weight.dtype(), 1, 3L * width)),
-                        output(l, "H0@GRAD", first)));
+                List.of(l.outputOrTemporary("Input@GRAD", l.in("Input").spec()),
+                        l.outputOrTemporary("Weight@GRAD", weight.spec()),
+                        l.outputOrTemporary("Bias@GRAD", TensorSpec.of(weight.dtype(), 1, 3L * width)),
+                        l.outputOrTemporary("H0@GRAD", first)));
     }
 }

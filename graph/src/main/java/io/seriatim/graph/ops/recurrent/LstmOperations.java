@@ -62,10 +62,6 @@ public final class LstmOperations {
         inference.set("BatchCellPreAct", inference.dtype("Input"), input[0], width);
     }
 
-    private static Operand output(Lowering l, String slot, TensorSpec spec) {
-        return l.wants(slot) ? l.output(slot) : l.temporary(spec);
-    }
-
     /** The attributes. */
     private record Settings(boolean peepholes, boolean backwards, GateFunction ofGates, GateFunction ofCells,
             GateFunction ofCandidates) {
@@ -83,12 +79,6 @@ public final class LstmOperations {
             double[] checks = peepholes ? Arrays.copyOfRange(bias, 4 * width, 7 * width) : new double[3 * width];
             return new LstmSequences(batch, width, weights, checks, ofGates, ofCells, ofCandidates);
         }
-    }
-
-    private static double[] first(SequenceBatch batch, @Nullable Tensor given, int width) {
-        return given == null
-                ? new double[batch.sequences.length * width]
-                : batch.orderedStates(given.toDoubleArray(), width);
     }
 
     private static void lower(Lowering l) {
@@ -110,14 +100,15 @@ public final class LstmOperations {
             double[] cells = new double[size];
             double[] active = new double[size];
             settings.sequences(batch, width, Checks.tensor(in, 1).toDoubleArray(), bias).forward(gates,
-                    first(batch, in.get(3), width), first(batch, in.get(4), width), hidden, cells, active);
+                    batch.firstStates(in.get(3), width), batch.firstStates(in.get(4), width), hidden, cells, active);
             Elements.write(batch.restored(hidden, width), Checks.tensor(out, 0));
             Elements.write(batch.restored(cells, width), Checks.tensor(out, 1));
             Elements.write(gates, Checks.tensor(out, 2));
             Elements.write(active, Checks.tensor(out, 3));
         }, Arrays.asList(input, weight, l.in("Bias"), l.optional("H0"), l.optional("C0"), l.lod("Input")),
-                List.of(l.output("Hidden"), output(l, "Cell", states), output(l, "BatchGate", input.spec()),
-                        output(l, "BatchCellPreAct", states)));
+                List.of(l.output("Hidden"), l.outputOrTemporary("Cell", states),
+                        l.outputOrTemporary("BatchGate", input.spec()),
+                        l.outputOrTemporary("BatchCellPreAct", states)));
     }
 
     private static void gradient(Lowering l) {
@@ -131,8 +122,8 @@ public final class LstmOperations {
             SequenceBatch batch = settings.batch(in.get(10), hidden.shape().dim(0));
             double[] weights = Checks.tensor(in, 1).toDoubleArray();
             double[] bias = Checks.tensor(in, 2).toDoubleArray();
-            double[] firstHidden = first(batch, in.get(3), width);
-            double[] firstCells = first(batch, in.get(4), width);
+            double[] firstHidden = batch.firstStates(in.get(3), width);
+            double[] firstCells = batch.firstStates(in.get(4), width);
             LstmSequences.Saved saved = new LstmSequences.Saved(Checks.tensor(in, 7).toDoubleArray(),
                     batch.ordered(hidden.toDoubleArray(), width),
                     batch.ordered(Checks.tensor(in, 6).toDoubleArray(), width), Checks.tensor(in, 8).toDoubleArray());
@@ -155,8 +146,9 @@ public final class LstmOperations {
             }
         }, Arrays.asList(l.in("Input"), weight, l.in("Bias"), l.optional("H0"), l.optional("C0"), l.in("Hidden"),
                 l.in("Cell"), l.in("BatchGate"), l.in("BatchCellPreAct"), l.in("Hidden@GRAD"), l.lod("Input")),
-                List.of(output(l, "Input@GRAD", l.in("Input").spec()), output(l, "Weight@GRAD", weight.spec()),
-                        output(l, "Bias@GRAD", l.in("Bias").spec()), output(l, "H0@GRAD", first),
-                        output(l, "C0@GRAD", first)));
+                List.of(l.outputOrTemporary("Input@GRAD", l.in("Input").spec()),
+                        l.outputOrTemporary("Weight@GRAD", weight.spec()),
+                        l.outputOrTemporary("Bias@GRAD", l.in("Bias").spec()), l.outputOrTemporary("H0@GRAD", first),
+                        l.outputOrTemporary("C0@GRAD", first)));
     }
 }

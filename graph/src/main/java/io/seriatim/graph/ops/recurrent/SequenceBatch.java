@@ -1,7 +1,9 @@
 package io.seriatim.graph.ops.recurrent;
 
+import io.seriatim.tensor.Tensor;
 import java.util.Comparator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of sequences in the order in which a recurrence computes them: the first rows of all sequences, then the
@@ -66,8 +68,12 @@ final class SequenceBatch {
         return restored;
     }
 
-    /** The first states of the sequences in the order of the recurrence. */
-    double[] orderedStates(double[] states, int width) {
+    /** The first states of the sequences in the order of the recurrence; zeros unless given. */
+    double[] firstStates(@Nullable Tensor given, int width) {
+        return given == null ? new double[sequences.length * width] : orderedStates(given.toDoubleArray(), width);
+    }
+
+    private double[] orderedStates(double[] states, int width) {
         double[] ordered = new double[states.length];
         for (int i = 0; i < sequences.length; i++) {
             System.arraycopy(states, sequences[i] * width, ordered, i * width, width);

@@ -91,7 +91,7 @@ public final class CtcOperations {
 
     private static void ctc(Lowering l) {
         int blank = l.attrs().getInt("blank");
-        Operand saved = l.wants("WarpCTCGrad") ? l.output("WarpCTCGrad") : l.temporary(l.in("Logits").spec());
+        Operand saved = l.outputOrTemporary("WarpCTCGrad", l.in("Logits").spec());
         Operand loss = l.output("Loss");
         boolean padded = l.has("LogitsLength") && l.has("LabelLength");
         l.call(CTC, (in, out) -> {
@@ -209,7 +209,7 @@ public final class CtcOperations {
         int blank = l.attrs().getInt("blank");
         double emission = 1 + l.attrs().getDouble("fastemit_lambda");
         Operand input = l.in("input");
-        Operand saved = l.wants("warprnntgrad") ? l.output("warprnntgrad") : l.temporary(input.spec());
+        Operand saved = l.outputOrTemporary("warprnntgrad", input.spec());
         l.call(TRANSDUCER, (in, out) -> {
             Tensor logs = Checks.tensor(in, 0);
             int batch = Checks.dim(logs, 0);

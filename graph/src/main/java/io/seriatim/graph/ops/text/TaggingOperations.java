@@ -87,7 +87,7 @@ public final class TaggingOperations {
     }
 
     private static Operand saved(Lowering l, String slot, Operand like) {
-        return l.wants(slot) ? l.output(slot) : l.temporary(like.spec());
+        return l.outputOrTemporary(slot, like.spec());
     }
 
     /** Despite its name, Paddle's LogLikelihood is negative: a loss. */

@@ -1,4 +1,4 @@
-package io.seriatim.graph.ops.detection;
+package io.seriatim.graph.ops.common;
 
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
@@ -15,7 +15,7 @@ import java.util.List;
  * The outputs of an operation whose shapes depend on the values of its inputs: computed when their shapes are asked
  * for.
  */
-final class ComputedOutputs {
+public final class ComputedOutputs {
     private final List<Output> outputs = new ArrayList<>();
     private final List<Offsets> offsets = new ArrayList<>();
 
@@ -26,23 +26,23 @@ final class ComputedOutputs {
     }
 
     /** Adds one. */
-    ComputedOutputs add(String slot, DType dtype, double[] values, long... dims) {
+    public ComputedOutputs add(String slot, DType dtype, double[] values, long... dims) {
         return add(slot, 0, dtype, values, dims);
     }
 
     /** Adds one at a place of a slot. */
-    ComputedOutputs add(String slot, int index, DType dtype, double[] values, long... dims) {
+    public ComputedOutputs add(String slot, int index, DType dtype, double[] values, long... dims) {
         outputs.add(new Output(slot, index, Tensor.of(dtype, values, dims)));
         return this;
     }
 
     /** Adds one of whole numbers. */
-    ComputedOutputs addInts(String slot, int[] values, long... dims) {
+    public ComputedOutputs addInts(String slot, int[] values, long... dims) {
         return addInts(slot, 0, values, dims);
     }
 
     /** Adds one of whole numbers at a place of a slot. */
-    ComputedOutputs addInts(String slot, int index, int[] values, long... dims) {
+    public ComputedOutputs addInts(String slot, int index, int[] values, long... dims) {
         double[] numbers = new double[values.length];
         for (int i = 0; i < numbers.length; i++) {
             numbers[i] = values[i];
@@ -50,8 +50,16 @@ final class ComputedOutputs {
         return add(slot, index, DType.INT32, numbers, dims);
     }
 
+    /** Adds one, which offsets divide; {@link Lod#NONE} for none. */
+    public ComputedOutputs add(String slot, DType dtype, double[] values, Lod lod, long... dims) {
+        if (!lod.isEmpty()) {
+            offsets.add(new Offsets(slot, 0, lod));
+        }
+        return add(slot, dtype, values, dims);
+    }
+
     /** Divides one into the rows of images, of which each has a number. */
-    ComputedOutputs divide(String slot, int index, int... counts) {
+    public ComputedOutputs divide(String slot, int index, int... counts) {
         offsets.add(new Offsets(slot, index, Lod.ofLengths(Arrays.stream(counts).asLongStream().toArray())));
         return this;
     }

@@ -1,4 +1,4 @@
-package io.seriatim.graph.ops.detection;
+package io.seriatim.graph.ops.common;
 
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.graph.op.ArgType;
@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * What an operation whose outputs' shapes depend on values is given: the same while shapes are inferred and while it is
  * lowered.
  */
-sealed interface Given {
+public sealed interface Given {
     /** The operation's type. */
     String type();
 
@@ -59,6 +60,30 @@ sealed interface Given {
         return in(slot, 0).dims()[axis];
     }
 
+    default long[] dims(String slot) {
+        return in(slot, 0).dims();
+    }
+
+    /** The offsets of the first input of a slot. */
+    default Lod lod(String slot) {
+        return lod(slot, 0);
+    }
+
+    /** The offsets of the sequences of an input, as many as there are images, and one more. */
+    default int[] offsets(String slot, int rows) {
+        Lod lod = lod(slot);
+        require(!lod.isEmpty() && lod.rows() == rows,
+                "%s must be divided among the images by its LoD, from 0 to its %d rows, but its LoD is %s", slot, rows,
+                lod);
+        return Arrays.stream(lod.last()).mapToInt(Math::toIntExact).toArray();
+    }
+
+    /** Two inputs are divided among equally many images. */
+    default void sameImages(int images, String slot, int[] offsets) {
+        require(offsets.length - 1 == images, "%s must be divided among %d images, but its LoD has %d sequences", slot,
+                images, offsets.length - 1);
+    }
+
     /** A dimension as a length of arrays. */
     default int length(String slot, int axis) {
         return Math.toIntExact(dim(slot, axis));
@@ -67,9 +92,13 @@ sealed interface Given {
     @FormatMethod
     default void require(boolean holds, String rule, Object... values) {
         if (!holds) {
-            throw new IllegalArgumentException(
-                    "Operation '" + type() + "': " + String.format(Locale.ROOT, rule, values));
+            throw error(String.format(Locale.ROOT, rule, values));
         }
+    }
+
+    /** The failure of a rule; names the operation. */
+    default IllegalArgumentException error(String rule) {
+        return new IllegalArgumentException("Operation '" + type() + "': " + rule);
     }
 
     /**
