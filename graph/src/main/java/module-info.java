@@ -25,6 +25,7 @@
     provides io.seriatim.graph.op.Differentiation with io.seriatim.graph.differentiate.ReverseSteps;
     provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.graph.ops.BuiltInOperations;
 
+    uses io.seriatim.graph.format.ModelFormat;
     uses io.seriatim.graph.program.OperationTypes;
     uses io.seriatim.graph.op.Differentiation;
     uses io.seriatim.graph.op.Operations.BuiltIn;

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** The program for inference that Paddle's save_inference_model makes of another one. */
 final class ExportedProgram {
@@ -35,15 +36,53 @@ final class ExportedProgram {
     private ExportedProgram() {
     }
 
+    /** The program as Paddle exports it, which fetches scaled copies of the variables. */
     static Program of(Program main, List<String> feeds, List<String> fetches) {
-        Program whole = main.copy();
-        Block global = whole.global();
-        global.setOps(
-                global.ops().stream().filter(op -> !isFeedOrFetch(op)).map(ExportedProgram::withoutDevice).toList());
+        Program whole = withoutFeeds(main);
         List<String> targets = new ArrayList<>();
         for (int i = 0; i < fetches.size(); i++) {
-            targets.add(target(global, fetches.get(i), i));
+            targets.add(target(whole.global(), fetches.get(i), i));
         }
+        Program exported = pruned(whole, feeds, targets, ExportedProgram::forInference);
+        checkFed(exported.global(), feeds, fetches);
+        addFeeds(exported.global(), feeds);
+        addFetches(exported.global(), targets);
+        return exported;
+    }
+
+    /** A program for inference that feeds and fetches the variables themselves, which keep their names, used or not. */
+    static Program named(Program inference, List<String> feeds, List<String> fetches) {
+        Program exported = needed(inference, feeds, fetches);
+        addFeeds(exported.global(), feeds);
+        addFetches(exported.global(), fetches);
+        return exported;
+    }
+
+    /** The part of a program for inference that computes some variables from others, all of which it has. */
+    static Program needed(Program inference, List<String> feeds, List<String> fetches) {
+        Program whole = withoutFeeds(inference);
+        for (String fetch : fetches) {
+            requireTensor(fetch, whole.global().get(fetch));
+        }
+        Program exported = pruned(whole, feeds, fetches, UnaryOperator.identity());
+        for (String feed : feeds) {
+            if (exported.global().var(feed) == null) {
+                exported.global().put(untrained(whole.global().get(feed)));
+            }
+        }
+        checkFed(exported.global(), feeds, fetches);
+        return exported;
+    }
+
+    private static Program withoutFeeds(Program main) {
+        Program whole = main.copy();
+        whole.global().setOps(whole.global().ops().stream().filter(op -> !isFeedOrFetch(op))
+                .map(ExportedProgram::withoutDevice).toList());
+        return whole;
+    }
+
+    private static Program pruned(Program whole, List<String> feeds, List<String> targets,
+            UnaryOperator<OpDesc> change) {
         Program pruned = whole.prune(feeds, targets);
         Program exported = new Program().original(pruned.original());
         for (Block block : pruned.blocks()) {
@@ -53,11 +92,8 @@ final class ExportedProgram {
             to.original(block.original());
             block.vars().stream().filter(desc -> desc.type().kind() != VarType.READER).map(ExportedProgram::untrained)
                     .forEach(to::put);
-            to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).toList());
+            to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).map(change).toList());
         }
-        checkFed(exported.global(), feeds, fetches);
-        addFeeds(exported.global(), feeds);
-        addFetches(exported.global(), targets);
         return exported;
     }
 
@@ -74,11 +110,7 @@ final class ExportedProgram {
      * as the result's last operation.
      */
     private static String target(Block global, String fetch, int index) {
-        VarDesc desc = global.get(fetch);
-        if (!(desc.type() instanceof VarType.Dense dense)) {
-            throw new IllegalArgumentException(
-                    "Only tensors can be fetched from an inference model, but '" + fetch + "' is " + desc);
-        }
+        VarType.Dense dense = requireTensor(fetch, global.get(fetch));
         if (dense.tensor().dtype() == DType.BOOL) {
             return fetch;
         }
@@ -97,6 +129,14 @@ final class ExportedProgram {
                         .attr("bias_after_scale", true))
                 .build());
         return name;
+    }
+
+    private static VarType.Dense requireTensor(String fetch, VarDesc desc) {
+        if (desc.type() instanceof VarType.Dense dense) {
+            return dense;
+        }
+        throw new IllegalArgumentException(
+                "Only tensors can be fetched from an inference model, but '" + fetch + "' is " + desc);
     }
 
     private static OpDesc.Builder common(OpDesc.Builder op) {
@@ -129,13 +169,16 @@ final class ExportedProgram {
                     ? !isMeant(op.type(), attribute)
                     : !extra.isEmpty() && !ofQuantization && (name.equals("op_callstack") || name.equals(QUANTIZED));
             if (!dropped) {
-                attributes
-                        .add(name.equals(IS_TEST) ? new Attribute.Named(IS_TEST, new Attribute.Bool(true)) : attribute);
+                attributes.add(attribute);
             }
         }
         Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
         outputs.keySet().removeAll(ExtraParts.outputs(op.type()));
         return new OpDesc(op.type(), op.inputs(), outputs, attributes, null).with(op.original());
+    }
+
+    private static OpDesc forInference(OpDesc op) {
+        return op.attribute(IS_TEST) == null ? op : op.with(IS_TEST, true);
     }
 
     private static boolean isMeant(String type, Attribute.Named attribute) {
@@ -159,6 +202,7 @@ final class ExportedProgram {
         if (feeds.isEmpty()) {
             return;
         }
+        String holder = holder(global, FEED, VarType.FEED_MINIBATCH);
         Map<String, Integer> columns = new HashMap<>();
         for (int i = 0; i < feeds.size(); i++) {
             String name = feeds.get(i);
@@ -168,22 +212,28 @@ final class ExportedProgram {
             if (columns.put(name, i) != null) {
                 throw new IllegalArgumentException("Feed '" + name + "' is there twice");
             }
-            global.add(0, common(OpDesc.of(FEED).in("X", FEED).out("Out", name).attr(COLUMN, i).attr(QUANTIZED, false))
-                    .build());
+            global.add(0,
+                    common(OpDesc.of(FEED).in("X", holder).out("Out", name).attr(COLUMN, i).attr(QUANTIZED, false))
+                            .build());
         }
-        global.put(holder(FEED, VarType.FEED_MINIBATCH));
     }
 
     private static void addFetches(Block global, List<String> targets) {
-        global.put(holder(FETCH, VarType.FETCH_LIST));
+        String holder = holder(global, FETCH, VarType.FETCH_LIST);
         for (int i = 0; i < targets.size(); i++) {
             global.add(common(
-                    OpDesc.of(FETCH).in("X", targets.get(i)).out("Out", FETCH).attr(COLUMN, i).attr(QUANTIZED, false))
+                    OpDesc.of(FETCH).in("X", targets.get(i)).out("Out", holder).attr(COLUMN, i).attr(QUANTIZED, false))
                     .build());
         }
     }
 
-    private static VarDesc holder(String name, int kind) {
-        return new VarDesc(name, new VarType.Other(kind), true, null, null, null);
+    /** Adds the variable that stands for all feeds or all fetches, with a name that no other variable has. */
+    private static String holder(Block global, String byDefault, int kind) {
+        String name = byDefault;
+        for (int i = 0; global.var(name) != null; i++) {
+            name = byDefault + "_" + i;
+        }
+        global.put(new VarDesc(name, new VarType.Other(kind), true, null, null, null));
+        return name;
     }
 }

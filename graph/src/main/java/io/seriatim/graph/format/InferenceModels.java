@@ -1,33 +1,22 @@
 package io.seriatim.graph.format;
 
-import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.program.Attribute;
-import io.seriatim.graph.program.Block;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Objects;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Programs for inference with their parameters, as Paddle's save_inference_model writes them: {@code name.pdmodel} and
- * {@code name.pdiparams}.
+ * Programs for inference with their parameters as files: those of PaddlePaddle, and those of other formats that are on
+ * the class or module path, see {@link ModelFormat}.
  */
 public final class InferenceModels {
-    private static final String PROGRAM = ".pdmodel";
-    private static final String PARAMETERS = ".pdiparams";
-    private static final String OLD_PROGRAM = "__model__";
-    private static final String OLD_PARAMETERS = "__params__";
-
     private InferenceModels() {
     }
 
@@ -106,93 +95,81 @@ public final class InferenceModels {
     public static void save(Path prefix, Program main, List<String> feeds, List<String> fetches,
             Function<String, @Nullable Tensor> values)
             throws IOException {
-        Program program = export(main, feeds, fetches);
-        ParameterFiles.writeCombined(sibling(prefix, PARAMETERS), program, values);
-        ProgramFiles.write(sibling(prefix, PROGRAM), program);
+        PaddleFormat.write(prefix, export(main, feeds, fetches), values, false);
     }
 
-    private static Path sibling(Path prefix, String end) {
-        return prefix.resolveSibling(prefix.getFileName() + end);
+    /**
+     * The part of a program that computes some variables from others, as a model for inference.
+     *
+     * @param main
+     *            any program, such as one that was trained; it is not changed
+     * @param feeds
+     *            the variables that will be given, in order
+     * @param fetches
+     *            the variables that are wanted, in order
+     * @param values
+     *            the tensor of each persistable variable, of the host
+     * @return a model in its form for inference, with the tensors that were given: close it only if they are its own
+     * @throws IllegalArgumentException
+     *             if a variable is not there or has no value, nothing produces a fetched one, or one that is needed is
+     *             not given
+     */
+    public static InferenceModel of(Program main, List<String> feeds, List<String> fetches,
+            Function<String, @Nullable Tensor> values) {
+        Program program = ExportedProgram.needed(main.copyForTest(), feeds, fetches);
+        return new InferenceModel(program, feeds, fetches, ParameterFiles.values(program, values));
+    }
+
+    /**
+     * Writes a model in the format that the end of a name says: {@code .pdmodel} (PaddlePaddle 2) or {@code .json}
+     * (PaddlePaddle 3), with {@code NAME.pdiparams} beside it, and {@code .onnx} with the artifact
+     * {@code io.seriatim:seriatim-onnx}. Feeds keep their names; so do fetches, except in a {@code .json}, which has no
+     * names for them. Each file is there whole or not at all; none is written if the format lacks an operation.
+     *
+     * @param path
+     *            the file of the program; its folder must be there
+     * @param model
+     *            the model, whose parameters are on the host; it is not changed
+     * @throws IllegalArgumentException
+     *             if no format has such names, the artifact of the format is not there, or the format has no
+     *             counterpart of operations or types of the model; the message names the artifact or all of them
+     * @throws IOException
+     *             if a file cannot be written
+     */
+    public static void save(Path path, InferenceModel model) throws IOException {
+        ModelFormats.system().writer(path).save(path, model);
+    }
+
+    /**
+     * The formats that are known: that of {@code .pdmodel}, and those that were found as services.
+     *
+     * @return each once
+     */
+    public static List<ModelFormat> formats() {
+        return ModelFormats.system().formats();
     }
 
     /**
      * Reads a model.
      *
      * @param path
-     *            {@code name.pdmodel}, or {@code name}, beside {@code name.pdiparams}; or a folder with
-     *            {@code __model__} and either {@code __params__} or a file for each parameter
-     * @return the model, which belongs to the caller
+     *            {@code NAME.pdmodel} or {@code NAME.json}, or only {@code NAME}, beside {@code NAME.pdiparams}; a
+     *            folder with {@code __model__} and either {@code __params__} or a file for each parameter;
+     *            {@code NAME.onnx}, with the artifact {@code io.seriatim:seriatim-onnx}; {@code NAME-symbol.json}
+     *            beside {@code NAME-0000.params}, with the artifact {@code io.seriatim:seriatim-mxnet}; or what another
+     *            {@link ModelFormat} reads
+     * @return the model, which belongs to the caller; its feeds and fetches are those of the file, by name and in order
      * @throws FileFormatException
      *             if a file is not what it should be; the message gives the byte offset
      * @throws IllegalArgumentException
-     *             if operations of the program are not known or cannot be run; the message names all of them
+     *             if operations of the program are not known or cannot be run, or the format of the file is not known;
+     *             the message names all operations, or the artifact that reads the format
      * @throws IOException
      *             if a file is missing or cannot be read
      */
     public static InferenceModel load(Path path) throws IOException {
-        if (Files.isDirectory(path)) {
-            Path parameters = path.resolve(OLD_PARAMETERS);
-            Path model = path.resolve(OLD_PROGRAM);
-            return Files.exists(parameters)
-                    ? load(model, program -> ParameterFiles.readCombined(parameters, program))
-                    : load(model, program -> ParameterFiles.readSeparate(path, program));
-        }
-        String name = String.valueOf(path.getFileName());
-        Path prefix = name.endsWith(PROGRAM)
-                ? path.resolveSibling(name.substring(0, name.length() - PROGRAM.length()))
-                : path;
-        return load(sibling(prefix, PROGRAM),
-                program -> ParameterFiles.readCombined(sibling(prefix, PARAMETERS), program));
-    }
-
-    private interface Parameters {
-        Map<String, Tensor> of(Program program) throws IOException;
-    }
-
-    private static InferenceModel load(Path file, Parameters parameters) throws IOException {
-        Program program = ProgramFiles.read(file);
-        Block global = program.global();
-        List<String> feeds = columns(file, global, ExportedProgram.FEED, op -> op.output("Out"));
-        List<String> fetches = columns(file, global, ExportedProgram.FETCH, op -> op.input("X"));
-        if (fetches.isEmpty()) {
-            throw new FileFormatException(file.toString(), 0,
-                    "an inference model fetches something, but there is no operation fetch: read programs for "
-                            + "training with ProgramFiles");
-        }
-        global.setOps(global.ops().stream().filter(op -> !ExportedProgram.isFeedOrFetch(op)).toList());
-        global.remove(ExportedProgram.FEED).remove(ExportedProgram.FETCH);
-        try {
-            Operations.system().requireRunnable(program);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
-        }
-        return new InferenceModel(program, feeds, fetches, parameters.of(program));
-    }
-
-    /** The variables of operations feed or fetch, in the order of their attribute col. */
-    private static List<String> columns(Path file, Block global, String type, Function<OpDesc, List<String>> variables)
-            throws FileFormatException {
-        Map<Integer, String> byColumn = new TreeMap<>();
-        for (OpDesc op : global.ops()) {
-            if (op.type().equals(type)) {
-                if (!(op.attribute(ExportedProgram.COLUMN) instanceof Attribute.Int(int column))
-                        || variables.apply(op).size() != 1
-                        || global.var(variables.apply(op).getFirst()) == null) {
-                    throw new FileFormatException(file.toString(), 0,
-                            "an operation " + type + " has one declared variable and the number col, but this is "
-                                    + op);
-                }
-                if (byColumn.put(column, variables.apply(op).getFirst()) != null) {
-                    throw new FileFormatException(file.toString(), 0,
-                            "two operations " + type + " have the number " + column);
-                }
-            }
-        }
-        List<Integer> expected = IntStream.range(0, byColumn.size()).boxed().toList();
-        if (!List.copyOf(byColumn.keySet()).equals(expected)) {
-            throw new FileFormatException(file.toString(), 0,
-                    "the numbers of operations " + type + " go from 0 up, but are " + byColumn.keySet());
-        }
-        return List.copyOf(byColumn.values());
+        Path located = ModelFormats.located(path);
+        ModelFormat format = ModelFormats.system().reader(located);
+        return Objects.requireNonNull(format.load(located), () -> "The format " + format.name() + " returned no model");
     }
 }

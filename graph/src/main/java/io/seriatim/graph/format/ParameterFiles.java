@@ -235,7 +235,8 @@ public final class ParameterFiles {
         return program.persistables().stream().map(VarDesc::name).distinct().toList();
     }
 
-    private static Map<String, Tensor> values(Program program, Function<String, @Nullable Tensor> values) {
+    /** The value of each persistable variable. */
+    static Map<String, Tensor> values(Program program, Function<String, @Nullable Tensor> values) {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (String name : names(program)) {
             Tensor tensor = values.apply(name);

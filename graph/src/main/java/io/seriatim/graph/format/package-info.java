@@ -1,4 +1,7 @@
-/** Files that PaddlePaddle reads and writes: programs and parameters. */
+/**
+ * Files: PaddlePaddle's programs and parameters, and inference models in any format that is found, see
+ * {@link io.seriatim.graph.format.ModelFormat}.
+ */
 @NullMarked
 package io.seriatim.graph.format;
 

@@ -1,0 +1,90 @@
+package io.seriatim.graph.format;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * A format of models as files, for {@link InferenceModels#load} and {@link InferenceModels#save}. Modules add formats
+ * as a service: {@code provides ModelFormat with …} in a module descriptor, and the name of the class in the file
+ * {@code META-INF/services/io.seriatim.graph.format.ModelFormat} for the class path. A provider has a public
+ * constructor without parameters, or a public static method {@code provider()}; it is used by many threads at once.
+ *
+ * <p>
+ * Whatever the format, the model is a {@link io.seriatim.graph.program.Program} of operations with PaddlePaddle's
+ * types, slots and attributes, whose variables have the names of the file where the file has names.
+ */
+public interface ModelFormat {
+    /**
+     * The name of the format in messages.
+     *
+     * @return such as {@code ONNX}
+     */
+    String name();
+
+    /**
+     * Whether a file or folder that is there has this format, which is decided quickly: by the end of its name and, if
+     * other formats have that end too, by what the file begins with. If it does, but is damaged, {@link #load} says so.
+     *
+     * @param path
+     *            a file or folder that is there
+     * @return whether {@link #load} is to be asked
+     * @throws IOException
+     *             if the file cannot be read
+     */
+    boolean reads(Path path) throws IOException;
+
+    /**
+     * Reads a model.
+     *
+     * @param path
+     *            for which {@link #reads} returned true
+     * @return the model, which belongs to the caller. Its feeds and fetches are the inputs and outputs of the file, by
+     *         the file's names and in the file's order; inputs with a value in the file are parameters
+     * @throws io.seriatim.tensor.FileFormatException
+     *             if a file is not what it should be; the message gives the place
+     * @throws IllegalArgumentException
+     *             if operations are not known or cannot be run; the message names all of them
+     * @throws IOException
+     *             if a file is missing or cannot be read
+     */
+    InferenceModel load(Path path) throws IOException;
+
+    /**
+     * Lists the operations of a model as the file has them, for people who want to know why {@link #load} refuses it.
+     *
+     * @param path
+     *            for which {@link #reads} returned true
+     * @return lines of text; empty unless the format overrides this
+     * @throws IOException
+     *             if a file is not what it should be, or cannot be read
+     */
+    default String listing(Path path) throws IOException {
+        return "";
+    }
+
+    /**
+     * Whether a file of this name would have this format, and this format can be written.
+     *
+     * @param path
+     *            a file, which need not be there
+     * @return whether {@link #save} is to be asked
+     */
+    boolean writes(Path path);
+
+    /**
+     * Writes a model. Each file is there whole or not at all, and none is written if the model cannot be expressed in
+     * this format.
+     *
+     * @param path
+     *            for which {@link #writes} returned true; files beside it, such as those of parameters, have its name
+     *            without the end
+     * @param model
+     *            the model, whose parameters are on the host; it is not changed
+     * @throws IllegalArgumentException
+     *             if the format has no counterpart of operations or types of the model; the message names all of them
+     * @throws IOException
+     *             if a file cannot be written
+     */
+    void save(Path path, InferenceModel model) throws IOException;
+}
