@@ -11,6 +11,8 @@
     exports io.seriatim.graph;
     exports io.seriatim.graph.format;
     exports io.seriatim.graph.interpret;
+    // Symbols of MXNet are JSON.
+    exports io.seriatim.graph.json to io.seriatim.mxnet;
     // The executor runs the same programs as the interpreter.
     exports io.seriatim.graph.lod to io.seriatim.executor;
     exports io.seriatim.graph.quantization to io.seriatim.executor;
