@@ -8,6 +8,7 @@ import io.seriatim.graph.util.Ranges;
 import io.seriatim.graph.util.UniqueNames;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 
@@ -62,7 +63,7 @@ abstract sealed class GraphTensors permits GraphLayers {
     }
 
     private static String text(DType dtype, double value) {
-        return dtype.isFloating() ? Initializers.text(value) : Long.toString((long) value);
+        return dtype.isFloating() ? Initializers.text(value) : new BigDecimal(value).toBigInteger().toString();
     }
 
     /** Only variables that are fed may have unknown dimensions. */

@@ -22,6 +22,12 @@ public enum DType {
     INT64(8),
     /** Unsigned, 8 bits. */
     UINT8(1),
+    /** Unsigned, 16 bits. */
+    UINT16(2),
+    /** Unsigned, 32 bits. */
+    UINT32(4),
+    /** Unsigned, 64 bits: a long holds it as its bits. */
+    UINT64(8),
     /** One byte, 0 or 1. */
     BOOL(1),
     /** A complex number: real and imaginary part, each float32. */
@@ -67,6 +73,30 @@ public enum DType {
     }
 
     /**
+     * Whether it is one of the four types of whole numbers from 0.
+     *
+     * @return false for all others, and for bool
+     */
+    public boolean isUnsigned() {
+        return switch (this) {
+            case UINT8, UINT16, UINT32, UINT64 -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Whether it is one of the eight types of whole numbers.
+     *
+     * @return false for floating-point types, bool and complex numbers
+     */
+    public boolean isWhole() {
+        return switch (this) {
+            case INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64 -> true;
+            default -> false;
+        };
+    }
+
+    /**
      * Whether it is one of the two types of complex numbers.
      *
      * @return false for all others
@@ -101,7 +131,8 @@ public enum DType {
      * The type in which kernels compute with it.
      *
      * @return float32 for itself, float16 and bfloat16; float64 for itself; complex types for themselves; int64 for
-     * whole numbers and bool
+     * whole numbers and bool. It holds a uint64 as its bits: sums and products are the same, order and quotients are
+     * not, see {@link Unsigned}
      */
     public DType arithmetic() {
         return switch (this) {

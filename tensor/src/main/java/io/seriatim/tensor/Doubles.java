@@ -111,6 +111,21 @@ public final class Doubles {
                     into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
                 }
             }
+            case UINT16 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(SHORT, at + i * step) & 0xffff);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(INT, at + i * step) & 0xffff_ffffL);
+                }
+            }
+            case UINT64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = Unsigned.toDouble(memory.get(LONG, at + i * step));
+                }
+            }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
                     into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
@@ -206,6 +221,21 @@ public final class Doubles {
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
                     memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
+                }
+            }
+            case UINT16 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
+                }
+            }
+            case UINT64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(LONG, at + i * step, Unsigned.fromDouble(values[from + i]));
                 }
             }
             case BOOL -> {
@@ -338,6 +368,9 @@ public final class Doubles {
             case INT32 -> memory.get(INT, at);
             case INT64 -> memory.get(LONG, at);
             case UINT8 -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
+            case UINT16 -> (memory.get(SHORT, at) & 0xffff);
+            case UINT32 -> (memory.get(INT, at) & 0xffff_ffffL);
+            case UINT64 -> Unsigned.toDouble(memory.get(LONG, at));
             case BOOL -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
             case COMPLEX64 -> memory.get(FLOAT, at);
             case COMPLEX128 -> memory.get(DOUBLE, at);
@@ -367,6 +400,9 @@ public final class Doubles {
             case INT32 -> memory.set(INT, at, (int) (long) value);
             case INT64 -> memory.set(LONG, at, (long) value);
             case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (long) value);
+            case UINT16 -> memory.set(SHORT, at, (short) (long) value);
+            case UINT32 -> memory.set(INT, at, (int) (long) value);
+            case UINT64 -> memory.set(LONG, at, Unsigned.fromDouble(value));
             case BOOL -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (value != 0 ? 1 : 0));
             case COMPLEX64 -> {
                 memory.set(FLOAT, at, (float) value);

@@ -113,6 +113,21 @@ public final class Floats {
                     into[from + i] = (float) (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
                 }
             }
+            case UINT16 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (float) (memory.get(SHORT, at + i * step) & 0xffff);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (float) (memory.get(INT, at + i * step) & 0xffff_ffffL);
+                }
+            }
+            case UINT64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = Unsigned.toFloat(memory.get(LONG, at + i * step));
+                }
+            }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
                     into[from + i] = (float) (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
@@ -210,6 +225,21 @@ public final class Floats {
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
                     memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
+                }
+            }
+            case UINT16 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
+                }
+            }
+            case UINT64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(LONG, at + i * step, Unsigned.fromDouble(values[from + i]));
                 }
             }
             case BOOL -> {

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and long[], for whole numbers and bool.
+ * Moves elements of any type between memory and long[], for whole numbers and bool. A long holds a uint64 as its bits: see {@link Unsigned}.
  *
  * <p>
  * Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything but 0; to
@@ -111,6 +111,21 @@ public final class Longs {
                     into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
                 }
             }
+            case UINT16 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(SHORT, at + i * step) & 0xffff);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(INT, at + i * step) & 0xffff_ffffL);
+                }
+            }
+            case UINT64 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(LONG, at + i * step);
+                }
+            }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
                     into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i * step) & 0xff);
@@ -206,6 +221,21 @@ public final class Longs {
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
                     memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) values[from + i]);
+                }
+            }
+            case UINT16 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(SHORT, at + i * step, (short) values[from + i]);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(INT, at + i * step, (int) values[from + i]);
+                }
+            }
+            case UINT64 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(LONG, at + i * step, values[from + i]);
                 }
             }
             case BOOL -> {
@@ -338,6 +368,9 @@ public final class Longs {
             case INT32 -> memory.get(INT, at);
             case INT64 -> memory.get(LONG, at);
             case UINT8 -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
+            case UINT16 -> (memory.get(SHORT, at) & 0xffff);
+            case UINT32 -> (memory.get(INT, at) & 0xffff_ffffL);
+            case UINT64 -> memory.get(LONG, at);
             case BOOL -> (memory.get(ValueLayout.JAVA_BYTE, at) & 0xff);
             case COMPLEX64 -> (long) memory.get(FLOAT, at);
             case COMPLEX128 -> (long) memory.get(DOUBLE, at);
@@ -367,6 +400,9 @@ public final class Longs {
             case INT32 -> memory.set(INT, at, (int) value);
             case INT64 -> memory.set(LONG, at, value);
             case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) value);
+            case UINT16 -> memory.set(SHORT, at, (short) value);
+            case UINT32 -> memory.set(INT, at, (int) value);
+            case UINT64 -> memory.set(LONG, at, value);
             case BOOL -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (value != 0 ? 1 : 0));
             case COMPLEX64 -> {
                 memory.set(FLOAT, at, (float) value);

@@ -41,7 +41,8 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
             Map.entry("V2", DType.BFLOAT16), Map.entry("i1", DType.INT8), Map.entry("i2", DType.INT16),
             Map.entry("i4", DType.INT32),
             Map.entry("i8", DType.INT64),
-            Map.entry("u1", DType.UINT8), Map.entry("b1", DType.BOOL), Map.entry("c8", DType.COMPLEX64),
+            Map.entry("u1", DType.UINT8), Map.entry("u2", DType.UINT16), Map.entry("u4", DType.UINT32),
+            Map.entry("u8", DType.UINT64), Map.entry("b1", DType.BOOL), Map.entry("c8", DType.COMPLEX64),
             Map.entry("c16", DType.COMPLEX128));
 
     static NpyHeader read(String source, DataInputStream in) throws IOException {
@@ -123,7 +124,7 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
                 : null;
         if (dtype == null) {
             throw new FileFormatException(source, offset,
-                    "the type must be one of f4, f8, f2, V2 (bfloat16), i1, i2, i4, i8, u1, b1, c8 and c16, but is '"
+                    "the type must be one of f4, f8, f2, V2 (bfloat16), i1, i2, i4, i8, u1, u2, u4, u8, b1, c8 and c16, but is '"
                             + descr + "': convert the array with astype");
         }
         TensorSpec spec = TensorSpec.of(dtype, shape);
@@ -205,6 +206,9 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
             case INT32 -> "<i4";
             case INT64 -> "<i8";
             case UINT8 -> "|u1";
+            case UINT16 -> "<u2";
+            case UINT32 -> "<u4";
+            case UINT64 -> "<u8";
             case BOOL -> "|b1";
             case COMPLEX64 -> "<c8";
             case COMPLEX128 -> "<c16";

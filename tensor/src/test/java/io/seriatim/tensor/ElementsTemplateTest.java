@@ -68,17 +68,21 @@ class ElementsTemplateTest {
     }
 
     private static final Set<String> CASTS = Set.of("fromFloat", "fromDouble", "fromWhole", "fromLong", "toFloat",
-            "toDouble", "toLong");
+            "toDouble", "toLong", "fromUnsigned", "toUnsigned", "endUnsigned");
 
     private static final Elements FLOATS = Elements.of("Floats", "float", "FLOAT32", "FLOAT",
             "Moves elements of any type between memory and float[], for arithmetic on float32, float16 and bfloat16.",
-            Map.of("fromDouble", "(float) ", "fromWhole", "(float) ", "fromLong", "(float) ", "toLong", "(long) "),
+            Map.of("fromDouble", "(float) ", "fromWhole", "(float) ", "fromLong", "(float) ", "toLong", "(long) ",
+                    "fromUnsigned", "Unsigned.toFloat(", "toUnsigned", "Unsigned.fromDouble(", "endUnsigned", ")"),
             Set.of("halves"));
     private static final Elements DOUBLES = Elements.of("Doubles", "double", "FLOAT64", "DOUBLE",
             "Moves elements of any type between memory and double[], for float64 arithmetic.",
-            Map.of("toFloat", "(float) ", "toLong", "(long) "), Set.of("single"));
+            Map.of("toFloat", "(float) ", "toLong", "(long) ", "fromUnsigned", "Unsigned.toDouble(", "toUnsigned",
+                    "Unsigned.fromDouble(", "endUnsigned", ")"),
+            Set.of("single"));
     private static final Elements LONGS = Elements.of("Longs", "long", "INT64", "LONG",
-            "Moves elements of any type between memory and long[], for whole numbers and bool.",
+            "Moves elements of any type between memory and long[], for whole numbers and bool. A long holds a uint64 as its "
+                    + "bits: see {@link Unsigned}.",
             Map.of("fromFloat", "(long) ", "fromDouble", "(long) ", "toFloat", "(float) ", "toDouble", "(double) "),
             Set.of("single"));
 

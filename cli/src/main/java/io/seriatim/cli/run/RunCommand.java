@@ -411,6 +411,7 @@ public final class RunCommand implements Callable<Integer> {
             case FLOAT64 -> Double.toString(tensor.toDoubleArray()[0]);
             case COMPLEX64 -> complex(tensor.asReal().toFloatArray());
             case COMPLEX128 -> complex(tensor.asReal().toDoubleArray());
+            case UINT64 -> Long.toUnsignedString(tensor.toLongArray()[0]);
             default -> Long.toString(tensor.toLongArray()[0]);
         };
     }

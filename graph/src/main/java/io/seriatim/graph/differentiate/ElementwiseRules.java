@@ -123,10 +123,15 @@ final class ElementwiseRules {
             case MODULO -> left
                     ? dout
                     : dout.times(a.over(b).unary(Unary.Function.FLOOR)).unary(Unary.Function.NEGATE);
+            case REMAINDER -> left ? dout : dout.times(towardsZero(a.over(b))).unary(Unary.Function.NEGATE);
             case FLOOR_DIVIDE -> null;
             default -> throw new IllegalArgumentException(function + " has no gradient");
         };
         return slope == null ? null : slope.operand();
+    }
+
+    private static Term towardsZero(Term x) {
+        return x.isBelow(0).choose(x.unary(Unary.Function.CEIL), x.unary(Unary.Function.FLOOR));
     }
 
     /** Half of the gradient goes to each of equal operands. */

@@ -74,10 +74,13 @@ public final class ProgramFiles {
      *            replaced if it is there
      * @param program
      *            what is written
+     * @throws IllegalArgumentException
+     *             if a variable is of a type that Paddle's files lack: uint16, uint32 or uint64
      * @throws IOException
      *             if it cannot be written
      */
     public static void write(Path file, Program program) throws IOException {
+        TypesOfPaddle.require(program);
         AtomicFile.write(file, out -> out.write(toBytes(program)));
     }
 

@@ -47,6 +47,7 @@ final class TensorWriter {
     }
 
     private void tensor(Tensor tensor) throws IOException {
+        TypesOfPaddle.require(tensor.dtype());
         int32(0);
         WireWriter description = new WireWriter();
         ProgramWriter.tensor(description, VarType.TensorType.of(tensor.dtype(), tensor.shape().dims()));

@@ -3,17 +3,24 @@ package io.seriatim.graph.program;
 import io.seriatim.tensor.DType;
 import org.jspecify.annotations.Nullable;
 
-/** Paddle's numbers of element types. */
+/**
+ * The numbers of element types in programs: Paddle's, and some of our own for types that Paddle's programs lack. The
+ * latter exist in memory only: what is written as a file of Paddle must not have them.
+ */
 public final class DataTypes {
+    private static final int UINT16 = 1016;
+    private static final int UINT32 = 1032;
+    private static final int UINT64 = 1064;
+
     private DataTypes() {
     }
 
     /**
-     * Paddle's number.
+     * The number of a type.
      *
      * @param dtype
      *            the element type
-     * @return its number in files and attributes
+     * @return its number in programs and attributes; Paddle's, unless {@link #isOwn}
      */
     public static int number(DType dtype) {
         return switch (dtype) {
@@ -25,11 +32,25 @@ public final class DataTypes {
             case FLOAT32 -> 5;
             case FLOAT64 -> 6;
             case UINT8 -> 20;
+            case UINT16 -> UINT16;
+            case UINT32 -> UINT32;
+            case UINT64 -> UINT64;
             case INT8 -> 21;
             case BFLOAT16 -> 22;
             case COMPLEX64 -> 23;
             case COMPLEX128 -> 24;
         };
+    }
+
+    /**
+     * Whether a number is one of our own, which no file of Paddle may have.
+     *
+     * @param number
+     *            of an element type
+     * @return true for uint16, uint32 and uint64
+     */
+    public static boolean isOwn(int number) {
+        return number == UINT16 || number == UINT32 || number == UINT64;
     }
 
     /**
@@ -45,7 +66,7 @@ public final class DataTypes {
         DType dtype = find(number);
         if (dtype == null) {
             throw new IllegalArgumentException("There are no tensors of Paddle's type " + number + " (" + name(number)
-                    + ") here; there are bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32, "
+                    + ") here; there are bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, "
                     + "float64, complex64 and complex128");
         }
         return dtype;
@@ -68,6 +89,9 @@ public final class DataTypes {
             case 5 -> DType.FLOAT32;
             case 6 -> DType.FLOAT64;
             case 20 -> DType.UINT8;
+            case UINT16 -> DType.UINT16;
+            case UINT32 -> DType.UINT32;
+            case UINT64 -> DType.UINT64;
             case 21 -> DType.INT8;
             case 22 -> DType.BFLOAT16;
             case 23 -> DType.COMPLEX64;

@@ -37,6 +37,8 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         POWER,
         /** The rest of x / y, with y's sign. */
         MODULO,
+        /** The rest of x / y, with x's sign. */
+        REMAINDER,
         /** The largest whole number up to x / y. */
         FLOOR_DIVIDE,
         /** x = y; bool. */
@@ -56,7 +58,17 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         /** Whether not both are 0; bool. */
         LOGICAL_OR,
         /** Whether just one is 0; bool. */
-        LOGICAL_XOR;
+        LOGICAL_XOR,
+        /** The bits that both have; of whole numbers and bool, as all functions of bits. */
+        BITWISE_AND,
+        /** The bits that one or both have. */
+        BITWISE_OR,
+        /** The bits that just one has. */
+        BITWISE_XOR,
+        /** The bits of x moved up by y places; 0 if that is all of them. */
+        SHIFT_LEFT,
+        /** The bits of x moved down by y places; those of a signed type keep the sign. */
+        SHIFT_RIGHT;
 
         /**
          * Whether the function is a test, whose results are of the type bool.
@@ -67,6 +79,18 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
             return switch (this) {
                 case EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
                     true;
+                default -> false;
+            };
+        }
+
+        /**
+         * Whether the function is one of bits, which floating-point numbers do not have.
+         *
+         * @return whether it is
+         */
+        public boolean isBitwise() {
+            return switch (this) {
+                case BITWISE_AND, BITWISE_OR, BITWISE_XOR, SHIFT_LEFT, SHIFT_RIGHT -> true;
                 default -> false;
             };
         }
@@ -123,6 +147,8 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         TensorSpec x = in.get(0, "x");
         TensorSpec y = in.get(1, "y");
         in.sameType(x, y, "x and y");
+        in.require(!function.isBitwise() || x.dtype().isWhole() || x.dtype() == DType.BOOL,
+                "%s is of whole numbers or bool, but x is %s", function, x.dtype());
         Shape out;
         try {
             out = x.shape().broadcast(y.shape());

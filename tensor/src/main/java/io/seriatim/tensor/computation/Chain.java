@@ -262,8 +262,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     /** Whether a float holds each value exactly, or it is a floating-point type. */
     private static boolean isSmall(DType dtype) {
         return switch (dtype) {
-            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16, INT8, INT16, UINT8, BOOL -> true;
-            case INT32, INT64, COMPLEX64, COMPLEX128 -> false;
+            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16, INT8, INT16, UINT8, UINT16, BOOL -> true;
+            case INT32, INT64, UINT32, UINT64, COMPLEX64, COMPLEX128 -> false;
         };
     }
 

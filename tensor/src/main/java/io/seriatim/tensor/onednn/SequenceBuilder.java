@@ -76,7 +76,7 @@ final class SequenceBuilder {
             case INT32 -> DnnlConstants.S32;
             case INT8 -> DnnlConstants.S8;
             case UINT8 -> DnnlConstants.U8;
-            case FLOAT64, INT16, INT64, BOOL, COMPLEX64, COMPLEX128 -> 0;
+            case FLOAT64, INT16, INT64, UINT16, UINT32, UINT64, BOOL, COMPLEX64, COMPLEX128 -> 0;
         };
     }
 

@@ -70,6 +70,7 @@ class ChainTest {
                 case BOOL -> random.nextInt(2);
                 case UINT8 -> random.nextInt(256);
                 case INT16 -> random.nextInt(-30000, 30000);
+                case UINT16 -> random.nextInt(60000);
                 default -> random.nextInt(9) == 0 ? SPECIAL[random.nextInt(SPECIAL.length)] : random.nextDouble(-3, 3);
             };
         }
@@ -103,7 +104,7 @@ class ChainTest {
             List<Tensor> inputs = new ArrayList<>(List.of(view(numbers(main, random, dims), random)));
             while (random.nextInt(3) != 0 && inputs.size() < 5) {
                 DType[] others = {main, main, main, TYPES[random.nextInt(TYPES.length)], DType.BOOL, DType.UINT8,
-                        DType.INT16};
+                        DType.INT16, DType.UINT16};
                 DType dtype = others[random.nextInt(others.length)];
                 inputs.add(view(numbers(dtype, random, random.nextBoolean() ? dims : part(dims, random)), random));
             }

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.common;
 
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 
 /** Compares elements of a tensor, which are given by their numbers in it; whole numbers exactly. */
@@ -12,6 +13,9 @@ public interface ElementOrder {
     static ElementOrder of(Tensor tensor, boolean nanLast) {
         if (!tensor.dtype().isFloating()) {
             long[] values = tensor.toLongArray();
+            if (tensor.dtype() == DType.UINT64) {
+                return (one, other) -> Long.compareUnsigned(values[one], values[other]);
+            }
             return (one, other) -> Long.compare(values[one], values[other]);
         }
         double[] values = tensor.toDoubleArray();

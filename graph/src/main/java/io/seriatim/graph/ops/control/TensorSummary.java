@@ -1,10 +1,12 @@
 package io.seriatim.graph.ops.control;
 
 import io.seriatim.graph.util.Printable;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Arrays;
+import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -33,7 +35,8 @@ final class TensorSummary {
             return Arrays.stream(first.toDoubleArray()).mapToObj(TensorSummary::number)
                     .collect(Collectors.joining(" ", "[", "]"));
         }
-        return Arrays.stream(first.toLongArray()).mapToObj(Long::toString).collect(Collectors.joining(" ", "[", "]"));
+        LongFunction<String> text = tensor.dtype() == DType.UINT64 ? Long::toUnsignedString : Long::toString;
+        return Arrays.stream(first.toLongArray()).mapToObj(text).collect(Collectors.joining(" ", "[", "]"));
     }
 
     private static String complex(Tensor element) {

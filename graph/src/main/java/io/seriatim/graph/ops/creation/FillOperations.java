@@ -17,6 +17,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Tensors of one value, of given values, and the unit matrix. */
 public final class FillOperations {
+    /** Of the whole part of a number of 64 bits. */
+    private static final int MOST_DIGITS = 20;
     private static final Pattern DECIMAL = Pattern
             .compile("[+-]?(\\d{1,400}(\\.\\d{0,400})?|\\.\\d{1,400})([eE][+-]?\\d{1,4})?");
 
@@ -93,7 +96,7 @@ public final class FillOperations {
             BigDecimal decimal = special == null ? decimal(text) : null;
             inference.require(special != null || decimal != null, "str_value must be a number, inf or nan, but is '%s'",
                     text);
-            inference.require(dtype != DType.INT64 || decimal == null || decimal.toBigInteger().bitLength() <= 63,
+            inference.require(decimal == null || holds(dtype, decimal),
                     "the value %s is none of %s",
                     text, dtype);
             value = special != null ? special : Objects.requireNonNull(decimal).doubleValue();
@@ -101,12 +104,28 @@ public final class FillOperations {
         inRange(inference, dtype, value);
     }
 
+    /** Whether a type of 64 bits has a whole number; a double cannot say. */
+    private static boolean holds(DType dtype, BigDecimal value) {
+        if (dtype != DType.INT64 && dtype != DType.UINT64) {
+            return true;
+        }
+        // A number with a huge exponent must not be written out.
+        if ((long) value.precision() - value.scale() > MOST_DIGITS) {
+            return false;
+        }
+        BigInteger whole = value.toBigInteger();
+        return dtype == DType.INT64
+                ? whole.bitLength() < Long.SIZE
+                : whole.signum() >= 0 && whole.bitLength() <= Long.SIZE;
+    }
+
     private static void inRange(Inference inference, DType dtype, double value) {
         if (!dtype.isDifferentiable() && dtype != DType.BOOL) {
-            double end = Math.scalb(1.0, 8 * dtype.bytes() - (dtype == DType.UINT8 ? 0 : 1));
-            double start = dtype == DType.UINT8 ? 0 : -end;
-            // The largest int64 is rounded up when it becomes a double.
-            boolean inside = Math.rint(value) >= start && (value < end || (dtype == DType.INT64 && value == end));
+            double end = Math.scalb(1.0, 8 * dtype.bytes() - (dtype.isUnsigned() ? 0 : 1));
+            double start = dtype.isUnsigned() ? 0 : -end;
+            // The largest number of 64 bits is rounded up when it becomes a double.
+            boolean inside = Math.rint(value) >= start
+                    && (value < end || (dtype.bytes() == Long.BYTES && value == end));
             inference.require(inside, "the value %s is none of %s", value, dtype);
         }
     }
@@ -151,9 +170,9 @@ public final class FillOperations {
         BigDecimal decimal = special == null ? decimal(text) : null;
         if (decimal == null) {
             fill(l, special == null ? l.attrs().getDouble("value") : special);
-        } else if (out.dtype() == DType.INT64) {
+        } else if (out.dtype() == DType.INT64 || out.dtype() == DType.UINT64) {
             // A whole number of 64 bits may not fit into a double.
-            Tensor value = Tensor.of(DType.INT64, new long[]{decimal.longValue()});
+            Tensor value = Tensor.of(out.dtype(), new long[]{decimal.longValue()});
             l.into(Copy.PLAIN, List.of(l.constant(value)), List.of(out));
         } else {
             fill(l, decimal.doubleValue());

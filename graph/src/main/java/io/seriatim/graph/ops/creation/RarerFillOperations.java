@@ -37,7 +37,9 @@ public final class RarerFillOperations {
     private static void fill(Lowering l, String slot, float value) {
         if (l.wants(slot)) {
             DType dtype = l.output(slot).dtype();
-            double kept = dtype.isFloating() ? value : dtype == DType.BOOL ? (value == 0 ? 0 : 1) : (long) value;
+            double kept = dtype.isFloating() || dtype.isWhole()
+                    ? value
+                    : dtype == DType.BOOL ? (value == 0 ? 0 : 1) : (long) value;
             l.into(new Fill(kept), List.of(), List.of(l.output(slot)));
         }
     }

@@ -110,11 +110,11 @@ public final class SequenceOperations {
             throw new IllegalStateException(
                     "Operation 'range' is lowered before the values of Start and Step are known");
         }
-        if (out.dtype() == DType.INT64
-                && (Math.abs(whole[0]) >= EXACT || Math.abs(start[0] + step[0] * out.dim(0)) >= EXACT)) {
+        if ((out.dtype() == DType.INT64 || out.dtype() == DType.UINT64)
+                && (Math.abs(start[0]) >= EXACT || Math.abs(start[0] + step[0] * out.dim(0)) >= EXACT)) {
             Operand steps = l.temporary(out.spec());
             l.into(new Range(0, step[0]), List.of(), List.of(steps));
-            l.into(Binary.of(Binary.Function.ADD), List.of(steps, l.constant(Tensor.of(DType.INT64, whole).reshape())),
+            l.into(Binary.of(Binary.Function.ADD), List.of(steps, l.constant(Tensor.of(out.dtype(), whole).reshape())),
                     List.of(out));
         } else {
             l.into(new Range(start[0], step[0]), List.of(), List.of(out));

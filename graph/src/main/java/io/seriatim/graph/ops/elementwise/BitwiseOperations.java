@@ -5,15 +5,9 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Objects;
-import java.util.function.LongBinaryOperator;
 
 /** Operations on the bits of whole numbers; of truth values they are those of logic. */
 public final class BitwiseOperations {
@@ -21,48 +15,59 @@ public final class BitwiseOperations {
     }
 
     public static void register(Operations registry) {
-        two(registry, "bitwise_and", Binary.Function.LOGICAL_AND, (x, y) -> x & y);
-        two(registry, "bitwise_or", Binary.Function.LOGICAL_OR, (x, y) -> x | y);
-        two(registry, "bitwise_xor", Binary.Function.LOGICAL_XOR, (x, y) -> x ^ y);
+        two(registry, "bitwise_and", Binary.Function.BITWISE_AND);
+        two(registry, "bitwise_or", Binary.Function.BITWISE_OR);
+        two(registry, "bitwise_xor", Binary.Function.BITWISE_XOR);
         Operation.define("bitwise_not").in("X").out("Out").infer(inference -> {
             requireWhole(inference, "X");
             inference.same("X", "Out");
         }).lower(BitwiseOperations::invert).register(registry);
+        shift(registry, "bitwise_left_shift", Binary.Function.SHIFT_LEFT);
+        shift(registry, "bitwise_right_shift", Binary.Function.SHIFT_RIGHT);
+    }
+
+    /** These have slots in small letters. A shift that is not arithmetic does not keep the sign. */
+    private static void shift(Operations registry, String type, Binary.Function function) {
+        Operation.define(type).in("x", "y").out("out").attr("is_arithmetic", true).infer(inference -> {
+            DType dtype = inference.dtype("x");
+            inference.require(dtype.isWhole() && inference.dtype("y") == dtype,
+                    "x and y must be of one type of whole numbers, but are %s and %s: cast them", dtype,
+                    inference.dtype("y"));
+            inference.set("out", dtype, inference.broadcast(inference.dims("x"), inference.dims("y")));
+        }).lower(l -> {
+            DType dtype = l.in("x").dtype();
+            DType bits = l.attrs().getBool("is_arithmetic") ? dtype : unsigned(dtype);
+            Operand moved = l.binary(function, l.cast(l.in("x"), bits), l.cast(l.in("y"), bits));
+            l.out("out", l.cast(moved, dtype));
+        }).register(registry);
+    }
+
+    /** The type of the same bits without a sign. */
+    private static DType unsigned(DType dtype) {
+        return switch (dtype) {
+            case INT8 -> DType.UINT8;
+            case INT16 -> DType.UINT16;
+            case INT32 -> DType.UINT32;
+            case INT64 -> DType.UINT64;
+            default -> dtype;
+        };
     }
 
     private static void requireWhole(Inference inference, String slot) {
-        inference.require(!inference.dtype(slot).isFloating(), "%s must be of whole numbers or bool, but is %s", slot,
-                inference.dtype(slot));
+        DType dtype = inference.dtype(slot);
+        inference.require(dtype.isWhole() || dtype == DType.BOOL, "%s must be of whole numbers or bool, but is %s",
+                slot,
+                dtype);
     }
 
-    private static void two(Operations registry, String type, Binary.Function logic, LongBinaryOperator function) {
+    private static void two(Operations registry, String type, Binary.Function function) {
         Operation.define(type).in("X", "Y").out("Out").infer(inference -> {
             requireWhole(inference, "X");
             inference.require(inference.dtype("X") == inference.dtype("Y"),
                     "X and Y must have one type, but are %s and %s: cast one",
                     inference.dtype("X"), inference.dtype("Y"));
             inference.set("Out", inference.dtype("X"), inference.broadcast(inference.dims("X"), inference.dims("Y")));
-        }).lower(l -> {
-            if (l.in("X").dtype() == DType.BOOL) {
-                l.out("Out", l.binary(logic, l.in("X"), l.in("Y")));
-            } else {
-                combine(l, function);
-            }
-        }).register(registry);
-    }
-
-    private static void combine(Lowering l, LongBinaryOperator function) {
-        Operand result = l.temporary(l.outType("Out", 0).spec());
-        Shape shape = result.shape();
-        l.call(l.type(), (in, out) -> {
-            long[] x = Objects.requireNonNull(in.get(0)).toLongArray();
-            long[] y = Objects.requireNonNull(in.get(1)).toLongArray();
-            for (int i = 0; i < x.length; i++) {
-                x[i] = function.applyAsLong(x[i], y[i]);
-            }
-            Elements.write(x, Objects.requireNonNull(out.getFirst()));
-        }, List.of(l.expand(l.in("X"), shape), l.expand(l.in("Y"), shape)), List.of(result));
-        l.out("Out", result);
+        }).lower(l -> l.out("Out", l.binary(function, l.in("X"), l.in("Y")))).register(registry);
     }
 
     private static void invert(Lowering l) {
@@ -71,11 +76,6 @@ public final class BitwiseOperations {
             l.out("Out", l.unary(Unary.Function.LOGICAL_NOT, x));
             return;
         }
-        long mask = x.dtype() == DType.UINT8 ? 0xff : -1L;
-        Operand result = l.temporary(x.spec());
-        l.call(l.type(), (in, out) -> Elements.write(
-                Arrays.stream(Objects.requireNonNull(in.getFirst()).toLongArray()).map(each -> ~each & mask).toArray(),
-                Objects.requireNonNull(out.getFirst())), List.of(x), List.of(result));
-        l.out("Out", result);
+        l.out("Out", l.binary(Binary.Function.BITWISE_XOR, x, l.number(x.dtype(), -1)));
     }
 }

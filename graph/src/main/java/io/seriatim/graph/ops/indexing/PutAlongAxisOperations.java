@@ -45,13 +45,14 @@ public final class PutAlongAxisOperations {
             };
         }
 
-        long apply(long a, long b) {
+        long apply(long a, long b, boolean unsigned) {
+            int order = unsigned ? Long.compareUnsigned(a, b) : Long.compare(a, b);
             return switch (this) {
                 case ASSIGN -> b;
                 case ADD, MEAN -> a + b;
                 case MUL -> a * b;
-                case AMIN -> Math.min(a, b);
-                case AMAX -> Math.max(a, b);
+                case AMIN -> order < 0 ? a : b;
+                case AMAX -> order > 0 ? a : b;
             };
         }
     }
@@ -132,11 +133,15 @@ public final class PutAlongAxisOperations {
         if (out.dtype().arithmetic() == DType.INT64) {
             long[] result = input.toLongArray();
             long[] given = values.toLongArray();
+            boolean unsigned = out.dtype() == DType.UINT64;
             for (int i = 0; i < places.length; i++) {
-                result[places[i]] = counts[places[i]]++ == 0 ? given[i] : reduce.apply(result[places[i]], given[i]);
+                result[places[i]] = counts[places[i]]++ == 0
+                        ? given[i]
+                        : reduce.apply(result[places[i]], given[i], unsigned);
             }
             for (int i = 0; reduce == Reduce.MEAN && i < result.length; i++) {
-                result[i] /= Math.max(1, counts[i]);
+                int count = Math.max(1, counts[i]);
+                result[i] = unsigned ? Long.divideUnsigned(result[i], count) : result[i] / count;
             }
             Elements.write(result, out);
         } else {

@@ -223,7 +223,11 @@ public final class UniqueOperations {
         }
 
         static @Nullable Values of(DType dtype, long @Nullable [] whole, double @Nullable [] numbers) {
-            return numbers == null ? null : new Values(dtype.isFloating() ? null : whole, numbers);
+            // Numbers without a sign are in order when the first of their bits is changed.
+            long[] ordered = whole != null && dtype == DType.UINT64
+                    ? Arrays.stream(whole).map(bits -> bits ^ Long.MIN_VALUE).toArray()
+                    : whole;
+            return numbers == null ? null : new Values(dtype.isFloating() ? null : ordered, numbers);
         }
 
         /** The places of equal elements, in the order of the first ones; a NaN equals none. */

@@ -43,7 +43,7 @@ final class NetworkKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
     private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16,
             DType.INT32,
-            DType.INT64);
+            DType.INT64, DType.INT16, DType.UINT16, DType.UINT32, DType.UINT64);
 
     private NetworkKernels() {
     }

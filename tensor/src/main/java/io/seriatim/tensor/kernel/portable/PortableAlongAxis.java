@@ -102,7 +102,7 @@ final class PortableAlongAxis {
         AxisView indices = AxisView.of(Objects.requireNonNull(arguments[2]), topK.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
         return PortableKernel.of((all, _) -> {
-            Ranking ranking = new Ranking(x.length(), (int) topK.k(), topK.largest());
+            Ranking ranking = new Ranking(spec.dtype(), x.length(), (int) topK.k(), topK.largest());
             for (long i = 0; i < x.count() && topK.k() > 0; i++) {
                 long at = x.at(all.get(0), i);
                 if (whole) {

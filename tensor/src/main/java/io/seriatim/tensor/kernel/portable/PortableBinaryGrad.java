@@ -191,6 +191,10 @@ final class PortableBinaryGrad {
         return Doubles.get(tensor.memory(), tensor.dtype(), tensor.offset() + element * tensor.dtype().bytes());
     }
 
+    private static double towardsZero(double x) {
+        return x < 0 ? Math.ceil(x) : Math.floor(x);
+    }
+
     private static double derivative(Binary.Function function, boolean left, double x, double y) {
         return switch (function) {
             case ADD -> 1;
@@ -201,6 +205,7 @@ final class PortableBinaryGrad {
             case MINIMUM -> x == y ? 0.5 : x < y == left ? 1 : 0;
             case POWER -> left ? y == 0 ? 0 : y * Math.pow(x, y - 1) : Math.pow(x, y) * (x > 0 ? Math.log(x) : 0);
             case MODULO -> left ? 1 : -Math.floor(x / y);
+            case REMAINDER -> left ? 1 : -towardsZero(x / y);
             case FLOOR_DIVIDE -> 0;
             default -> throw new IllegalArgumentException("binary_grad: " + function + " has no gradient");
         };

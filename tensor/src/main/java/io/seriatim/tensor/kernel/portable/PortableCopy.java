@@ -7,6 +7,7 @@ import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.Unsigned;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
 import io.seriatim.tensor.kernel.Kernel;
@@ -47,6 +48,9 @@ final class PortableCopy {
         DType arithmetic = from.dtype().real().arithmetic();
         // Going through double loses nothing in a conversion between float32 and int64.
         DType through = arithmetic == DType.FLOAT32 && !to.dtype().isFloating() ? DType.FLOAT64 : arithmetic;
+        if (from.dtype() == DType.UINT64 && to.dtype().isDifferentiable()) {
+            through = to.dtype().real().arithmetic();
+        }
         return Elementwise.of(through, to, from).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
@@ -137,7 +141,7 @@ final class PortableCopy {
         if (Double.doubleToRawLongBits(fill.value()) == 0 && (nest.rowStride(0) == 1 || nest.rowLength() == 1)) {
             return PortableKernel.of((_, to, _) -> clear(nest, to));
         }
-        long whole = out.dtype() == DType.BOOL && fill.value() != 0 ? 1 : (long) fill.value();
+        long whole = out.dtype() == DType.BOOL && fill.value() != 0 ? 1 : whole(out.dtype(), fill.value());
         return PortableKernel.of((_, to, context) -> {
             int tile = (int) Math.min(KernelContext.TILE, nest.rowLength());
             switch (to.dtype().real().arithmetic()) {
@@ -152,6 +156,11 @@ final class PortableCopy {
                 }
             }
         });
+    }
+
+    /** A number as a whole one, or as the bits of a uint64. */
+    static long whole(DType dtype, double value) {
+        return dtype == DType.UINT64 ? Unsigned.fromDouble(value) : (long) value;
     }
 
     private static void clear(LoopNest nest, Tensor tensor) {

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.Unsigned;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Quantize;
@@ -35,6 +36,7 @@ final class PortableElementwise {
         if (arithmetic == DType.INT64 && !WHOLE.contains(unary.function())) {
             return null;
         }
+        boolean unsigned = x.dtype() == DType.UINT64;
         return Elementwise.of(arithmetic, Objects.requireNonNull(arguments[1]), x).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
@@ -56,7 +58,7 @@ final class PortableElementwise {
                 long[] from = context.longs(0);
                 long[] to = context.longs(1);
                 for (int i = 0; i < count; i++) {
-                    to[i] = whole(unary, from[i]);
+                    to[i] = unsigned ? unsigned(unary, from[i]) : whole(unary, from[i]);
                 }
             }
         });
@@ -68,7 +70,7 @@ final class PortableElementwise {
             case CLIP -> x < unary.alpha() ? (long) unary.alpha() : x > unary.beta() ? (long) unary.beta() : x;
             case SQUARE -> x * x;
             case ABS -> Math.abs(x);
-            case LINEAR -> (long) unary.alpha() == unary.alpha() && (long) unary.beta() == unary.beta()
+            case LINEAR -> isWhole(unary.alpha()) && isWhole(unary.beta())
                     ? ((long) unary.alpha()) * x + (long) unary.beta()
                     : (long) ((double) unary.alpha() * x + unary.beta());
             case NEGATE -> -x;
@@ -78,6 +80,28 @@ final class PortableElementwise {
             case IS_FINITE -> 1;
             default -> x;
         };
+    }
+
+    /** Of a uint64, as its bits. */
+    private static long unsigned(Unary unary, long x) {
+        return switch (unary.function()) {
+            case RELU, ABS -> x;
+            case SIGN -> x == 0 ? 0 : 1;
+            case CLIP -> {
+                double value = Unsigned.toDouble(x);
+                yield value < unary.alpha()
+                        ? Unsigned.fromDouble(unary.alpha())
+                        : value > unary.beta() ? Unsigned.fromDouble(unary.beta()) : x;
+            }
+            case LINEAR -> isWhole(unary.alpha()) && isWhole(unary.beta())
+                    ? ((long) unary.alpha()) * x + (long) unary.beta()
+                    : Unsigned.fromDouble((double) unary.alpha() * Unsigned.toDouble(x) + unary.beta());
+            default -> whole(unary, x);
+        };
+    }
+
+    private static boolean isWhole(float value) {
+        return (long) value == value;
     }
 
     static Kernel unaryGrad(UnaryGrad grad, @Nullable TensorSpec[] arguments) {
@@ -173,6 +197,7 @@ final class PortableElementwise {
         }
         // An array: iterating over a list would allocate an iterator.
         PostOp[] postOps = binary.postOps().toArray(PostOp[]::new);
+        boolean unsigned = x.dtype() == DType.UINT64;
         return Elementwise.of(arithmetic, out, Arrays.copyOf(arguments, inputs)).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
@@ -212,7 +237,9 @@ final class PortableElementwise {
                 long[] b = context.longs(1);
                 long[] result = context.longs(2);
                 for (int i = 0; i < count; i++) {
-                    result[i] = BinaryFunctions.apply(binary.function(), a[i], b[i]);
+                    result[i] = unsigned
+                            ? BinaryFunctions.applyUnsigned(binary.function(), a[i], b[i])
+                            : BinaryFunctions.apply(binary.function(), a[i], b[i]);
                 }
             }
         });

@@ -74,7 +74,7 @@ final class PortablePad {
         }
         int[][] sources = sources(pad, y.shape(), x.shape());
         boolean whole = x.dtype().arithmetic() == DType.INT64;
-        long constant = (long) pad.value();
+        long constant = PortableCopy.whole(x.dtype(), pad.value());
         int bytes = x.dtype().bytes();
         return PortableKernel.of((all, _) -> {
             Tensor in = all.get(0);

@@ -9,10 +9,12 @@ import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class PortableReduction {
     private final Reduction.Function function;
     private final boolean whole;
+    private final boolean unsigned;
     private final LoopNest results;
     private final LoopNest elements;
     private final long count;
@@ -32,6 +35,7 @@ final class PortableReduction {
     private PortableReduction(Reduction reduction, TensorSpec x, TensorSpec y) {
         function = reduction.function();
         whole = x.dtype().arithmetic() == DType.INT64;
+        unsigned = x.dtype() == DType.UINT64;
         boolean[] reduced = reduction.reduced(x.shape());
         long[] strides = x.strides();
         long[] outStrides = outStrides(reduction, x, y, reduced);
@@ -76,8 +80,8 @@ final class PortableReduction {
     private long start() {
         return switch (function) {
             case PRODUCT, ALL -> 1;
-            case MAX -> Long.MIN_VALUE;
-            case MIN -> Long.MAX_VALUE;
+            case MAX -> unsigned ? 0 : Long.MIN_VALUE;
+            case MIN -> unsigned ? -1L : Long.MAX_VALUE;
             default -> 0;
         };
     }
@@ -273,13 +277,15 @@ final class PortableReduction {
     private long step(long value, long x) {
         return switch (function) {
             case SUM -> value + x;
-            case MAX -> Math.max(value, x);
-            case MIN -> Math.min(value, x);
+            case MAX ->
+                unsigned ? BinaryFunctions.applyUnsigned(Binary.Function.MAXIMUM, value, x) : Math.max(value, x);
+            case MIN ->
+                unsigned ? BinaryFunctions.applyUnsigned(Binary.Function.MINIMUM, value, x) : Math.min(value, x);
             case PRODUCT -> value * x;
             case ALL -> value != 0 && x != 0 ? 1 : 0;
             case ANY -> value != 0 || x != 0 ? 1 : 0;
             case SUM_OF_SQUARES -> value + x * x;
-            case SUM_OF_MAGNITUDES -> value + Math.abs(x);
+            case SUM_OF_MAGNITUDES -> value + (unsigned ? x : Math.abs(x));
             case MEAN, LOG_SUM_EXP -> throw new IllegalStateException(function + " of whole numbers");
         };
     }

@@ -106,9 +106,11 @@ final class PortableScan {
 
     private static int extremeLong(ArgReduction reduction, Tensor x, AxisView strip, long at) {
         int place = 0;
-        long best = Longs.get(x.memory(), x.dtype(), at);
+        // Numbers without a sign are in order when the first of their bits is changed.
+        long sign = x.dtype() == DType.UINT64 ? Long.MIN_VALUE : 0;
+        long best = Longs.get(x.memory(), x.dtype(), at) ^ sign;
         for (int j = 1; j < strip.length(); j++) {
-            long value = Longs.get(x.memory(), x.dtype(), at + j * strip.stride() * x.dtype().bytes());
+            long value = Longs.get(x.memory(), x.dtype(), at + j * strip.stride() * x.dtype().bytes()) ^ sign;
             if (reduction.largest() ? value > best : value < best) {
                 best = value;
                 place = j;

@@ -1,5 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.DType;
 import java.util.Arrays;
 import java.util.Comparator;
 
@@ -12,14 +13,17 @@ final class Ranking {
     private static final int FEW = 8;
     private final int k;
     private final boolean largest;
+    private final long sign;
     private final long[] wholes;
     private final double[] reals;
     private final long[] keys;
     private final int[] order;
     private final Integer[] all;
 
-    Ranking(int length, int k, boolean largest) {
+    /** Of numbers of a type: those without a sign are ordered by their bits. */
+    Ranking(DType dtype, int length, int k, boolean largest) {
         this.k = k;
+        this.sign = dtype == DType.UINT64 ? Long.MIN_VALUE : 0;
         this.largest = largest;
         this.wholes = new long[length];
         this.reals = new double[length];
@@ -41,7 +45,8 @@ final class Ranking {
     /** The indices of the first; overwritten by the next call. */
     int[] ofWholes() {
         for (int i = 0; i < keys.length; i++) {
-            keys[i] = largest ? wholes[i] : ~wholes[i];
+            long key = wholes[i] ^ sign;
+            keys[i] = largest ? key : ~key;
         }
         return first();
     }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
+import io.seriatim.tensor.DType;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
@@ -26,7 +27,7 @@ class RankingTest {
         for (boolean largest : new boolean[]{true, false}) {
             for (long seed = 0; seed < 20; seed++) {
                 Random random = new Random(seed);
-                Ranking ranking = new Ranking(length, k, largest);
+                Ranking ranking = new Ranking(DType.INT64, length, k, largest);
                 Arrays.setAll(ranking.reals(), _ -> AWKWARD[random.nextInt(AWKWARD.length)]);
                 Arrays.setAll(ranking.wholes(), _ -> switch (random.nextInt(4)) {
                     case 0 -> Long.MIN_VALUE;

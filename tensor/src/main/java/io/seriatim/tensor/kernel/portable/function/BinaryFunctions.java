@@ -17,6 +17,7 @@ public final class BinaryFunctions {
             case MINIMUM -> Math.min(x, y);
             case POWER -> Math.pow(x, y);
             case MODULO -> modulo(x, y);
+            case REMAINDER -> x % y;
             case FLOOR_DIVIDE -> Math.floor(x / y);
             case EQUAL -> x == y ? 1 : 0;
             case NOT_EQUAL -> x != y ? 1 : 0;
@@ -27,6 +28,8 @@ public final class BinaryFunctions {
             case LOGICAL_AND -> x != 0 && y != 0 ? 1 : 0;
             case LOGICAL_OR -> x != 0 || y != 0 ? 1 : 0;
             case LOGICAL_XOR -> x != 0 != (y != 0) ? 1 : 0;
+            case BITWISE_AND, BITWISE_OR, BITWISE_XOR, SHIFT_LEFT, SHIFT_RIGHT ->
+                throw new IllegalArgumentException(function + " is of whole numbers or bool: cast the operands");
         };
     }
 
@@ -36,6 +39,7 @@ public final class BinaryFunctions {
         return rest != 0 && rest < 0 != y < 0 ? rest + y : rest;
     }
 
+    /** Of all whole numbers but uint64, each in its own value. */
     public static long apply(Binary.Function function, long x, long y) {
         return switch (function) {
             case ADD -> x + y;
@@ -46,9 +50,35 @@ public final class BinaryFunctions {
             case MINIMUM -> Math.min(x, y);
             case POWER -> power(x, y);
             case MODULO -> Math.floorMod(x, nonZero(y));
+            case REMAINDER -> x % nonZero(y);
             case FLOOR_DIVIDE -> Math.floorDiv(x, nonZero(y));
+            case BITWISE_AND -> x & y;
+            case BITWISE_OR -> x | y;
+            case BITWISE_XOR -> x ^ y;
+            case SHIFT_LEFT -> isWithin(y) ? x << y : 0;
+            case SHIFT_RIGHT -> x >> (isWithin(y) ? y : Long.SIZE - 1);
             default -> apply(function, (double) Long.compare(x, y), x, y);
         };
+    }
+
+    /** Of uint64, as their bits. */
+    public static long applyUnsigned(Binary.Function function, long x, long y) {
+        return switch (function) {
+            case DIVIDE, FLOOR_DIVIDE -> Long.divideUnsigned(x, nonZero(y));
+            case MODULO, REMAINDER -> Long.remainderUnsigned(x, nonZero(y));
+            case MAXIMUM -> Long.compareUnsigned(x, y) >= 0 ? x : y;
+            case MINIMUM -> Long.compareUnsigned(x, y) <= 0 ? x : y;
+            case POWER -> powerUnsigned(x, y);
+            case SHIFT_RIGHT -> isWithin(y) ? x >>> y : 0;
+            case EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL ->
+                (long) apply(function, (double) Long.compareUnsigned(x, y), 0.0);
+            default -> apply(function, x, y);
+        };
+    }
+
+    /** Whether bits that are moved by so many places are not all lost. */
+    private static boolean isWithin(long places) {
+        return places >= 0 && places < Long.SIZE;
     }
 
     /** Comparisons look at the order of two numbers, logic at whether they are zero. */
@@ -79,9 +109,14 @@ public final class BinaryFunctions {
                     "A whole number has no power of a negative exponent, here " + y
                             + ": compute in a floating-point type");
         }
+        return powerUnsigned(x, y);
+    }
+
+    /** Of whole numbers with or without a sign: the product of their bits is the same. */
+    private static long powerUnsigned(long x, long y) {
         long result = 1;
         long base = x;
-        for (long exponent = y; exponent > 0; exponent >>= 1) {
+        for (long exponent = y; exponent != 0; exponent >>>= 1) {
             result *= (exponent & 1) != 0 ? base : 1;
             base *= base;
         }
