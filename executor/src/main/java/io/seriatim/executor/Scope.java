@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Buffer;
+import io.seriatim.device.Devices;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import io.seriatim.executor.ir.Bindings;
@@ -86,6 +87,20 @@ public final class Scope {
     public Scope set(String name, Tensor value) {
         overwrite(name, value);
         return this;
+    }
+
+    /**
+     * Sets a variable of this scope to a copy of a value, so that runs, which may change variables in place, leave the
+     * value as it is: for the parameters of a loaded model that is trained.
+     *
+     * @param name
+     *            the name of the variable
+     * @param value
+     *            the value, on any device
+     * @return this
+     */
+    public Scope setCopy(String name, Tensor value) {
+        return set(name, Copies.to(Devices.system().host(), value).withLod(value.lod()));
     }
 
     private void overwrite(String name, Object value) {

@@ -12,6 +12,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.util.UniqueNames;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,18 +34,37 @@ import java.util.function.Supplier;
  * {@link Layers}; {@link #op} adds an operation of any type.
  */
 public final class Graph extends GraphTraining {
-    private final Program main = new Program();
+    private final Program main;
     private final Program startup = new Program();
-    private final UniqueNames names = new UniqueNames();
+    private final UniqueNames names;
     private final Map<String, ParameterSpec> specs = new HashMap<>();
     private final Map<String, Schedule> schedules = new LinkedHashMap<>();
     private final Layers layers = new Layers(this);
     private final GradientFlow flow = new GradientFlow(this);
     private final int seed;
-    private Block block = main.global();
+    /** The values of variables that the startup program does not set. */
+    private final Map<String, Tensor> values;
+    private final boolean loaded;
+    private Block block;
     private boolean finished;
 
     Graph(long seed) {
+        this(seed, new Program(), new UniqueNames(), Map.of(), false);
+    }
+
+    /** A graph that begins with a loaded program. */
+    Graph(long seed, LoadedProgram program) {
+        this(seed, program.program(), program.names(), program.values(), true);
+        program.statistics().forEach(flow::stop);
+        flow.ofLoop(main.global());
+    }
+
+    private Graph(long seed, Program main, UniqueNames names, Map<String, Tensor> values, boolean loaded) {
+        this.main = main;
+        this.names = names;
+        this.values = values;
+        this.loaded = loaded;
+        this.block = main.global();
         // Kernels are loaded in the background while the network is described.
         Kernels.loadAhead();
         this.seed = (int) seed;
@@ -61,7 +81,7 @@ public final class Graph extends GraphTraining {
         finished = true;
         main.blocks().forEach(Block::sortVars);
         startup.blocks().forEach(Block::sortVars);
-        return new Network(main, startup, outputs, schedules);
+        return new Network(main, startup, outputs, schedules, values);
     }
 
     @Override
@@ -102,6 +122,11 @@ public final class Graph extends GraphTraining {
     @Override
     int seed() {
         return seed;
+    }
+
+    @Override
+    boolean isLoaded() {
+        return loaded;
     }
 
     GradientFlow flow() {

@@ -40,6 +40,9 @@ abstract sealed class GraphTraining extends GraphLayers permits Graph {
 
     abstract void checkOpen();
 
+    /** Whether operations come from a loaded model, which its user need not know. */
+    abstract boolean isLoaded();
+
     /** Backward and optimizers go into the first block. In a branch or loop they would see only that block. */
     private void checkOutermost(String what) {
         checkOpen();
@@ -208,6 +211,9 @@ abstract sealed class GraphTraining extends GraphLayers permits Graph {
         checkLoss(loss);
         List<String> names = parameters.stream().map(this::own).toList();
         Set<String> stopped = noGradient.stream().map(this::own).collect(Collectors.toSet());
+        if (isLoaded()) {
+            MissingGradients.require(main(), own(loss), names, stopped);
+        }
         List<ParameterGradient> pairs = Backward.append(main(), own(loss), names, stopped, maxChainedAdditions);
         Set<String> found = pairs.stream().map(ParameterGradient::parameter).collect(Collectors.toSet());
         untrained = MissingGradients.of(main(), loss.name(),

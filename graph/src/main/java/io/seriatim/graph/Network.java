@@ -1,7 +1,11 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -17,11 +21,32 @@ import java.util.function.Function;
  *            what a user wants to see
  * @param schedules
  *            the schedules of learning rates, by the variable that is to be set before each run
+ * @param values
+ *            the values of variables that are set before the startup program runs, by name: the parameters of a loaded
+ *            model. They are not to be changed, so a program that trains them gets copies
  */
-public record Network(Program main, Program startup, Outputs outputs, Map<String, Schedule> schedules) {
-    /** Copies the map. */
+public record Network(Program main, Program startup, Outputs outputs, Map<String, Schedule> schedules,
+        Map<String, Tensor> values) {
+    /** Copies the maps. */
     public Network {
         schedules = Map.copyOf(schedules);
+        values = Collections.unmodifiableMap(new LinkedHashMap<>(values));
+    }
+
+    /**
+     * A network whose startup program sets all parameters.
+     *
+     * @param main
+     *            what is run many times
+     * @param startup
+     *            what is run once before
+     * @param outputs
+     *            what a user wants to see
+     * @param schedules
+     *            the schedules of learning rates, by the variable that is to be set before each run
+     */
+    public Network(Program main, Program startup, Outputs outputs, Map<String, Schedule> schedules) {
+        this(main, startup, outputs, schedules, Map.of());
     }
 
     /**
@@ -48,6 +73,51 @@ public record Network(Program main, Program startup, Outputs outputs, Map<String
      */
     public static Network define(long seed, Function<Graph, Outputs> definition) {
         Graph graph = new Graph(seed);
+        Outputs outputs = definition.apply(graph);
+        return graph.finish(outputs);
+    }
+
+    /**
+     * Describes a network that begins with a loaded model: its operations are in their form for training, and the
+     * definition adds a loss and an optimizer. {@link Graph#var} gives the model's variables, such as its feeds and
+     * fetches, by their names.
+     *
+     * <p>
+     * The model's floating-point parameters that have dimensions are trained, unless the definition names others.
+     * Running statistics of batch normalisation are updated, but not trained. Batch normalisation and dropout are in
+     * training mode if the model still has them as operations; {@link Program#copyForTest} undoes that. The startup
+     * program does not set the model's parameters: set {@link #values} before it runs.
+     *
+     * @param model
+     *            the model, which is not changed, and stays open as long as the network's values are needed
+     * @param definition
+     *            adds variables and operations to those of the model
+     * @return the network
+     * @throws IllegalArgumentException
+     *             if something does not fit, or an operation between a trained parameter and the loss has no gradient;
+     *             the message names all such operations
+     */
+    public static Network from(InferenceModel model, Function<Graph, Outputs> definition) {
+        return from(0, model, definition);
+    }
+
+    /**
+     * Describes a network that begins with a loaded model and whose random numbers are the same each time, see
+     * {@link #from(InferenceModel, Function)}.
+     *
+     * @param seed
+     *            of initialisers and dropout that have none of their own; 0 for none
+     * @param model
+     *            the model, which is not changed, and stays open as long as the network's values are needed
+     * @param definition
+     *            adds variables and operations to those of the model
+     * @return the network
+     * @throws IllegalArgumentException
+     *             if something does not fit, or an operation between a trained parameter and the loss has no gradient;
+     *             the message names all such operations
+     */
+    public static Network from(long seed, InferenceModel model, Function<Graph, Outputs> definition) {
+        Graph graph = new Graph(seed, LoadedProgram.of(model));
         Outputs outputs = definition.apply(graph);
         return graph.finish(outputs);
     }

@@ -87,6 +87,7 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         // Refuse unsupported programs before any operation runs.
         List.of(model.startup(), model.main(), model.evaluation()).forEach(Operations.system()::requireRunnable);
         try (Executor executor = Executor.builder().place(Place.CPU).files(options.files()).build()) {
+            model.values().forEach(executor.scope()::setCopy);
             executor.run(model.startup().copy().randomSeed(options.seed()));
             for (String name : executor.scope().names()) {
                 Tensor value = executor.scope().find(name);

@@ -165,10 +165,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
             String rate = ProgramModel.rate(main)
                     .orElseThrow(() -> new IllegalArgumentException(
                             "The program computes its learning rate itself: leave --rate out"));
-            model = new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(),
-                    model.loss(), model.metrics(),
-                    Map.of(rate, Schedule.constant(settings.rate())), model.inputs(), model.outputs(), model.unit(),
-                    model.unitsPerExample());
+            model = model.withSchedules(Map.of(rate, Schedule.constant(settings.rate())));
         }
         Settings filled = settings.with(settings.epochs() == 0 ? 1 : settings.epochs(), batch);
         return new Job(filled, model, split, about(settings, split), null, Double.NaN);

@@ -15,8 +15,10 @@ import io.seriatim.graph.program.VarType;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -81,6 +83,55 @@ public final class MissingGradients {
         }
         MissingGradients search = new MissingGradients(program, loss, noGradient);
         return parameters.stream().map(name -> new UntrainedParameter(name, search.reason(name))).toList();
+    }
+
+    /**
+     * Throws an IllegalArgumentException unless all operations between parameters and a loss carry gradients. Those
+     * whose results are whole numbers or truth values, or do not depend on the values of their inputs, need not.
+     */
+    public static void require(Program program, String loss, List<String> parameters, Set<String> noGradient) {
+        MissingGradients search = new MissingGradients(program, loss, noGradient);
+        Set<String> reached = new HashSet<>(parameters);
+        Map<String, String> without = new LinkedHashMap<>();
+        boolean grows = true;
+        while (grows) {
+            grows = false;
+            for (Place place : search.places) {
+                for (String name : reads(place, reached) ? place.out() : List.<String>of()) {
+                    VarDesc desc = place.block().find(name);
+                    boolean flows = search.leading.contains(name) && desc != null && !isDiscrete(desc)
+                            && !noGradient.contains(name);
+                    if (flows && !GradientPruning.carries(place.op())) {
+                        without.putIfAbsent(place.op().type(), name);
+                    } else if (flows && reached.add(name)) {
+                        grows = true;
+                    }
+                }
+            }
+        }
+        if (!without.isEmpty()) {
+            List<String> named = new ArrayList<>();
+            without.forEach((type, output) -> named.add("'" + type + "' (of '" + output + "')"));
+            throw new IllegalArgumentException("The loss '" + loss + "' cannot be minimised, since "
+                    + (named.size() == 1
+                            ? "an operation between it and the parameters has"
+                            : "operations between it "
+                                    + "and the parameters have")
+                    + " no gradient: " + String.join(", ", named)
+                    + ". Name their outputs as variables without gradient, "
+                    + "or give only parameters that the loss does not reach through them");
+        }
+    }
+
+    /** Whether an operation reads one of some variables, and not only its shape. */
+    private static boolean reads(Place place, Set<String> variables) {
+        if (Collections.disjoint(place.in(), variables)) {
+            return false;
+        }
+        Operation schema = Operations.system().find(place.op().type());
+        return schema == null || schema.shapesOnly().isEmpty() || place.op().inputs().entrySet().stream().anyMatch(
+                slot -> !schema.shapesOnly().contains(slot.getKey())
+                        && !Collections.disjoint(slot.getValue(), variables));
     }
 
     private String reason(String parameter) {

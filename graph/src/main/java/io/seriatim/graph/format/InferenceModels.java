@@ -150,6 +150,24 @@ public final class InferenceModels {
     }
 
     /**
+     * Lists the operations of a model as its file has them, whether they can be run or not.
+     *
+     * @param path
+     *            as for {@link #load}
+     * @return lines of text; empty if the format has no listing of its own
+     * @throws FileFormatException
+     *             if a file is not what it should be
+     * @throws IllegalArgumentException
+     *             if the format of the file is not known
+     * @throws IOException
+     *             if a file is missing or cannot be read
+     */
+    public static String listing(Path path) throws IOException {
+        Path located = ModelFormats.located(path);
+        return ModelFormats.system().reader(located).listing(located);
+    }
+
+    /**
      * Reads a model.
      *
      * @param path

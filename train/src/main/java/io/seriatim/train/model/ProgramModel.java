@@ -88,8 +88,6 @@ public final class ProgramModel {
         String rate = rate(model.main())
                 .orElseThrow(() -> new IllegalArgumentException("The learning rate of '" + model.name()
                         + "' cannot be set, because the program computes it itself: train without --rate"));
-        return new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(),
-                model.metrics(),
-                Map.of(rate, schedule), model.inputs(), model.outputs(), model.unit(), model.unitsPerExample());
+        return model.withSchedules(Map.of(rate, schedule));
     }
 }
