@@ -1,5 +1,6 @@
 package io.seriatim.cli.run;
 
+import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
@@ -11,12 +12,9 @@ import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
 import io.seriatim.graph.format.ParameterFiles;
-import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.interpret.FilesNotAllowedException;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.program.Attribute;
-import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
@@ -34,7 +32,6 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -52,7 +49,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Runs a program. Fetches with one element are printed in one line per step, larger ones are written to files. */
-@Command(name = "run", description = "Run a program of PaddlePaddle. Prints 'step=K name=value…' for fetches with one "
+@Command(name = "run", description = "Run a model or a program. Prints 'step=K name=value…' for fetches with one "
         + "element; other fetches of the last step are written to files NAME.npy.")
 public final class RunCommand implements Callable<Integer> {
     /** The kinds of random numbers. */
@@ -69,8 +66,8 @@ public final class RunCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--program", required = true, paramLabel = "FILE", description = "The program, a .pdmodel or "
-            + "__model__.")
+    @Option(names = "--program", required = true, paramLabel = "FILE", description = "The program: a .pdmodel or "
+            + "__model__ of PaddlePaddle 2, a .json of PaddlePaddle 3, an .onnx, or a -symbol.json of MXNet.")
     private @Nullable Path program;
 
     @Option(names = "--startup", paramLabel = "FILE",
@@ -78,7 +75,8 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable Path startup;
 
     @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, an .npz with some of "
-            + "them by name, or a folder with a file for each. They are set after the startup program.")
+            + "them by name, or a folder with a file for each. They are set after the startup program. Default, without "
+            + "a startup program: those of the model.")
     private @Nullable Path params;
 
     @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable. If there is "
@@ -147,12 +145,13 @@ public final class RunCommand implements Callable<Integer> {
             throw usage("--steps must be 1 or more, but is " + steps, null);
         }
         RepeatedFeeds.refuse(command().commandLine());
-        Program main = read(Objects.requireNonNull(program, "program")).randomSeed(seed);
-        Program first = startup == null ? null : read(startup).randomSeed(seed);
-        List<String> wanted = fetches.isEmpty() ? ownFetches(main) : fetches.stream().distinct().toList();
+        ProgramArgument argument = read(Objects.requireNonNull(program, "program"));
+        Program main = argument.program().randomSeed(seed);
+        Program first = startup == null ? null : read(startup).program().randomSeed(seed);
+        List<String> wanted = (fetches.isEmpty() ? argument.fetches() : fetches).stream().distinct().toList();
         checkFetches(main, wanted);
         Path folder = folder(Objects.requireNonNull(out, "out"));
-        Map<String, Tensor> values = feeds(main);
+        Map<String, Tensor> values = feeds(main, argument.feeds());
         RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
         Map<String, Tensor> results = Map.of();
         try (Executor executor = executor(recorder)) {
@@ -161,6 +160,7 @@ public final class RunCommand implements Callable<Integer> {
             if (first != null) {
                 executor.run(first);
             }
+            argument.parameters().forEach(executor.scope()::set);
             parameters(main).forEach(executor.scope()::set);
             PrintWriter printer = command().commandLine().getOut();
             Tensor[] fed = values.values().toArray(Tensor[]::new);
@@ -268,13 +268,21 @@ public final class RunCommand implements Callable<Integer> {
         notes.flush();
     }
 
-    private Program read(Path file) throws IOException {
-        Program read = input(file, () -> ProgramFiles.read(Files.isDirectory(file) ? file.resolve("__model__") : file));
+    private ProgramArgument read(Path given) throws IOException {
+        Path file = ProgramArgument.located(given);
         try {
-            Operations.system().requireRunnable(read);
-            return read;
+            if (!ProgramArgument.isProgram(file)) {
+                return ProgramArgument.model(command().commandLine(), file);
+            }
+            ProgramArgument read = ProgramArgument.program(command().commandLine(), file);
+            Operations.system().requireRunnable(read.program());
+            boolean alone = startup == null && params == null;
+            return alone && read.hasParametersBeside(file)
+                    ? ProgramArgument.model(command().commandLine(), file)
+                    : read;
         } catch (IllegalArgumentException e) {
-            throw usage(file + ": " + e.getMessage(), e);
+            String message = String.valueOf(e.getMessage());
+            throw usage(message.startsWith(file.toString()) ? message : file + ": " + message, e);
         }
     }
 
@@ -292,16 +300,6 @@ public final class RunCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw usage("There is no file " + file, e);
         }
-    }
-
-    /** Returns the variables of the fetch operations, by column. */
-    private static List<String> ownFetches(Program program) {
-        return program.global().ops().stream().filter(op -> op.type().equals("fetch") || op.type().equals("fetch_v2"))
-                .sorted(Comparator.comparingInt(RunCommand::column)).map(op -> op.input("X").getFirst()).toList();
-    }
-
-    private static int column(OpDesc op) {
-        return op.attribute("col") instanceof Attribute.Int(int value) ? value : 0;
     }
 
     private Map<String, Tensor> parameters(Program main) throws IOException {
@@ -334,11 +332,12 @@ public final class RunCommand implements Callable<Integer> {
         return named;
     }
 
-    private Map<String, Tensor> feeds(Program main) throws IOException {
+    private Map<String, Tensor> feeds(Program main, List<String> own) throws IOException {
         Map<String, Tensor> values = new LinkedHashMap<>();
         for (Map.Entry<String, Path> feed : feeds.entrySet()) {
             if (main.global().find(feed.getKey()) == null) {
-                throw usage("The program has no variable '" + feed.getKey() + "' to feed", null);
+                throw usage("The program has no variable '" + feed.getKey() + "' to feed"
+                        + (own.isEmpty() ? "" : "; its feeds are " + own), null);
             }
             values.put(feed.getKey(),
                     divided(feed.getValue(), input(feed.getValue(), () -> Npy.read(feed.getValue()))));

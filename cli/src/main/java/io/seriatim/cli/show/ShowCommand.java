@@ -1,5 +1,6 @@
 package io.seriatim.cli.show;
 
+import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
@@ -7,16 +8,14 @@ import io.seriatim.executor.PlanView;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.ProgramCheck;
 import io.seriatim.graph.ProgramSummary;
-import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.op.Problem;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.AtomicFile;
-import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +39,8 @@ public final class ShowCommand implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
     @Option(names = "--program", required = true, paramLabel = "FILE", description = "A .pdmodel or __model__ of "
-            + "PaddlePaddle, or a folder with a __model__.")
+            + "PaddlePaddle 2, or a folder with a __model__; a .json of PaddlePaddle 3, an .onnx, or a -symbol.json of "
+            + "MXNet.")
     private @Nullable Path program;
 
     @Option(names = "--dot", paramLabel = "FILE", description = "Write the program in Graphviz format.")
@@ -86,12 +86,33 @@ public final class ShowCommand implements Callable<Integer> {
         if (threads < 1) {
             throw new ParameterException(command.commandLine(), "--threads must be 1 or more, but is " + threads);
         }
-        Program read = read(command, Objects.requireNonNull(program, "program"));
+        Path file = ProgramArgument.located(Objects.requireNonNull(program, "program"));
+        if (ProgramArgument.isProgram(file)) {
+            return show(command, ProgramArgument.program(command.commandLine(), file), false);
+        }
+        ProgramArgument model;
+        try {
+            model = ProgramArgument.model(command.commandLine(), file);
+        } catch (ParameterException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            return refused(command, file, e);
+        }
+        return show(command, model, true);
+    }
+
+    private int show(CommandSpec command, ProgramArgument argument, boolean model) throws IOException {
+        Program read = argument.program();
         PrintWriter out = command.commandLine().getOut();
         ProgramSummary summary = ProgramSummary.of(read, batch);
-        PlanView view = plan && summary.unknown().isEmpty() ? plan(command, read) : null;
+        PlanView view = plan && summary.unknown().isEmpty() ? plan(command, read, argument.fetches()) : null;
         if (view == null) {
             verdict(out, ProgramCheck.of(read));
+            if (model) {
+                argument.feeds().forEach(name -> out.println(Printable.of("feed   " + read.global().get(name))));
+                argument.fetches().forEach(name -> out.println(Printable.of("fetch  " + read.global().get(name))));
+                out.println();
+            }
             if (!summaryOnly) {
                 print(out, read, summary.unknown());
             }
@@ -112,27 +133,32 @@ public final class ShowCommand implements Callable<Integer> {
         return 0;
     }
 
-    private PlanView plan(CommandSpec command, Program read) {
-        List<String> wanted = fetches.isEmpty()
-                ? read.global().ops().stream().filter(op -> op.type().equals("fetch") || op.type().equals("fetch_v2"))
-                        .map(op -> op.input("X").getFirst()).toList()
-                : fetches;
+    /** A model that cannot be run: why, and what its file lists. */
+    private int refused(CommandSpec command, Path file, IllegalArgumentException reason) throws IOException {
+        String listing;
+        try {
+            listing = InferenceModels.listing(file);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), String.valueOf(e.getMessage()), e);
+        }
+        PrintWriter out = command.commandLine().getOut();
+        out.println("runs: no");
+        out.println(Printable.of("  " + reason.getMessage()));
+        out.println();
+        if (!summaryOnly) {
+            listing.lines().map(Printable::of).forEach(out::println);
+        }
+        out.flush();
+        return 0;
+    }
+
+    private PlanView plan(CommandSpec command, Program read, List<String> own) {
+        List<String> wanted = fetches.isEmpty() ? own : fetches;
         try (Executor executor = Executor.builder().place(Place.parse(place)).threads(threads).build()) {
             return PlanView.of(executor, read, batch, wanted);
         } catch (IllegalArgumentException | DeviceNotFoundException | ProgramFailedException e) {
             throw new ParameterException(command.commandLine(),
                     "There is no plan for unknown dimensions of " + batch + " on " + place + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static Program read(CommandSpec command, Path file) throws IOException {
-        Path model = Files.isDirectory(file) ? file.resolve("__model__") : file;
-        try {
-            return ProgramFiles.read(model);
-        } catch (FileFormatException e) {
-            throw new ParameterException(command.commandLine(), String.valueOf(e.getMessage()), e);
-        } catch (NoSuchFileException e) {
-            throw new ParameterException(command.commandLine(), "There is no file " + model, e);
         }
     }
 

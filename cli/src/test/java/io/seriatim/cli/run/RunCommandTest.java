@@ -9,6 +9,8 @@ import io.seriatim.cli.CommandRun;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.optimizer.Sgd;
@@ -88,6 +90,37 @@ class RunCommandTest {
         assertTrue(lines.get(1).startsWith("step=2 " + loss + "=0.0") && lines.size() == 2, out.toString());
         assertArrayEquals(new float[]{3.2f, 3.2f}, Npy.read(results.resolve(prediction + ".npy")).toFloatArray(),
                 1e-5f);
+    }
+
+    /** A model for inference brings its parameters, with or without the end of its name. */
+    @Test
+    void findsTheParametersOfAModel() throws IOException {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 2)))
+                .put(VarDesc.of("w", VarType.dense(DType.FLOAT32, 2)).persistent())
+                .put(VarDesc.of("y:0", VarType.dense(DType.FLOAT32, -1, 2)))
+                .add(OpDesc.of("elementwise_mul").in("X", "x").in("Y", "w").out("Out", "y:0").attr("axis", -1).build());
+        try (InferenceModel model = new InferenceModel(program, List.of("x"), List.of("y:0"),
+                Map.of("w", Tensor.of(new float[]{5, 7}, 2)))) {
+            InferenceModels.save(folder.resolve("scaled.pdmodel"), model);
+        }
+        for (String name : List.of("scaled", "scaled.pdmodel")) {
+            Path results = folder.resolve("of " + name);
+            assertEquals(0, run("--program", folder.resolve(name), "--feed", "x=" + folder.resolve("x.npy"), "--out",
+                    results), err::toString);
+            assertArrayEquals(new float[]{5, 14, 5, 14}, Npy.read(results.resolve("y_0.npy")).toFloatArray());
+        }
+        assertEquals(2, run("--program", folder.resolve("scaled"), "--feed", "z=" + folder.resolve("x.npy")));
+        assertTrue(err.toString().contains("no variable 'z' to feed; its feeds are [x]"), err.toString());
+    }
+
+    @Test
+    void namesTheFilesThatAreMissing() {
+        assertEquals(2, run("--program", folder.resolve("absent")));
+        assertTrue(err.toString().contains("There is no file " + folder.resolve("absent")
+                + ": nor are there absent.pdmodel and absent.json"), err.toString());
+        assertEquals(2, run("--program", folder));
+        assertTrue(err.toString().contains("There is no file " + folder.resolve("__model__")), err.toString());
     }
 
     @Test

@@ -89,6 +89,16 @@ class ShowCommandTest {
         assertFalse(text.contains(" -9"), text);
     }
 
+    /** The name of a model is enough, also if the model cannot be run or its parameters are missing. */
+    @Test
+    void showsAModelByItsName() throws IOException {
+        model();
+        assertEquals(0, show("--program", folder.resolve("model")), err::toString);
+        assertTrue(out.toString().startsWith("runs: no"), out.toString());
+        assertTrue(out.toString().contains("unknown  'from_elsewhere'"), out.toString());
+        assertTrue(out.toString().contains("var x : float32[-1, 4]"), out.toString());
+    }
+
     private List<String> verdict(Program program) throws IOException {
         Path file = folder.resolve("verdict.pdmodel");
         ProgramFiles.write(file, program);
