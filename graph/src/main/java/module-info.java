@@ -21,7 +21,10 @@
     exports io.seriatim.graph.parallel;
     exports io.seriatim.graph.program;
     // Text from files, made fit for a terminal.
-    exports io.seriatim.graph.util to io.seriatim.executor, io.seriatim.train, io.seriatim.cli;
+    // Modules that read models of other systems.
+    exports io.seriatim.graph.translate to io.seriatim.onnx, io.seriatim.mxnet;
+    exports io.seriatim.graph.util
+            to io.seriatim.executor, io.seriatim.onnx, io.seriatim.mxnet, io.seriatim.train, io.seriatim.cli;
 
     provides io.seriatim.graph.program.OperationTypes with io.seriatim.graph.op.SchemaTypes;
     provides io.seriatim.graph.op.Differentiation with io.seriatim.graph.differentiate.ReverseSteps;

@@ -1,0 +1,203 @@
+package io.seriatim.graph.translate;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds the program of a model that another system wrote. Values have the names that they have in the file. Constants
+ * and parameters are added to the program when an operation reads them; those that only determine attributes are not
+ * part of it.
+ */
+public final class ModelBuilder {
+    private final Program program = new Program();
+    private final Constants constants = new Constants();
+    private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+    private final Set<String> names = new HashSet<>();
+    private final Map<String, String> wishes = new LinkedHashMap<>();
+    private final List<String> feeds = new ArrayList<>();
+    private final BlockBuilder main = new BlockBuilder(this, program.global(), null);
+
+    /** Creates a builder of an empty program. */
+    public ModelBuilder() {
+        // The fields are set where they are declared.
+    }
+
+    /**
+     * The block that is run.
+     *
+     * @return always the same
+     */
+    public BlockBuilder main() {
+        return main;
+    }
+
+    /**
+     * The program so far.
+     *
+     * @return the program that grows
+     */
+    public Program program() {
+        return program;
+    }
+
+    /**
+     * An input of the model.
+     *
+     * @param name
+     *            its name in the file
+     * @param dtype
+     *            the type of its elements
+     * @param dims
+     *            its dimensions, −1 where unknown
+     * @return the variable
+     * @throws IllegalArgumentException
+     *             if the name is taken
+     */
+    public Ref feed(String name, DType dtype, long... dims) {
+        take(name);
+        feeds.add(name);
+        ArgType type = ArgType.dense(dtype, dims);
+        program.global().put(VarDesc.of(name, type.varType()).stopping(true));
+        return new Ref(name, type);
+    }
+
+    /**
+     * A value that is part of the model and that training changes, if its type is floating.
+     *
+     * @param name
+     *            its name in the file
+     * @param value
+     *            a row-major tensor of the host
+     * @return the variable, which is added to the program when an operation reads it
+     * @throws IllegalArgumentException
+     *             if the name is taken
+     */
+    public Ref parameter(String name, Tensor value) {
+        take(name);
+        return constants.add(name, value, value.dtype().isFloating());
+    }
+
+    /**
+     * A value that is part of the model and that training does not change.
+     *
+     * @param hint
+     *            the wish for its name
+     * @param value
+     *            a row-major tensor of the host
+     * @return the variable, which is added to the program when an operation reads it
+     */
+    public Ref constant(String hint, Tensor value) {
+        return constants.add(fresh(hint), value, false);
+    }
+
+    /**
+     * The value of a constant or parameter.
+     *
+     * @param ref
+     *            any variable
+     * @return null if it is known only when the program runs
+     */
+    public @Nullable Tensor value(Ref ref) {
+        return constants.find(ref.name());
+    }
+
+    /**
+     * A name that no variable has.
+     *
+     * @param hint
+     *            the wish
+     * @return the wish, with a number if it is taken
+     */
+    public String fresh(String hint) {
+        String name = hint.isEmpty() ? "value" : hint;
+        for (int i = 1; !names.add(name); i++) {
+            name = hint + "~" + i;
+        }
+        return name;
+    }
+
+    private void take(String name) {
+        if (!names.add(name)) {
+            throw new IllegalArgumentException("Two values have the name '" + name + "'; names are unique");
+        }
+    }
+
+    /**
+     * Wishes a name for the result of an operation. It gets the name when the program ends, unless another has it.
+     *
+     * @param ref
+     *            a result of an operation; anything else keeps its name
+     * @param name
+     *            the file's name of it
+     */
+    public void name(Ref ref, String name) {
+        if (isResult(ref) && !name.isEmpty()) {
+            wishes.putIfAbsent(ref.name(), name);
+        }
+    }
+
+    private boolean isResult(Ref ref) {
+        return ref.name().startsWith(BlockBuilder.RESULT) && constants.find(ref.name()) == null;
+    }
+
+    Constants constants() {
+        return constants;
+    }
+
+    /** Adds a constant to the program if it is one and is not there yet. */
+    void use(String name) {
+        Tensor value = constants.find(name);
+        if (value != null && parameters.putIfAbsent(name, value) == null) {
+            boolean trained = constants.isTrained(name);
+            program.global().put(new VarDesc(name, VarType.dense(value.dtype(), value.shape().dims()), true, false,
+                    trained, !trained));
+        }
+    }
+
+    /**
+     * Ends the program.
+     *
+     * @param outputs
+     *            what the model computes, by the file's names, in order
+     * @return the model, which belongs to the caller
+     */
+    public InferenceModel build(Map<String, Ref> outputs) {
+        Map<String, String> renamed = new LinkedHashMap<>();
+        outputs.forEach((name, ref) -> {
+            boolean own = ref.name().equals(name);
+            Ref result = own || (isResult(ref) && !renamed.containsKey(ref.name()))
+                    ? ref
+                    : main.op("assign").in("X", ref).out("Out");
+            use(result.name());
+            if (!own) {
+                names.add(name);
+                renamed.put(result.name(), name);
+            }
+        });
+        wishes.forEach((result, name) -> {
+            if (!renamed.containsKey(result) && names.add(name)) {
+                renamed.put(result, name);
+            }
+        });
+        Renaming.apply(program, renamed);
+        return new InferenceModel(program, feeds, List.copyOf(outputs.keySet()), parameters);
+    }
+
+    /** Creates a block below another. */
+    Block block(Block parent) {
+        return program.addBlock(parent.index(), null);
+    }
+}

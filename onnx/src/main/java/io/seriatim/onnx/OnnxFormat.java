@@ -1,0 +1,39 @@
+package io.seriatim.onnx;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.ModelFormat;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** The format of ONNX, found as a service. */
+public final class OnnxFormat implements ModelFormat {
+    /** Created by the service loader. */
+    public OnnxFormat() {
+        // There is nothing to set.
+    }
+
+    @Override
+    public String name() {
+        return "ONNX";
+    }
+
+    @Override
+    public boolean reads(Path path) {
+        return path.toString().endsWith(".onnx");
+    }
+
+    @Override
+    public InferenceModel load(Path path) throws IOException {
+        return OnnxModels.load(path);
+    }
+
+    @Override
+    public boolean writes(Path path) {
+        return false;
+    }
+
+    @Override
+    public void save(Path path, InferenceModel model) {
+        throw new IllegalArgumentException("Models are not written as ONNX yet: " + path);
+    }
+}

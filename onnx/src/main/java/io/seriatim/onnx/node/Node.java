@@ -1,0 +1,274 @@
+package io.seriatim.onnx.node;
+
+import com.google.errorprone.annotations.FormatMethod;
+import io.seriatim.graph.translate.BlockBuilder;
+import io.seriatim.graph.translate.OpAppender;
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.proto.ElementTypes;
+import io.seriatim.onnx.proto.OnnxAttribute;
+import io.seriatim.onnx.proto.OnnxGraph;
+import io.seriatim.onnx.proto.OnnxNode;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A node that is being translated: its operands, its attributes, and the block to which operations are appended. */
+public final class Node {
+    private final OnnxNode node;
+    private final long version;
+    private final List<@Nullable Ref> inputs;
+    private final Map<String, OnnxAttribute> attributes;
+    private final BlockBuilder block;
+    private final Graphs graphs;
+
+    /**
+     * Creates a node.
+     *
+     * @param node
+     *            as it is in the file
+     * @param version
+     *            of its domain
+     * @param inputs
+     *            its operands; null where an optional one is left out
+     * @param attributes
+     *            those of the node, in which those of a function are replaced
+     * @param block
+     *            where operations are appended
+     * @param graphs
+     *            translates graphs that it runs
+     */
+    public Node(OnnxNode node, long version, List<@Nullable Ref> inputs, Map<String, OnnxAttribute> attributes,
+            BlockBuilder block, Graphs graphs) {
+        this.node = node;
+        this.version = version;
+        this.inputs = inputs;
+        this.attributes = attributes;
+        this.block = block;
+        this.graphs = graphs;
+    }
+
+    /** The operator. */
+    public String type() {
+        return node.type();
+    }
+
+    /** The version of the operator's domain, for instance 17. */
+    public long version() {
+        return version;
+    }
+
+    /** Where operations are appended. */
+    public BlockBuilder block() {
+        return block;
+    }
+
+    /** Begins an operation. */
+    public OpAppender op(String operation) {
+        return block.op(operation);
+    }
+
+    /** The number of operands, with those that are left out. */
+    public int count() {
+        return inputs.size();
+    }
+
+    /** Whether there is an operand at a place. */
+    public boolean has(int index) {
+        return maybe(index) != null;
+    }
+
+    /** An operand. */
+    public Ref input(int index) {
+        Ref input = maybe(index);
+        if (input == null) {
+            throw error("needs operand %d, but has %d", index + 1, inputs.size());
+        }
+        return input;
+    }
+
+    /** An optional operand; null if it is left out. */
+    public @Nullable Ref maybe(int index) {
+        return index < inputs.size() ? inputs.get(index) : null;
+    }
+
+    /** All operands from a place on, of which none may be left out. */
+    public List<Ref> inputs(int from) {
+        if (from > inputs.size() || inputs.subList(from, inputs.size()).contains(null)) {
+            throw error("has operands that are left out, but needs all from %d on", from + 1);
+        }
+        return inputs.subList(from, inputs.size()).stream().map(Objects::requireNonNull).toList();
+    }
+
+    /** The number of results, with those that are not wanted. */
+    public int results() {
+        return node.outputs().size();
+    }
+
+    /** Whether a result is wanted. */
+    public boolean wants(int index) {
+        return index < node.outputs().size() && !node.outputs().get(index).isEmpty();
+    }
+
+    /** The value of an operand if it is known while the model is translated; null otherwise or if it is left out. */
+    public @Nullable Tensor value(int index) {
+        Ref input = maybe(index);
+        return input == null ? null : block.model().value(input);
+    }
+
+    /** The whole numbers of an operand if they are known while the model is translated; null otherwise. */
+    public long @Nullable [] integers(int index) {
+        Tensor value = value(index);
+        if (value != null && value.dtype().isDifferentiable()) {
+            throw error("operand %d has whole numbers, but its type is %s", index + 1, value.dtype());
+        }
+        return value == null ? null : value.toLongArray();
+    }
+
+    /** The whole numbers of an operand, which must be known while the model is translated. */
+    public long[] knownIntegers(int index, String what) {
+        long[] values = integers(index);
+        if (values == null) {
+            throw error("operand %d (%s) must be a constant, but is computed: this form is not supported", index + 1,
+                    what);
+        }
+        return values;
+    }
+
+    /** Whether the node has an attribute. */
+    public boolean hasAttribute(String name) {
+        return attributes.containsKey(name);
+    }
+
+    /** An attribute of any kind; null if there is none. */
+    public @Nullable OnnxAttribute attribute(String name) {
+        return attributes.get(name);
+    }
+
+    private IllegalArgumentException kind(String name, String wanted, OnnxAttribute found) {
+        return error("attribute '%s' is %s, but is of kind %s", name, wanted, found.getClass().getSimpleName());
+    }
+
+    /** A whole number. */
+    public long integer(String name, long byDefault) {
+        return switch (attributes.get(name)) {
+            case null -> byDefault;
+            case OnnxAttribute.Int(long value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a whole number", other);
+        };
+    }
+
+    /** A whole number of 32 bits. */
+    public int int32(String name, long byDefault) {
+        long value = integer(name, byDefault);
+        if (value != (int) value) {
+            throw error("attribute '%s' is %d, which is out of range", name, value);
+        }
+        return (int) value;
+    }
+
+    /** Whether a whole number is not 0. */
+    public boolean flag(String name, boolean byDefault) {
+        return integer(name, byDefault ? 1 : 0) != 0;
+    }
+
+    /** A floating-point number. */
+    public float real(String name, float byDefault) {
+        return switch (attributes.get(name)) {
+            case null -> byDefault;
+            case OnnxAttribute.Real(float value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a floating-point number", other);
+        };
+    }
+
+    /** A text. */
+    public String text(String name, String byDefault) {
+        return switch (attributes.get(name)) {
+            case null -> byDefault;
+            case OnnxAttribute.Text(String value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a text", other);
+        };
+    }
+
+    /** Whole numbers; null if the attribute is missing. */
+    public long @Nullable [] integers(String name) {
+        return switch (attributes.get(name)) {
+            case null -> null;
+            case OnnxAttribute.Ints(List<Long> value) -> value.stream().mapToLong(Long::longValue).toArray();
+            case OnnxAttribute other -> throw kind(name, "a list of whole numbers", other);
+        };
+    }
+
+    /** Floating-point numbers; null if the attribute is missing. */
+    public @Nullable List<Float> reals(String name) {
+        return switch (attributes.get(name)) {
+            case null -> null;
+            case OnnxAttribute.Reals(List<Float> value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a list of floating-point numbers", other);
+        };
+    }
+
+    /** Texts; null if the attribute is missing. */
+    public @Nullable List<String> texts(String name) {
+        return switch (attributes.get(name)) {
+            case null -> null;
+            case OnnxAttribute.Texts(List<String> value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a list of texts", other);
+        };
+    }
+
+    /** A tensor; null if the attribute is missing. */
+    public @Nullable Tensor tensor(String name) {
+        return switch (attributes.get(name)) {
+            case null -> null;
+            case OnnxAttribute.OfTensor value -> graphs.read(value.value());
+            case OnnxAttribute other -> throw kind(name, "a tensor", other);
+        };
+    }
+
+    /** A type of elements. */
+    public DType dtype(String name, DType byDefault) {
+        return hasAttribute(name)
+                ? ElementTypes.get("Attribute '" + name + "' of " + this, integer(name, 0))
+                : byDefault;
+    }
+
+    /** A graph that the node runs. */
+    public OnnxGraph graph(String name) {
+        return switch (attributes.get(name)) {
+            case null -> throw error("needs the attribute '%s', a graph", name);
+            case OnnxAttribute.OfGraph(OnnxGraph value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a graph", other);
+        };
+    }
+
+    /** Means to translate graphs that the node runs. */
+    public Graphs graphs() {
+        return graphs;
+    }
+
+    /** An axis counted from the front. */
+    public int axis(long axis, int rank) {
+        if (axis < -rank || axis >= Math.max(rank, 1)) {
+            throw error("an axis of an operand of rank %d lies between %d and %d, but is %d", rank, -rank, rank - 1,
+                    axis);
+        }
+        return (int) (axis < 0 ? axis + rank : axis);
+    }
+
+    /** An error that names the node. */
+    @FormatMethod
+    public IllegalArgumentException error(String format, @Nullable Object... arguments) {
+        return new IllegalArgumentException(this + ": " + String.format(Locale.ROOT, format, arguments));
+    }
+
+    @Override
+    public String toString() {
+        return "Operator " + node.operator()
+                + (node.name().isEmpty() ? "" : " '" + node.name() + "'")
+                + (node.outputs().isEmpty() ? "" : " (result '" + node.outputs().getFirst() + "')");
+    }
+}

@@ -1,0 +1,333 @@
+package io.seriatim.onnx.read;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.translate.BlockBuilder;
+import io.seriatim.graph.translate.ModelBuilder;
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Graphs;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Translator;
+import io.seriatim.onnx.proto.ElementTypes;
+import io.seriatim.onnx.proto.OnnxAttribute;
+import io.seriatim.onnx.proto.OnnxFunction;
+import io.seriatim.onnx.proto.OnnxGraph;
+import io.seriatim.onnx.proto.OnnxModel;
+import io.seriatim.onnx.proto.OnnxNode;
+import io.seriatim.onnx.proto.OnnxTensor;
+import io.seriatim.onnx.proto.OnnxType;
+import io.seriatim.onnx.proto.OnnxValue;
+import io.seriatim.onnx.proto.TensorData;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Translates a model of ONNX into a program, node by node. */
+public final class ModelTranslator {
+    /** The versions of ONNX's operators that are read. */
+    private static final long OLDEST = 6;
+    private static final long NEWEST = 28;
+    /** The most functions that call each other. */
+    private static final int DEEPEST = 64;
+
+    private final String source;
+    private final OnnxModel model;
+    private final TensorData data;
+    private final ModelBuilder builder = new ModelBuilder();
+    private final Map<String, OnnxFunction> functions = new HashMap<>();
+
+    private ModelTranslator(String source, OnnxModel model, TensorData data) {
+        this.source = source;
+        this.model = model;
+        this.data = data;
+        for (OnnxFunction function : model.functions()) {
+            functions.put(function.domain() + ":" + function.name(), function);
+        }
+    }
+
+    /**
+     * Translates a model.
+     *
+     * @param source
+     *            its file, for messages
+     * @param model
+     *            what the file has
+     * @param data
+     *            reads its tensors
+     * @return the model, which belongs to the caller
+     * @throws IOException
+     *             if a tensor is not valid or cannot be read
+     * @throws IllegalArgumentException
+     *             if operators are not known, all of which the message names, or cannot be translated
+     */
+    public static InferenceModel translate(String source, OnnxModel model, TensorData data) throws IOException {
+        try {
+            return new ModelTranslator(source, model, data).translated();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(source + ": " + e.getMessage(), e);
+        }
+    }
+
+    private InferenceModel translated() throws IOException {
+        long version = model.opsets().getOrDefault("", NEWEST);
+        if (version < OLDEST || version > NEWEST) {
+            throw new IllegalArgumentException("the model uses version " + version + " of ONNX's operators, but "
+                    + OLDEST + " to " + NEWEST + " are read; convert it with onnx.version_converter");
+        }
+        refuseUnknown();
+        Scope scope = new Scope(null, builder.main(), model.opsets(), Map.of(), 0);
+        OnnxGraph graph = model.graph();
+        Set<String> initialized = new HashSet<>();
+        for (OnnxTensor tensor : graph.initializers()) {
+            if (!initialized.add(tensor.name())) {
+                throw new FileFormatException(source, "two initialisers have the name '" + tensor.name() + "'");
+            }
+        }
+        graph.sparse().forEach(tensor -> initialized.add(tensor.values().name()));
+        for (OnnxValue input : graph.inputs()) {
+            if (!initialized.contains(input.name())) {
+                scope.bind(input.name(), feed(input));
+            }
+        }
+        scope.initializers(graph);
+        for (OnnxNode node : graph.nodes()) {
+            scope.translate(node);
+        }
+        Map<String, Ref> outputs = new LinkedHashMap<>();
+        for (OnnxValue output : graph.outputs()) {
+            if (outputs.put(output.name(), scope.get(output.name(), "the outputs of the graph")) != null) {
+                throw new FileFormatException(source, "two outputs have the name '" + output.name() + "'");
+            }
+        }
+        if (outputs.isEmpty()) {
+            throw new FileFormatException(source, "a model has outputs, but its graph has none");
+        }
+        return builder.build(outputs);
+    }
+
+    private Ref feed(OnnxValue input) {
+        if (!(input.type() instanceof OnnxType.OfTensor(int element, List<OnnxType.Dim> dims))) {
+            throw new IllegalArgumentException("input '" + input.name() + "' is not a tensor but "
+                    + input.type() + ", which is not supported");
+        }
+        DType dtype = ElementTypes.get("Input '" + input.name() + "'", element);
+        if (dims == null) {
+            throw new IllegalArgumentException("input '" + input.name()
+                    + "' does not declare its number of dimensions; declare it in the file (dimensions may be unknown)");
+        }
+        return builder.feed(input.name(), dtype, dims.stream().mapToLong(OnnxType.Dim::size).toArray());
+    }
+
+    /** Names all operators that have no translator, with their counts. */
+    private void refuseUnknown() {
+        Map<String, Integer> unknown = new TreeMap<>();
+        countUnknown(model.graph().nodes(), unknown);
+        model.functions().forEach(function -> countUnknown(function.nodes(), unknown));
+        if (!unknown.isEmpty()) {
+            List<String> named = new ArrayList<>();
+            unknown.forEach((operator, count) -> named.add(operator + " (" + count + ")"));
+            throw new IllegalArgumentException("operators that are not known: " + String.join(", ", named)
+                    + (unknown.keySet().stream().anyMatch(name -> name.startsWith("com.microsoft."))
+                            ? "; the model is optimised for ONNX Runtime: take the one that is not"
+                            : ""));
+        }
+    }
+
+    private void countUnknown(List<OnnxNode> nodes, Map<String, Integer> unknown) {
+        for (OnnxNode node : nodes) {
+            if (Operators.all().find(node.domain(), node.type()) == null
+                    && !functions.containsKey(node.domain() + ":" + node.type())) {
+                unknown.merge(node.operator(), 1, Integer::sum);
+            }
+            for (OnnxAttribute attribute : node.attributes().values()) {
+                if (attribute instanceof OnnxAttribute.OfGraph(OnnxGraph graph)) {
+                    countUnknown(graph.nodes(), unknown);
+                }
+            }
+        }
+    }
+
+    /** The values that nodes see: those of a graph and of the graphs around it, or those of a function. */
+    private final class Scope implements Graphs {
+        private final @Nullable Scope parent;
+        private final BlockBuilder block;
+        private final Map<String, Long> opsets;
+        private final Map<String, OnnxAttribute> arguments;
+        private final int depth;
+        private final Map<String, Ref> values = new HashMap<>();
+
+        Scope(@Nullable Scope parent, BlockBuilder block, Map<String, Long> opsets,
+                Map<String, OnnxAttribute> arguments, int depth) {
+            this.parent = parent;
+            this.block = block;
+            this.opsets = opsets;
+            this.arguments = arguments;
+            this.depth = depth;
+        }
+
+        void bind(String name, Ref ref) {
+            if (values.put(name, ref) != null) {
+                throw new IllegalArgumentException("two values of a graph have the name '" + name
+                        + "'; names are unique");
+            }
+        }
+
+        private @Nullable Ref find(String name) {
+            Ref here = values.get(name);
+            return here == null && parent != null ? parent.find(name) : here;
+        }
+
+        Ref get(String name, String reader) {
+            Ref found = find(name);
+            if (found == null) {
+                throw new IllegalArgumentException(reader + " read the value '" + name
+                        + "', which nothing before computes: nodes stand in the order of their data, without cycles");
+            }
+            return found;
+        }
+
+        void initializers(OnnxGraph graph) throws IOException {
+            for (OnnxTensor tensor : graph.initializers()) {
+                Tensor value = data.read(tensor);
+                bind(tensor.name(), parent == null
+                        ? builder.parameter(tensor.name(), value)
+                        : builder.constant(tensor.name(), value));
+            }
+            if (!graph.sparse().isEmpty()) {
+                throw new IllegalArgumentException("initialisers of which most elements are 0 are not supported, but '"
+                        + graph.sparse().getFirst().values().name() + "' is one");
+            }
+        }
+
+        void translate(OnnxNode node) {
+            List<@Nullable Ref> operands = new ArrayList<>();
+            for (String name : node.inputs()) {
+                operands.add(
+                        name.isEmpty() ? null : get(name, "operator " + node.operator() + " '" + node.name() + "'"));
+            }
+            Map<String, OnnxAttribute> attributes = attributes(node);
+            OnnxFunction function = functions.get(node.domain() + ":" + node.type());
+            List<Ref> results;
+            if (function != null) {
+                results = call(function, operands, attributes);
+            } else {
+                Translator translator = Operators.all().find(node.domain(), node.type());
+                if (translator == null) {
+                    throw new IllegalArgumentException("operator " + node.operator() + " is not known");
+                }
+                results = translated(translator, new Node(node,
+                        opsets.getOrDefault(node.domain(), model.opsets().getOrDefault(node.domain(), 1L)), operands,
+                        attributes, block, this));
+            }
+            for (int i = 0; i < node.outputs().size(); i++) {
+                String name = node.outputs().get(i);
+                if (name.isEmpty()) {
+                    continue;
+                }
+                if (i >= results.size()) {
+                    throw new IllegalArgumentException("operator " + node.operator() + " '" + node.name() + "' has "
+                            + results.size() + " results, but number " + (i + 1) + " is wanted ('" + name + "')");
+                }
+                bind(name, results.get(i));
+                builder.name(results.get(i), name);
+            }
+        }
+
+        private static List<Ref> translated(Translator translator, Node node) {
+            try {
+                return translator.translate(node);
+            } catch (IllegalArgumentException e) {
+                String message = String.valueOf(e.getMessage());
+                throw message.startsWith("Operator ")
+                        ? e
+                        : new IllegalArgumentException(node + ": " + message, e);
+            }
+        }
+
+        private Map<String, OnnxAttribute> attributes(OnnxNode node) {
+            Map<String, OnnxAttribute> given = new HashMap<>();
+            node.attributes().forEach((name, value) -> {
+                OnnxAttribute own = value instanceof OnnxAttribute.OfFunction(String reference)
+                        ? arguments.get(reference)
+                        : value;
+                if (own != null) {
+                    given.put(name, own);
+                }
+            });
+            return given;
+        }
+
+        private List<Ref> call(OnnxFunction function, List<@Nullable Ref> operands,
+                Map<String, OnnxAttribute> attributes) {
+            if (depth >= DEEPEST) {
+                throw new IllegalArgumentException("functions call each other at most " + DEEPEST
+                        + " deep, but '" + function.name() + "' is deeper: it may call itself");
+            }
+            Map<String, OnnxAttribute> given = new HashMap<>(function.defaults());
+            given.putAll(attributes);
+            Scope inner = new Scope(null, block, function.opsets(), given, depth + 1);
+            for (int i = 0; i < function.inputs().size(); i++) {
+                Ref operand = i < operands.size() ? operands.get(i) : null;
+                if (operand != null) {
+                    inner.bind(function.inputs().get(i), operand);
+                }
+            }
+            Set<String> missing = new HashSet<>(function.inputs());
+            missing.removeAll(inner.values.keySet());
+            for (OnnxNode node : function.nodes()) {
+                // An operand that the call leaves out is left out inside, too.
+                inner.translate(missing.isEmpty() ? node : without(node, missing));
+            }
+            return function.outputs().stream().map(name -> inner.get(name, "the results of " + function.name()))
+                    .toList();
+        }
+
+        private static OnnxNode without(OnnxNode node, Set<String> missing) {
+            return new OnnxNode(node.name(), node.domain(), node.type(),
+                    node.inputs().stream().map(name -> missing.contains(name) ? "" : name).toList(), node.outputs(),
+                    node.attributes());
+        }
+
+        @Override
+        public List<Ref> translate(OnnxGraph graph, BlockBuilder into, List<Ref> operands) {
+            Scope inner = new Scope(this, into, opsets, arguments, depth);
+            if (graph.inputs().size() != operands.size()) {
+                throw new IllegalArgumentException("the graph '" + graph.name() + "' has " + graph.inputs().size()
+                        + " inputs, but gets " + operands.size());
+            }
+            for (int i = 0; i < operands.size(); i++) {
+                inner.bind(graph.inputs().get(i).name(), operands.get(i));
+            }
+            try {
+                inner.initializers(graph);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            graph.nodes().forEach(inner::translate);
+            return graph.outputs().stream()
+                    .map(output -> inner.get(output.name(), "the outputs of the graph '" + graph.name() + "'"))
+                    .toList();
+        }
+
+        @Override
+        public Tensor read(OnnxTensor tensor) {
+            try {
+                return data.read(tensor);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/**
+ * Models in the format of ONNX, as programs.
+ */
+module io.seriatim.onnx {
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires transitive io.seriatim.graph;
+
+    exports io.seriatim.onnx;
+
+    provides io.seriatim.graph.format.ModelFormat with io.seriatim.onnx.OnnxFormat;
+}

@@ -1,0 +1,140 @@
+package io.seriatim.onnx;
+
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Feeds;
+import io.seriatim.executor.Fetches;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.onnx.proto.ModelReader;
+import io.seriatim.onnx.proto.OnnxTensor;
+import io.seriatim.onnx.proto.TensorData;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Cases of ONNX's backend tests: a model, its inputs, and the outputs that it has. */
+final class NodeCases {
+    /**
+     * A case.
+     *
+     * @param folder
+     *            its files
+     * @param relative
+     *            the relative tolerance
+     * @param absolute
+     *            the absolute tolerance
+     */
+    record Case(Path folder, double relative, double absolute) {
+        String name() {
+            return String.valueOf(folder.getFileName());
+        }
+    }
+
+    private NodeCases() {
+    }
+
+    /** The cases of a folder in which tools/onnx/node_tests.py wrote. */
+    static List<Case> of(Path root) throws IOException {
+        List<Case> cases = new ArrayList<>();
+        for (String line : Files.readAllLines(root.resolve("cases.txt"))) {
+            String[] parts = line.split(" ", -1);
+            cases.add(new Case(root.resolve(parts[0]), Double.parseDouble(parts[1]), Double.parseDouble(parts[2])));
+        }
+        return cases;
+    }
+
+    /** Runs a case in the interpreter and in a plan; what is wrong, or null. */
+    static @Nullable String failure(Case each) throws IOException {
+        try (InferenceModel model = OnnxModels.load(each.folder.resolve("model.onnx"))) {
+            List<Tensor> inputs = tensors(each.folder, "input");
+            Map<String, Tensor> feeds = new LinkedHashMap<>();
+            for (int i = 0; i < Math.min(inputs.size(), model.feeds().size()); i++) {
+                feeds.put(model.feeds().get(i), inputs.get(i));
+            }
+            List<Tensor> expected = tensors(each.folder, "output");
+            Interpreter interpreter = Interpreter.of(Kernels.system());
+            model.parameters().forEach(interpreter::set);
+            String wrong = compare("interpreter", each, model.fetches(), expected,
+                    interpreter.run(model.program(), feeds, model.fetches()));
+            return wrong == null ? planned(each, model, feeds, expected) : wrong;
+        }
+    }
+
+    private static @Nullable String planned(Case each, InferenceModel model, Map<String, Tensor> feeds,
+            List<Tensor> expected) {
+        try (Executor executor = Executor.builder().build()) {
+            model.parameters().forEach(executor.scope()::set);
+            Map<String, Tensor> results = executor.compile(model.program(), new Feeds(List.copyOf(feeds.keySet())),
+                    new Fetches(model.fetches())).run(feeds.values().toArray(Tensor[]::new)).all();
+            return compare("plan", each, model.fetches(), expected, results);
+        }
+    }
+
+    private static @Nullable String compare(String by, Case each, List<String> names, List<Tensor> expected,
+            Map<String, Tensor> results) {
+        if (expected.size() != names.size()) {
+            return by + ": " + names.size() + " outputs instead of " + expected.size();
+        }
+        for (int i = 0; i < expected.size(); i++) {
+            String wrong = compare(each, expected.get(i), results.get(names.get(i)));
+            if (wrong != null) {
+                return by + ": output " + names.get(i) + ": " + wrong;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String compare(Case each, Tensor expected, @Nullable Tensor result) {
+        if (result == null) {
+            return "missing";
+        }
+        if (expected.dtype() != result.dtype() || !expected.shape().equals(result.shape())) {
+            return result.dtype() + " " + result.shape() + " instead of " + expected.dtype() + " " + expected.shape();
+        }
+        if (!expected.dtype().isDifferentiable()) {
+            long[] want = expected.toLongArray();
+            long[] got = result.toLongArray();
+            int at = Arrays.mismatch(want, got);
+            return at < 0 ? null : got[at] + " instead of " + want[at] + " at " + at;
+        }
+        double[] want = doubles(expected);
+        double[] got = doubles(result);
+        for (int i = 0; i < want.length; i++) {
+            double limit = each.absolute + each.relative * Math.abs(want[i]);
+            boolean same = Double.isNaN(want[i])
+                    ? Double.isNaN(got[i])
+                    : got[i] == want[i] || Math.abs(got[i] - want[i]) <= limit;
+            if (!same) {
+                return got[i] + " instead of " + want[i] + " at " + i;
+            }
+        }
+        return null;
+    }
+
+    private static double[] doubles(Tensor tensor) {
+        return (tensor.dtype().isComplex() ? tensor.asReal() : tensor).toDoubleArray();
+    }
+
+    private static List<Tensor> tensors(Path folder, String kind) throws IOException {
+        List<Tensor> tensors = new ArrayList<>();
+        for (int i = 0; Files.exists(folder.resolve(kind + "_" + i + ".pb")); i++) {
+            Path file = folder.resolve(kind + "_" + i + ".pb");
+            try (Arena arena = Arena.ofConfined()) {
+                OnnxTensor tensor = ModelReader.readTensor(file.toString(),
+                        MemorySegment.ofArray(Files.readAllBytes(file)));
+                tensors.add(new TensorData(file.toString(), null, arena).read(tensor));
+            }
+        }
+        return tensors;
+    }
+}
