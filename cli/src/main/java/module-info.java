@@ -15,6 +15,7 @@ module io.seriatim.cli {
     exports io.seriatim.cli.text;
 
     opens io.seriatim.cli to info.picocli;
+    opens io.seriatim.cli.convert to info.picocli;
     opens io.seriatim.cli.demo to info.picocli;
     opens io.seriatim.cli.demo.devices to info.picocli;
     opens io.seriatim.cli.doctor to info.picocli;

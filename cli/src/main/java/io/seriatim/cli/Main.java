@@ -1,5 +1,6 @@
 package io.seriatim.cli;
 
+import io.seriatim.cli.convert.ConvertCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Unmatched;
         + "result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class,
         subcommands = {
                 TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class,
+                ConvertCommand.class,
                 DoctorCommand.class})
 final class Main {
     /** The demonstrations. */

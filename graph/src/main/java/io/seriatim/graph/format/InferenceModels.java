@@ -141,6 +141,18 @@ public final class InferenceModels {
     }
 
     /**
+     * Checks that {@link #save} has a format for a name, before a model is loaded or trained.
+     *
+     * @param path
+     *            the file of the program, which need not be there
+     * @throws IllegalArgumentException
+     *             if no format has such names, or the artifact of the format is not there; the message names it
+     */
+    public static void requireWritable(Path path) {
+        ModelFormats.system().writer(path);
+    }
+
+    /**
      * The formats that are known: that of {@code .pdmodel}, and those that were found as services.
      *
      * @return each once

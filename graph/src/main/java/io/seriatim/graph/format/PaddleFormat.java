@@ -72,7 +72,7 @@ final class PaddleFormat implements ModelFormat {
     @Override
     public void save(Path path, InferenceModel model) throws IOException {
         Program program = ExportedProgram.named(model.program(), model.feeds(), model.fetches());
-        write(prefix(path), program, model.parameters()::get, true);
+        write(prefix(path), OperationsOfPaddle.expressed(program), model.parameters()::get, true);
     }
 
     /**

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.convert;
+
+import org.jspecify.annotations.NullMarked;
