@@ -29,11 +29,11 @@ public final class OnnxFormat implements ModelFormat {
 
     @Override
     public boolean writes(Path path) {
-        return false;
+        return path.toString().endsWith(".onnx");
     }
 
     @Override
-    public void save(Path path, InferenceModel model) {
-        throw new IllegalArgumentException("Models are not written as ONNX yet: " + path);
+    public void save(Path path, InferenceModel model) throws IOException {
+        OnnxModels.save(path, model);
     }
 }

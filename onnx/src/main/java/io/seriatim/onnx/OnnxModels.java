@@ -4,6 +4,7 @@ import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.TensorData;
 import io.seriatim.onnx.read.ModelTranslator;
+import io.seriatim.onnx.write.ProgramWriter;
 import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -14,6 +15,9 @@ import java.nio.file.StandardOpenOption;
 
 /** Models in the format of ONNX. */
 public final class OnnxModels {
+    private static final int OLDEST_WRITTEN = 17;
+    private static final int NEWEST_WRITTEN = 20;
+
     private OnnxModels() {
     }
 
@@ -38,5 +42,43 @@ public final class OnnxModels {
             return ModelTranslator.translate(source, ModelReader.read(source, memory),
                     new TensorData(source, folder, arena));
         }
+    }
+
+    /**
+     * Writes a model with version 17 of ONNX's operators, which ONNX Runtime reads from 1.13 on.
+     *
+     * @param path
+     *            a file {@code .onnx}; parameters of more than 1 GiB go to a file {@code .onnx.data} beside it
+     * @param model
+     *            the model; feeds and fetches keep their names
+     * @throws IllegalArgumentException
+     *             if operations have no counterpart in ONNX; the message names all
+     * @throws IOException
+     *             if a file cannot be written
+     */
+    public static void save(Path path, InferenceModel model) throws IOException {
+        save(path, model, OLDEST_WRITTEN);
+    }
+
+    /**
+     * Writes a model.
+     *
+     * @param path
+     *            a file {@code .onnx}; parameters of more than 1 GiB go to a file {@code .onnx.data} beside it
+     * @param model
+     *            the model; feeds and fetches keep their names
+     * @param opset
+     *            the version of ONNX's operators, from 17 to 20
+     * @throws IllegalArgumentException
+     *             if the version is another, or operations have no counterpart in ONNX; the message names all
+     * @throws IOException
+     *             if a file cannot be written
+     */
+    public static void save(Path path, InferenceModel model, int opset) throws IOException {
+        if (opset < OLDEST_WRITTEN || opset > NEWEST_WRITTEN) {
+            throw new IllegalArgumentException("Versions " + OLDEST_WRITTEN + " to " + NEWEST_WRITTEN
+                    + " of ONNX's operators are written, but " + opset + " is wanted");
+        }
+        ProgramWriter.write(path, model, opset);
     }
 }

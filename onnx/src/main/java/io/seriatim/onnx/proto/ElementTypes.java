@@ -47,6 +47,27 @@ public final class ElementTypes {
         return found;
     }
 
+    /** The number of a type. */
+    public static int number(DType dtype) {
+        return switch (dtype) {
+            case FLOAT32 -> 1;
+            case UINT8 -> 2;
+            case INT8 -> 3;
+            case UINT16 -> 4;
+            case INT16 -> 5;
+            case INT32 -> 6;
+            case INT64 -> 7;
+            case BOOL -> 9;
+            case FLOAT16 -> 10;
+            case FLOAT64 -> 11;
+            case UINT32 -> 12;
+            case UINT64 -> 13;
+            case COMPLEX64 -> 14;
+            case COMPLEX128 -> 15;
+            case BFLOAT16 -> 16;
+        };
+    }
+
     /** The name of a type, for messages. */
     public static String name(long number) {
         return number >= 0 && number < NAMES.size() ? NAMES.get((int) number) : "number " + number;

@@ -1,0 +1,81 @@
+package io.seriatim.onnx.write.operators;
+
+import io.seriatim.onnx.emit.OpWriters;
+import io.seriatim.onnx.emit.WrittenOp;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.Map;
+
+/** What reads or writes elements at places that are computed. */
+public final class IndexWriters {
+    private IndexWriters() {
+    }
+
+    /** Adds the writers. */
+    public static void register(OpWriters all) {
+        all.add("gather", IndexWriters::gather);
+        all.add("gather_nd", op -> op.out("Out",
+                op.node("GatherND", op.in("X"), op.cast(op.in("Index"), DType.INT64))));
+        all.add("index_select", op -> op.out("Out",
+                op.node("Gather", Map.of("axis", op.attrs().getInt("dim")), op.in("X"), flat(op))));
+        all.add("index_sample", op -> op.out("Out",
+                op.node("GatherElements", Map.of("axis", 1), op.in("X"), op.in("Index"))));
+        all.add("take_along_axis", op -> op.out("Result", op.node("GatherElements",
+                Map.of("axis", op.attrs().getInt("Axis")), op.in("Input"), op.in("Index"))));
+        all.add("lookup_table_v2", op -> op.out("Out", embedding(op, op.in("Ids"))));
+        all.add("lookup_table", op -> op.out("Out", embedding(op,
+                op.node("Squeeze", op.in("Ids"), op.ints(op.rank("Ids") - 1L)))));
+        all.add("one_hot_v2", IndexWriters::oneHot);
+        all.add("where_index", op -> op.out("Out",
+                op.node("Transpose", Map.of("perm", new long[]{1, 0}), op.node("NonZero", op.in("Condition")))));
+        all.add("masked_select", IndexWriters::maskedSelect);
+        all.add("scatter", IndexWriters::scatter);
+        all.add("scatter_nd_add", op -> op.out("Out", op.node("ScatterND", Map.of("reduction", "add"), op.in("X"),
+                op.cast(op.in("Index"), DType.INT64), op.in("Updates"))));
+    }
+
+    private static void gather(WrittenOp op) {
+        if (op.has("Axis")) {
+            throw op.error("computes its axis, which ONNX does not have");
+        }
+        op.out("Out", op.node("Gather", Map.of("axis", op.attrs().getInt("axis")), op.in("X"), flat(op)));
+    }
+
+    private static String flat(WrittenOp op) {
+        return op.rank("Index") == 2 ? op.node("Reshape", op.in("Index"), op.ints(-1)) : op.in("Index");
+    }
+
+    /** The row of the padding index is read as zeros. */
+    private static String embedding(WrittenOp op, String ids) {
+        long padding = op.attrs().getLong("padding_idx");
+        if (padding == -1) {
+            return op.node("Gather", op.in("W"), ids);
+        }
+        String is = op.node("Equal", ids, op.scalar(op.dtype("Ids"), padding));
+        String rows = op.node("Gather", op.in("W"), op.node("Where", is, op.scalar(op.dtype("Ids"), 0), ids));
+        return op.node("Where", op.node("Unsqueeze", is, op.ints(-1)), op.scalar(op.dtype("W"), 0), rows);
+    }
+
+    private static void oneHot(WrittenOp op) {
+        DType dtype = op.attrs().getDType("dtype");
+        String depth = op.has("depth_tensor")
+                ? op.int64s(op.in("depth_tensor"))
+                : op.ints(op.attrs().getInt("depth"));
+        op.out("Out", op.node("OneHot", op.cast(op.in("X"), DType.INT64), depth, op.graph().constant(Tensor.of(dtype, new double[]{0, 1}, 2))));
+    }
+
+    private static void maskedSelect(WrittenOp op) {
+        String mask = op.node("Expand", op.in("Mask"), op.node("Shape", op.in("X")));
+        String x = op.node("Expand", op.in("X"), op.node("Shape", mask));
+        op.out("Y", op.node("Compress", Map.of("axis", 0), op.node("Reshape", x, op.ints(-1)),
+                op.node("Reshape", mask, op.ints(-1))));
+    }
+
+    private static void scatter(WrittenOp op) {
+        if (!op.attrs().getBool("overwrite")) {
+            throw op.error("sums updates over rows that it sets to 0 first (overwrite = false), which ONNX does not have");
+        }
+        String rows = op.node("Reshape", op.cast(op.in("Ids"), DType.INT64), op.ints(-1, 1));
+        op.out("Out", op.node("ScatterND", op.in("X"), rows, op.in("Updates")));
+    }
+}
