@@ -70,6 +70,24 @@ final class NodeCases {
         }
     }
 
+    /** Writes the model of a case, and runs what is read back; what is wrong, or null. */
+    static @Nullable String rewrittenFailure(Case each, Path file) throws IOException {
+        try (InferenceModel model = OnnxModels.load(each.folder.resolve("model.onnx"))) {
+            OnnxModels.save(file, model);
+        }
+        try (InferenceModel model = OnnxModels.load(file)) {
+            List<Tensor> inputs = tensors(each.folder, "input");
+            Map<String, Tensor> feeds = new LinkedHashMap<>();
+            for (int i = 0; i < Math.min(inputs.size(), model.feeds().size()); i++) {
+                feeds.put(model.feeds().get(i), inputs.get(i));
+            }
+            Interpreter interpreter = Interpreter.of(Kernels.system());
+            model.parameters().forEach(interpreter::set);
+            return compare("written", each, model.fetches(), tensors(each.folder, "output"),
+                    interpreter.run(model.program(), feeds, model.fetches()));
+        }
+    }
+
     private static @Nullable String planned(Case each, InferenceModel model, Map<String, Tensor> feeds,
             List<Tensor> expected) {
         try (Executor executor = Executor.builder().build()) {

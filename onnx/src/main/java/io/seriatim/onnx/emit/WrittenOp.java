@@ -5,9 +5,9 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.onnx.proto.ElementTypes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -235,7 +235,9 @@ public final class WrittenOp {
         if (!list.isEmpty() && has(list)) {
             List<String> parts = new ArrayList<>();
             ins(list).forEach(part -> parts.add(int64s(part)));
-            return parts.size() == 1 ? parts.getFirst() : node("Concat", Map.of("axis", 0), parts.toArray(String[]::new));
+            return parts.size() == 1
+                    ? parts.getFirst()
+                    : node("Concat", Map.of("axis", 0), parts.toArray(String[]::new));
         }
         return !tensor.isEmpty() && has(tensor) ? int64s(in(tensor)) : ints(attrs.getLongs(attribute));
     }

@@ -17,6 +17,7 @@ import io.seriatim.onnx.write.operators.ControlWriters;
 import io.seriatim.onnx.write.operators.ElementwiseWriters;
 import io.seriatim.onnx.write.operators.IndexWriters;
 import io.seriatim.onnx.write.operators.NetworkWriters;
+import io.seriatim.onnx.write.operators.OtherWriters;
 import io.seriatim.onnx.write.operators.RecurrentWriters;
 import io.seriatim.onnx.write.operators.ReductionWriters;
 import io.seriatim.onnx.write.operators.ShapeWriters;
@@ -47,6 +48,7 @@ public final class ProgramWriter {
         NetworkWriters.register(all);
         RecurrentWriters.register(all);
         ControlWriters.register(all);
+        OtherWriters.register(all);
         return all;
     }
 
@@ -115,9 +117,9 @@ public final class ProgramWriter {
             OpWriters.OpWriter writer = WRITERS.find(op.type());
             if (writer == null) {
                 problems.add("operation '" + op.type() + "' has no counterpart");
+                continue;
             }
-            if (!problems.isEmpty() && (writer == null || op.inputNames().stream().anyMatch(
-                    name -> graph.find(name) == null))) {
+            if (!problems.isEmpty() && op.inputNames().stream().anyMatch(name -> graph.find(name) == null)) {
                 // What needs the result of an unknown operation is not reported, too.
                 continue;
             }

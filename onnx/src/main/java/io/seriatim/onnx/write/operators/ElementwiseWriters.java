@@ -12,7 +12,8 @@ import java.util.stream.LongStream;
 /** Functions of single elements, with broadcasting. */
 public final class ElementwiseWriters {
     private static final Map<String, String> UNARY = Map.ofEntries(Map.entry("relu", "Relu"),
-            Map.entry("sigmoid", "Sigmoid"), Map.entry("tanh", "Tanh"), Map.entry("exp", "Exp"), Map.entry("log", "Log"),
+            Map.entry("sigmoid", "Sigmoid"), Map.entry("tanh", "Tanh"), Map.entry("exp", "Exp"),
+            Map.entry("log", "Log"),
             Map.entry("sqrt", "Sqrt"), Map.entry("abs", "Abs"), Map.entry("floor", "Floor"), Map.entry("ceil", "Ceil"),
             Map.entry("sin", "Sin"), Map.entry("cos", "Cos"), Map.entry("tan", "Tan"), Map.entry("asin", "Asin"),
             Map.entry("acos", "Acos"), Map.entry("atan", "Atan"), Map.entry("sinh", "Sinh"), Map.entry("cosh", "Cosh"),
@@ -20,8 +21,10 @@ public final class ElementwiseWriters {
             Map.entry("erf", "Erf"), Map.entry("reciprocal", "Reciprocal"), Map.entry("softsign", "Softsign"),
             Map.entry("sign", "Sign"), Map.entry("assign", "Identity"), Map.entry("share_data", "Identity"));
     private static final Map<String, String> BINARY = Map.ofEntries(Map.entry("elementwise_add", "Add"),
-            Map.entry("elementwise_sub", "Sub"), Map.entry("elementwise_mul", "Mul"), Map.entry("elementwise_div", "Div"),
-            Map.entry("elementwise_pow", "Pow"), Map.entry("elementwise_max", "Max"), Map.entry("elementwise_min", "Min"),
+            Map.entry("elementwise_sub", "Sub"), Map.entry("elementwise_mul", "Mul"),
+            Map.entry("elementwise_div", "Div"),
+            Map.entry("elementwise_pow", "Pow"), Map.entry("elementwise_max", "Max"),
+            Map.entry("elementwise_min", "Min"),
             Map.entry("equal", "Equal"));
     private static final Map<String, String> ORDER = Map.of("less_than", "Less", "less_equal", "LessOrEqual",
             "greater_than", "Greater", "greater_equal", "GreaterOrEqual");

@@ -51,7 +51,7 @@ public final class IndexWriters {
         if (padding == -1) {
             return op.node("Gather", op.in("W"), ids);
         }
-        String is = op.node("Equal", ids, op.scalar(op.dtype("Ids"), padding));
+        String is = op.node("Equal", ids, op.scalar(op.dtype("Ids"), (double) padding));
         String rows = op.node("Gather", op.in("W"), op.node("Where", is, op.scalar(op.dtype("Ids"), 0), ids));
         return op.node("Where", op.node("Unsqueeze", is, op.ints(-1)), op.scalar(op.dtype("W"), 0), rows);
     }
@@ -61,7 +61,8 @@ public final class IndexWriters {
         String depth = op.has("depth_tensor")
                 ? op.int64s(op.in("depth_tensor"))
                 : op.ints(op.attrs().getInt("depth"));
-        op.out("Out", op.node("OneHot", op.cast(op.in("X"), DType.INT64), depth, op.graph().constant(Tensor.of(dtype, new double[]{0, 1}, 2))));
+        op.out("Out", op.node("OneHot", op.cast(op.in("X"), DType.INT64), depth,
+                op.graph().constant(Tensor.of(dtype, new double[]{0, 1}, 2))));
     }
 
     private static void maskedSelect(WrittenOp op) {
@@ -73,7 +74,8 @@ public final class IndexWriters {
 
     private static void scatter(WrittenOp op) {
         if (!op.attrs().getBool("overwrite")) {
-            throw op.error("sums updates over rows that it sets to 0 first (overwrite = false), which ONNX does not have");
+            throw op.error(
+                    "sums updates over rows that it sets to 0 first (overwrite = false), which ONNX does not have");
         }
         String rows = op.node("Reshape", op.cast(op.in("Ids"), DType.INT64), op.ints(-1, 1));
         op.out("Out", op.node("ScatterND", op.in("X"), rows, op.in("Updates")));

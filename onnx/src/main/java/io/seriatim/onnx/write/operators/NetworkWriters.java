@@ -114,7 +114,8 @@ public final class NetworkWriters {
     /** What the wanted size is larger than the least one; ONNX's output_shape would move the image. */
     private static long[] outputPadding(WrittenOp op, Map<String, Object> attributes, long[] wanted, long[] in) {
         if (!(attributes.get("pads") instanceof long[] pads) || LongStream.of(in).anyMatch(each -> each < 0)) {
-            throw op.error("has an output_size for an operand of unknown size or computed padding, which is not written");
+            throw op.error(
+                    "has an output_size for an operand of unknown size or computed padding, which is not written");
         }
         long[] filter = op.dims("Filter");
         long[] strides = op.attrs().getLongs("strides");

@@ -4,8 +4,8 @@ import io.seriatim.onnx.emit.OpWriters;
 import io.seriatim.onnx.emit.WrittenOp;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 

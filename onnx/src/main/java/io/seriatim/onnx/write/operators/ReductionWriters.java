@@ -33,7 +33,8 @@ public final class ReductionWriters {
         all.add("softmax", op -> op.out("Out", alongAxis(op, "Softmax")));
         all.add("log_softmax", op -> op.out("Out", alongAxis(op, "LogSoftmax")));
         all.add("matmul_v2", op -> op.out("Out", op.node("MatMul",
-                transposed(op, "X", op.attrs().getBool("trans_x")), transposed(op, "Y", op.attrs().getBool("trans_y")))));
+                transposed(op, "X", op.attrs().getBool("trans_x")),
+                transposed(op, "Y", op.attrs().getBool("trans_y")))));
         all.add("matmul", ReductionWriters::matmul);
         all.add("mul", ReductionWriters::mul);
         all.add("bmm", op -> op.out("Out", op.node("MatMul", op.in("X"), op.in("Y"))));
@@ -80,7 +81,8 @@ public final class ReductionWriters {
         String value = op.dtype("X") == op.outType("Out") ? x : op.cast(x, op.outType("Out"));
         return axes.length == 0
                 ? op.node("Identity", value)
-                : op.node("ReduceSum", Map.of("keepdims", op.attrs().getBool("keep_dim") ? 1 : 0), value, op.ints(axes));
+                : op.node("ReduceSum", Map.of("keepdims", op.attrs().getBool("keep_dim") ? 1 : 0), value,
+                        op.ints(axes));
     }
 
     private static void logical(WrittenOp op, String node) {
@@ -160,7 +162,8 @@ public final class ReductionWriters {
         boolean flat = op.attrs().getBool("flatten") || op.rank("X") == 0;
         String x = flat ? op.node("Reshape", op.in("X"), op.ints(-1)) : op.in("X");
         String sum = op.node("CumSum", Map.of("exclusive", op.attrs().getBool("exclusive") ? 1 : 0, "reverse",
-                op.attrs().getBool("reverse") ? 1 : 0), x, op.scalar(DType.INT64, flat ? 0 : op.attrs().getInt("axis")));
+                op.attrs().getBool("reverse") ? 1 : 0), x,
+                op.scalar(DType.INT64, flat ? 0 : op.attrs().getInt("axis")));
         op.out("Out", op.rank("X") == 0 ? op.node("Reshape", sum, op.ints()) : sum);
     }
 

@@ -61,7 +61,8 @@ public final class ShapeWriters {
         all.add("fill_zeros_like", op -> op.out("Out", filled(op, op.node("Shape", op.in("X")), op.outType("Out"), 0)));
         all.add("fill_constant_batch_size_like", ShapeWriters::fillBatch);
         all.add("assign_value", ShapeWriters::assignValue);
-        all.add("range", op -> op.out("Out", op.node("Range", number(op, "Start"), number(op, "End"), number(op, "Step"))));
+        all.add("range",
+                op -> op.out("Out", op.node("Range", number(op, "Start"), number(op, "End"), number(op, "Step"))));
         all.add("eye", ShapeWriters::eye);
         all.add("tril_triu", op -> op.out("Out", op.node("Trilu", Map.of("upper", op.attrs().getBool("lower") ? 0 : 1),
                 op.in("X"), op.scalar(DType.INT64, op.attrs().getInt("diagonal")))));
@@ -86,7 +87,8 @@ public final class ShapeWriters {
         int rank = op.rank(op.has("X") ? "X" : "Input");
         long[] forth = LongStream.range(0, rank).map(i -> i == 0 ? 0 : i == 1 ? rank - 1L : i - 1).toArray();
         long[] back = LongStream.range(0, rank).map(i -> i == 0 ? 0 : i == rank - 1 ? 1 : i + 1).toArray();
-        return op.node("Transpose", Map.of("perm", back), function.apply(op.node("Transpose", Map.of("perm", forth), x)));
+        return op.node("Transpose", Map.of("perm", back),
+                function.apply(op.node("Transpose", Map.of("perm", forth), x)));
     }
 
     private static String number(WrittenOp op, String slot) {
@@ -239,7 +241,8 @@ public final class ShapeWriters {
             if (count != rank) {
                 throw op.error("computes %d repetitions of an operand of rank %d, but ONNX needs as many", count, rank);
             }
-            op.out("Out", op.node("Tile", op.in("X"), op.numbers("repeat_times", "RepeatTimes", "repeat_times_tensor")));
+            op.out("Out",
+                    op.node("Tile", op.in("X"), op.numbers("repeat_times", "RepeatTimes", "repeat_times_tensor")));
             return;
         }
         long[] times = op.attrs().getLongs("repeat_times");
