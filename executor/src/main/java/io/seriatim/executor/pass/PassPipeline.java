@@ -29,6 +29,8 @@ public final class PassPipeline {
             ScaledProducts.PASS,
             // Fuses a task with its only reader: epilogues, casts, chains and folded normalisations.
             Fusion.PASS,
+            // Writes results of int8 products as int8. After Fusion, whose epilogues come before the quantization.
+            Requantization.PASS,
             // Writes gradients of slices directly into their sum. After Fusion, which may have fused some sums; before
             // Views, which places the parts.
             SliceGradientFusion.PASS,

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.computation;
 
 import io.seriatim.tensor.check.Operands;
+import java.util.List;
 
 /**
  * An epilogue: a function of each element of a result that is applied before the element is written, which saves a
@@ -67,5 +68,16 @@ public sealed interface PostOp {
      *            the factor
      */
     record Accumulate(float scale) implements PostOp {
+    }
+
+    /**
+     * Whether the last of some post-ops multiplies with an input, as the quantization of a result does.
+     *
+     * @param postOps
+     *            the post-ops, in order
+     * @return false if there are none
+     */
+    static boolean endWithFactor(List<PostOp> postOps) {
+        return !postOps.isEmpty() && postOps.getLast().equals(new Combine(Binary.Function.MULTIPLY));
     }
 }

@@ -7,7 +7,8 @@ import java.util.List;
 /**
  * Operands of products and convolutions of 8-bit integers. The activations are signed or unsigned, the weights are
  * signed, and the result is float32: the exact sum, rounded once, to which post-ops are applied. Scales of the operands
- * are such post-ops.
+ * are such post-ops. The result may also be int8 if the last post-op multiplies with a factor, as a quantization does:
+ * it is then rounded to the nearest level, halves to even, between −128 and 127. A NaN becomes any level.
  */
 public final class QuantizedOperands {
     /** The types of the activations. */
@@ -17,7 +18,7 @@ public final class QuantizedOperands {
     }
 
     /**
-     * Whether these are types of a quantized product.
+     * Whether these are types of a quantized product with a float32 result.
      *
      * @param activations
      *            the first operand
@@ -28,7 +29,39 @@ public final class QuantizedOperands {
      * @return false for all others
      */
     public static boolean fit(TensorSpec activations, TensorSpec weights, TensorSpec result) {
-        return TYPES.contains(activations.dtype()) && weights.dtype() == DType.INT8
-                && result.dtype() == DType.FLOAT32;
+        return areLevels(activations, weights) && result.dtype() == DType.FLOAT32;
+    }
+
+    /**
+     * Whether these are types of a quantized product with a float32 result, or with int8 levels as its result.
+     *
+     * @param scaled
+     *            whether the last post-op multiplies with a factor
+     * @param activations
+     *            the first operand
+     * @param weights
+     *            the second operand
+     * @param result
+     *            the result
+     * @return false for all others
+     */
+    public static boolean fit(boolean scaled, TensorSpec activations, TensorSpec weights, TensorSpec result) {
+        return areLevels(activations, weights)
+                && (result.dtype() == DType.FLOAT32 || (scaled && result.dtype() == DType.INT8));
+    }
+
+    private static boolean areLevels(TensorSpec activations, TensorSpec weights) {
+        return TYPES.contains(activations.dtype()) && weights.dtype() == DType.INT8;
+    }
+
+    /**
+     * Rounds a result to an int8 level.
+     *
+     * @param result
+     *            the result after all post-ops
+     * @return the nearest level
+     */
+    public static double level(double result) {
+        return Math.clamp(Math.rint(result), Byte.MIN_VALUE, Byte.MAX_VALUE);
     }
 }

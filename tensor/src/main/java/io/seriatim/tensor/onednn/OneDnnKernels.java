@@ -5,6 +5,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
@@ -65,11 +66,13 @@ public final class OneDnnKernels implements KernelProvider {
         kernels.register(PROVIDER, CPU, "matmul", MatMul.class, FLOATS,
                 (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
         kernels.register(PROVIDER, CPU, "matmul", MatMul.class, QuantizedOperands.TYPES,
-                (computation, arguments) -> fitQuantized(arguments)
+                (computation, arguments) -> fitQuantized(computation.postOps(), arguments)
                         ? MatMulRecipe.kernel(dnnl, computation, arguments)
                         : null);
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, QuantizedOperands.TYPES,
-                (c, arguments) -> fitQuantized(arguments) ? ConvolutionForward.kernel(dnnl, c, arguments) : null);
+                (c, arguments) -> fitQuantized(c.postOps(), arguments)
+                        ? ConvolutionForward.kernel(dnnl, c, arguments)
+                        : null);
         kernels.register(PROVIDER, CPU, "copy", Copy.class, List.of(DType.INT8),
                 (c, arguments) -> CopyRecipe.packing(dnnl, arguments));
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS,
@@ -112,8 +115,8 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }
 
-    private static boolean fitQuantized(@Nullable TensorSpec[] arguments) {
-        return QuantizedOperands.fit(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]),
-                Objects.requireNonNull(arguments[arguments.length - 1]));
+    private static boolean fitQuantized(List<PostOp> postOps, @Nullable TensorSpec[] arguments) {
+        return QuantizedOperands.fit(PostOp.endWithFactor(postOps), Objects.requireNonNull(arguments[0]),
+                Objects.requireNonNull(arguments[1]), Objects.requireNonNull(arguments[arguments.length - 1]));
     }
 }

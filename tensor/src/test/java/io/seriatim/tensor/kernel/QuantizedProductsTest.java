@@ -142,6 +142,35 @@ class QuantizedProductsTest {
         }));
     }
 
+    /** A number between two levels may be rounded to the other one. */
+    @TestFactory
+    Stream<DynamicTest> resultsCanBeLevels() {
+        return cases().map(one -> DynamicTest.dynamicTest(one.toString(), () -> {
+            Tensor[] inputs = {bytes(one.activations(), 1, one.x()), bytes(DType.INT8, 2, one.w()),
+                    floats(3, 1e-4, 1e-2, one.perChannel()), floats(4, -1, 1, one.perChannel())};
+            double[] numbers = run(Kernels.portable(), one.scaled(), one, inputs).toDoubleArray();
+            List<PostOp> postOps = List.of(TIMES, PLUS, RELU, TIMES);
+            Computation levels = one.scaled() instanceof MatMul product
+                    ? new MatMul(false, product.transposeY(), false, postOps)
+                    : convolution((Convolution) one.scaled(), postOps);
+            Tensor[] all = Arrays.copyOf(inputs, 5);
+            all[4] = Tensor.of(new float[]{2.5f}, 1);
+            for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+                Tensor out = Tensor.allocate(DType.INT8, one.result());
+                KernelRun.into(kernels, levels, new Tensor[]{out}, all);
+                double[] found = out.toDoubleArray();
+                for (int i = 0; i < found.length; i++) {
+                    double exact = Math.clamp(numbers[i] * 2.5, -128, 127);
+                    assertEquals(exact, found[i], 0.5 + 1e-4, "element " + i);
+                }
+            }
+        }));
+    }
+
+    private static Convolution convolution(Convolution other, List<PostOp> postOps) {
+        return new Convolution(other.window(), other.groups(), false, postOps);
+    }
+
     @Test
     void packedWeightsGiveTheSameSums() {
         FastKernels.needsTheLibrary();

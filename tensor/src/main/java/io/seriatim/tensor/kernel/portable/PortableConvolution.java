@@ -29,8 +29,10 @@ final class PortableConvolution {
 
     /** Of 8-bit integers with a floating-point result; null for other types. */
     static @Nullable Kernel quantized(Convolution convolution, @Nullable TensorSpec[] arguments) {
-        return QuantizedOperands.fit(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]),
-                Objects.requireNonNull(arguments[arguments.length - 1])) ? forward(convolution, arguments) : null;
+        return QuantizedOperands.fit(PostOp.endWithFactor(convolution.postOps()), Objects.requireNonNull(arguments[0]),
+                Objects.requireNonNull(arguments[1]), Objects.requireNonNull(arguments[arguments.length - 1]))
+                        ? forward(convolution, arguments)
+                        : null;
     }
 
     static Kernel forward(Convolution convolution, @Nullable TensorSpec[] arguments) {
@@ -47,6 +49,7 @@ final class PortableConvolution {
         private final Image y;
         private final long[][] extra;
         private final int last;
+        private final boolean toLevels;
 
         Forward(Convolution convolution, @Nullable TensorSpec[] arguments) {
             this.convolution = convolution;
@@ -56,6 +59,7 @@ final class PortableConvolution {
             last = arguments.length - 1;
             TensorSpec out = Objects.requireNonNull(arguments[last]);
             y = Image.of(out);
+            toLevels = out.dtype() == DType.INT8;
             extra = new long[arguments.length][];
             for (int i = convolution.bias() ? 3 : 2; i < last; i++) {
                 TensorSpec spec = Objects.requireNonNull(arguments[i]);
@@ -80,6 +84,9 @@ final class PortableConvolution {
                         addProducts(array, plane, plane + inputPlane);
                     }
                     finish(arguments, n, o, array, plane);
+                    for (int i = 0; i < plane && toLevels; i++) {
+                        array[i] = QuantizedOperands.level(array[i]);
+                    }
                     y.storePlane(arguments.get(last), n, o, array, 0);
                 }
             }

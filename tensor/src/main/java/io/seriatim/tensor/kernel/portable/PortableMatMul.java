@@ -57,7 +57,7 @@ final class PortableMatMul extends PortableKernel {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
-        boolean ofBytes = QuantizedOperands.fit(x, y, out);
+        boolean ofBytes = QuantizedOperands.fit(PostOp.endWithFactor(computation.postOps()), x, y, out);
         if (!ofBytes && (x.dtype().bytes() == 1 || (!x.dtype().isFloating() && !computation.postOps().isEmpty()))) {
             return null;
         }
@@ -268,6 +268,9 @@ final class PortableMatMul extends PortableKernel {
             sums[c] = sum;
         }
         Tensor out = Objects.requireNonNull(arguments[last]);
+        for (int c = 0; c < width && out.dtype() == DType.INT8; c++) {
+            sums[c] = QuantizedOperands.level(sums[c]);
+        }
         Doubles.store(out.memory(), out.dtype(), at(out, last, bases, i, j), operands[last].column(), sums, 0, width);
     }
 
