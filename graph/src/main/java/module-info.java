@@ -15,7 +15,7 @@
     exports io.seriatim.graph.json to io.seriatim.mxnet;
     // The executor runs the same programs as the interpreter.
     exports io.seriatim.graph.lod to io.seriatim.executor;
-    exports io.seriatim.graph.quantization to io.seriatim.executor;
+    exports io.seriatim.graph.quantization to io.seriatim.executor, io.seriatim.train;
     exports io.seriatim.graph.op;
     exports io.seriatim.graph.optimizer;
     exports io.seriatim.graph.parallel;

@@ -12,5 +12,6 @@ module io.seriatim.train {
     exports io.seriatim.train.data;
     exports io.seriatim.train.metrics;
     exports io.seriatim.train.model;
+    exports io.seriatim.train.quantization;
     exports io.seriatim.train.report;
 }

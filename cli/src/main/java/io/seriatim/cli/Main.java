@@ -4,6 +4,7 @@ import io.seriatim.cli.convert.ConvertCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
+import io.seriatim.cli.quantize.QuantizeCommand;
 import io.seriatim.cli.run.RunCommand;
 import io.seriatim.cli.show.ShowCommand;
 import io.seriatim.cli.spi.BenchCommands;
@@ -33,8 +34,7 @@ import picocli.CommandLine.Unmatched;
         + "result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class,
         subcommands = {
                 TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class,
-                ConvertCommand.class,
-                DoctorCommand.class})
+                ConvertCommand.class, QuantizeCommand.class, DoctorCommand.class})
 final class Main {
     /** The demonstrations. */
     @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {

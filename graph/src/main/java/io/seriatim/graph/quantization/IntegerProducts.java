@@ -38,11 +38,6 @@ public final class IntegerProducts {
     private static final String DEQUANTIZE = "dequantize_linear";
     private static final int BITS = 8;
 
-    /** The operations that have a quantized form. */
-    private static final Map<String, Slots> FORMS = Map.of("conv2d", new Slots("Input", "Filter", "Output"),
-            "depthwise_conv2d", new Slots("Input", "Filter", "Output"), "mul", new Slots("X", "Y", "Out"),
-            "matmul", new Slots("X", "Y", "Out"), "matmul_v2", new Slots("X", "Y", "Out"));
-
     private final Block block;
     /** Variables that a caller fetches, or that other blocks read. */
     private final Set<String> kept;
@@ -51,9 +46,6 @@ public final class IntegerProducts {
     private final Set<String> writtenOften = new HashSet<>();
     /** The int8 form of levels. */
     private final Map<String, String> bytes = new HashMap<>();
-
-    private record Slots(String activations, String weights, String result) {
-    }
 
     /** Levels and their scale. */
     private record Levels(String levels, String scale, int most) {
@@ -147,13 +139,12 @@ public final class IntegerProducts {
 
     /** The quantized form of an operation, before which casts are added; null if it has none. */
     private @Nullable OpDesc quantized(OpDesc op, List<OpDesc> before) {
-        Slots slots = FORMS.get(op.type());
-        if (slots == null || op.input(slots.activations()).size() != 1 || op.input(slots.weights()).size() != 1
-                || op.output(slots.result()).size() != 1 || has(op, "use_quantizer", true)) {
+        ProductForms.Slots slots = ProductForms.slots(op);
+        if (slots == null) {
             return null;
         }
         Levels activations = levels(op.input(slots.activations()).getFirst(), -1);
-        Levels weights = levels(op.input(slots.weights()).getFirst(), channels(op));
+        Levels weights = levels(op.input(slots.weights()).getFirst(), ProductForms.channels(op));
         if (activations == null || weights == null || !isMadeByQuantizing(activations.levels())
                 || !isFloat32(op.output(slots.result()).getFirst())) {
             return null;
@@ -177,26 +168,6 @@ public final class IntegerProducts {
             }
         }
         return made.with("divisor", (float) (activations.most() * weights.most())).builtWith(op);
-    }
-
-    /** The axis of the weights along which the output channels lie; −2 if their scales cannot follow the sums. */
-    private int channels(OpDesc op) {
-        return switch (op.type()) {
-            case "conv2d", "depthwise_conv2d" -> 0;
-            case "mul" -> has(op, "y_num_col_dims", 1) ? 1 : -2;
-            case "matmul" -> has(op, "transpose_Y", true) ? 0 : 1;
-            default -> has(op, "trans_y", true) ? 0 : 1;
-        };
-    }
-
-    private static boolean has(OpDesc op, String name, Object value) {
-        return switch (op.attribute(name)) {
-            case Attribute.Bool(boolean is) -> value.equals(is);
-            case Attribute.Int(int is) -> value.equals(is);
-            case Attribute.Int64(long is) -> value instanceof Integer number && is == number;
-            case null -> name.equals("y_num_col_dims");
-            default -> false;
-        };
     }
 
     /**

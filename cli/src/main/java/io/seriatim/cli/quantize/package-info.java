@@ -1,0 +1,5 @@
+/** Quantizes inference models. */
+@NullMarked
+package io.seriatim.cli.quantize;
+
+import org.jspecify.annotations.NullMarked;

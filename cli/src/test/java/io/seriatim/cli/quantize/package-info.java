@@ -1,0 +1,5 @@
+/** Tests of the command quantize. */
+@NullMarked
+package io.seriatim.cli.quantize;
+
+import org.jspecify.annotations.NullMarked;
