@@ -9,4 +9,5 @@ module io.seriatim.onnx {
     exports io.seriatim.onnx;
 
     provides io.seriatim.graph.format.ModelFormat with io.seriatim.onnx.OnnxFormat;
+    provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.onnx.schema.OnnxOperations;
 }

@@ -24,12 +24,15 @@ public final class ElementTypes {
             case 1 -> DType.FLOAT32;
             case 2 -> DType.UINT8;
             case 3 -> DType.INT8;
+            case 4 -> DType.UINT16;
             case 5 -> DType.INT16;
             case 6 -> DType.INT32;
             case 7 -> DType.INT64;
             case 9 -> DType.BOOL;
             case 10 -> DType.FLOAT16;
             case 11 -> DType.FLOAT64;
+            case 12 -> DType.UINT32;
+            case 13 -> DType.UINT64;
             case 14 -> DType.COMPLEX64;
             case 15 -> DType.COMPLEX128;
             case 16 -> DType.BFLOAT16;

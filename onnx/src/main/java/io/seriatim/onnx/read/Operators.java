@@ -1,8 +1,14 @@
 package io.seriatim.onnx.read;
 
 import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.operators.ActivationOperators;
 import io.seriatim.onnx.operators.ConstantOperators;
+import io.seriatim.onnx.operators.CreationOperators;
 import io.seriatim.onnx.operators.ElementwiseOperators;
+import io.seriatim.onnx.operators.LossOperators;
+import io.seriatim.onnx.operators.OrderOperators;
+import io.seriatim.onnx.operators.ProductOperators;
+import io.seriatim.onnx.operators.ReductionOperators;
 
 /** The translators of all families. */
 final class Operators {
@@ -17,8 +23,14 @@ final class Operators {
 
     private static Registry registered() {
         Registry all = new Registry();
+        ActivationOperators.register(all);
         ConstantOperators.register(all);
+        CreationOperators.register(all);
         ElementwiseOperators.register(all);
+        LossOperators.register(all);
+        OrderOperators.register(all);
+        ProductOperators.register(all);
+        ReductionOperators.register(all);
         return all;
     }
 }
