@@ -1,0 +1,5 @@
+/** Reads models of Apache MXNet. */
+@NullMarked
+package io.seriatim.mxnet;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,236 @@
+package io.seriatim.mxnet.translate;
+
+import io.seriatim.mxnet.read.SymbolEntry;
+import io.seriatim.mxnet.read.SymbolGraph;
+import io.seriatim.mxnet.read.SymbolNode;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The number of dimensions and the type of elements of a network's inputs. Files rarely say them; they follow from the
+ * parameters and from the operators, in both directions.
+ */
+final class InputTypes {
+    private static final int MOST_PASSES = 32;
+    private static final Set<String> ALIKE = Set.of("add_n", "ElementWiseSum", "Concat", "concat", "batch_dot", "where",
+            "_rnn_param_concat", "broadcast_like");
+    /** Operators whose result is like their first input. */
+    private static final Set<String> FIRST = Set.of("Activation", "LeakyReLU", "BatchNorm", "BatchNorm_v1",
+            "InstanceNorm", "LayerNorm", "GroupNorm", "L2Normalization", "LRN", "Pooling", "Pooling_v1",
+            "UpSampling", "Dropout", "softmax", "log_softmax", "softmin", "SoftmaxActivation", "SoftmaxOutput",
+            "LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "clip", "slice",
+            "slice_axis", "slice_like", "reverse", "flip", "Pad", "pad", "SequenceMask", "SequenceReverse",
+            "SwapAxis", "swapaxes", "Convolution", "Deconvolution", "_contrib_BilinearResize2D", "Crop", "sort",
+            "_contrib_AdaptiveAvgPooling2D", "zeros_like", "ones_like", "_copy", "identity", "BlockGrad", "MakeLoss",
+            "make_loss", "relu", "sigmoid", "tanh", "abs", "exp", "log", "sqrt", "square", "negative", "softsign",
+            "erf", "hard_sigmoid", "smooth_l1", "rsqrt", "reciprocal", "_contrib_div_sqrt_dim");
+    private static final Set<String> IMAGES = Set.of("UpSampling", "_contrib_BilinearResize2D", "LRN", "Crop",
+            "_contrib_AdaptiveAvgPooling2D", "_contrib_MultiBoxPrior", "space_to_depth", "depth_to_space");
+    private static final Set<String> WINDOWS = Set.of("Convolution", "Deconvolution", "Pooling", "Pooling_v1",
+            "Convolution_v1");
+    private static final Set<String> REDUCTIONS = Set.of("sum", "mean", "max", "min", "prod", "norm", "argmax",
+            "argmin");
+
+    private final Map<SymbolEntry, Integer> ranks = new HashMap<>();
+    private final Map<SymbolEntry, DType> dtypes = new HashMap<>();
+    private boolean changed;
+
+    InputTypes(SymbolGraph graph, Map<String, Tensor> parameters) {
+        for (SymbolNode node : graph.nodes()) {
+            Tensor tensor = node.isVariable() ? parameters.get(node.name()) : null;
+            if (tensor != null) {
+                ranks.put(out(node), tensor.shape().rank());
+                dtypes.put(out(node), tensor.dtype());
+            }
+        }
+        int passes = 0;
+        do {
+            changed = false;
+            graph.nodes().forEach(this::relate);
+            graph.nodes().reversed().forEach(this::relate);
+        } while (changed && ++passes < MOST_PASSES);
+    }
+
+    /** The number of dimensions; null if it does not follow. */
+    @Nullable
+    Integer rank(SymbolNode variable) {
+        return ranks.get(out(variable));
+    }
+
+    /** The type of elements: float32 where nothing else follows. */
+    DType dtype(SymbolNode variable) {
+        return dtypes.getOrDefault(out(variable), DType.FLOAT32);
+    }
+
+    private static SymbolEntry out(SymbolNode node) {
+        return new SymbolEntry(node.index(), 0);
+    }
+
+    private void relate(SymbolNode node) {
+        String type = node.operator();
+        if (node.isVariable() || node.inputs().isEmpty()) {
+            return;
+        }
+        AttributeMap attributes = new AttributeMap(node.attributes());
+        SymbolEntry x = node.inputs().getFirst();
+        if (IMAGES.contains(type)) {
+            rank(x, 4);
+        }
+        if (WINDOWS.contains(type) && attributes.integers("kernel").length > 0
+                && !attributes.flag("global_pool", false)) {
+            rank(x, attributes.integers("kernel").length + 2);
+        }
+        if (ALIKE.contains(type) || type.startsWith("broadcast_") || type.startsWith("elemwise_") || isPair(node)) {
+            alike(node);
+        } else if (FIRST.contains(type) || type.endsWith("_scalar")) {
+            shifted(x, out(node), 0);
+            same(x, out(node));
+        } else {
+            relateOther(node, attributes, x);
+        }
+        if (WINDOWS.contains(type) || type.equals("FullyConnected") || type.equals("RNN")) {
+            node.inputs().forEach(each -> same(each, x));
+        }
+    }
+
+    /** Operators of Python's signs, of two operands. */
+    private static boolean isPair(SymbolNode node) {
+        return node.inputs().size() == 2 && node.operator().startsWith("_") && !node.operator().startsWith("_contrib");
+    }
+
+    private void alike(SymbolNode node) {
+        boolean comparesBy = node.operator().equals("where");
+        for (SymbolEntry each : node.inputs()) {
+            shifted(each, out(node), 0);
+            if (!comparesBy) {
+                same(each, out(node));
+            }
+        }
+    }
+
+    private void relateOther(SymbolNode node, AttributeMap attributes, SymbolEntry x) {
+        SymbolEntry y = out(node);
+        switch (node.operator()) {
+            case "RNN" -> {
+                rank(x, 3);
+                rank(y, 3);
+                node.inputs().stream().skip(2).limit(attributes.text("mode", "").equals("lstm") ? 2 : 1)
+                        .forEach(state -> rank(state, 3));
+                same(x, y);
+            }
+            case "Embedding" -> {
+                shifted(x, y, 1);
+                if (node.inputs().size() > 1) {
+                    same(node.inputs().get(1), y);
+                }
+            }
+            case "FullyConnected" -> {
+                if (attributes.flag("flatten", true)) {
+                    rank(y, 2);
+                } else {
+                    shifted(x, y, 0);
+                }
+                same(x, y);
+            }
+            case "Flatten", "flatten" -> {
+                rank(y, 2);
+                same(x, y);
+            }
+            case "expand_dims" -> {
+                shifted(x, y, 1);
+                same(x, y);
+            }
+            case "SequenceLast" -> {
+                shifted(x, y, -1);
+                same(x, y);
+            }
+            case "SliceChannel", "split" -> {
+                shifted(x, y, attributes.flag("squeeze_axis", false) ? -1 : 0);
+                same(x, y);
+            }
+            case "transpose" -> {
+                if (attributes.integers("axes").length > 0) {
+                    rank(x, attributes.integers("axes").length);
+                }
+                shifted(x, y, 0);
+                same(x, y);
+            }
+            case "Reshape", "reshape" -> {
+                reshaped(attributes.integers("shape"), x, y);
+                same(x, y);
+            }
+            case "batch_take" -> {
+                rank(x, 2);
+                if (node.inputs().size() > 1) {
+                    rank(node.inputs().get(1), 1);
+                    dtypes.putIfAbsent(node.inputs().get(1), DType.INT32);
+                }
+            }
+            case "_contrib_MultiBoxDetection" -> {
+                rank(x, 3);
+                if (node.inputs().size() > 1) {
+                    rank(node.inputs().get(1), 2);
+                }
+            }
+            default -> {
+                if (REDUCTIONS.contains(node.operator()) && attributes.has("axis")
+                        && !attributes.flag("exclude", false) && attributes.integers("axis").length > 0) {
+                    shifted(x, y, attributes.flag("keepdims", false) ? 0 : -attributes.integers("axis").length);
+                }
+            }
+        }
+    }
+
+    private void reshaped(int[] codes, SymbolEntry x, SymbolEntry y) {
+        int count = 0;
+        int copied = 0;
+        boolean copiesOnly = true;
+        for (int i = 0; i < codes.length; i++) {
+            if (codes[i] == -2) {
+                return;
+            }
+            boolean splits = codes[i] == -4;
+            count += splits ? 2 : 1;
+            copied += codes[i] == -3 ? 2 : 1;
+            copiesOnly &= splits || codes[i] == 0 || codes[i] == -3;
+            i += splits ? 2 : 0;
+        }
+        rank(y, count);
+        if (copiesOnly) {
+            rank(x, copied);
+        }
+    }
+
+    private void rank(SymbolEntry entry, int rank) {
+        if (rank > 0 && ranks.putIfAbsent(entry, rank) == null) {
+            changed = true;
+        }
+    }
+
+    /** The second has a number of dimensions more than the first. */
+    private void shifted(SymbolEntry x, SymbolEntry y, int more) {
+        Integer left = ranks.get(x);
+        Integer right = ranks.get(y);
+        if (left != null && right == null) {
+            rank(y, left + more);
+        } else if (right != null && left == null) {
+            rank(x, right - more);
+        }
+    }
+
+    private void same(SymbolEntry x, SymbolEntry y) {
+        DType left = dtypes.get(x);
+        DType right = dtypes.get(y);
+        if (left != null && right == null) {
+            dtypes.put(y, left);
+            changed = true;
+        } else if (right != null && left == null) {
+            dtypes.put(x, right);
+            changed = true;
+        }
+    }
+}

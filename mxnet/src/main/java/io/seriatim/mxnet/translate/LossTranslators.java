@@ -1,0 +1,31 @@
+package io.seriatim.mxnet.translate;
+
+import io.seriatim.tensor.DType;
+
+/** Losses that MXNet puts behind networks: without training they are the network's predictions. */
+final class LossTranslators {
+    private LossTranslators() {
+    }
+
+    static void register(Translators table) {
+        table.one(LossTranslators::softmax, "SoftmaxOutput", "Softmax");
+        table.one(node -> node.in(0), "LinearRegressionOutput", "MAERegressionOutput", "SVMOutput", "MakeLoss");
+        table.one(node -> node.ops().unary("sigmoid", node.in(0)), "LogisticRegressionOutput");
+        table.one(LossTranslators::crossEntropy, "softmax_cross_entropy");
+    }
+
+    /** As version 1.9 computes it on the CPU: over the last axis unless there are several outputs. */
+    private static String softmax(NodeInputs node) {
+        boolean several = node.attributes().flag("multi_output", false)
+                && !node.attributes().flag("preserve_shape", false);
+        return node.op("softmax").in("X", node.in(0)).attr("axis", several ? 1 : -1).one("Out");
+    }
+
+    private static String crossEntropy(NodeInputs node) {
+        Ops ops = node.ops();
+        String logs = ops.op("log_softmax").in("X", node.in(0)).attr("axis", -1).one("Out");
+        String index = ops.reshape(ops.cast(node.in(1), DType.INT64), -1, 1);
+        String picked = ops.op("take_along_axis").in("Input", logs).in("Index", index).attr("Axis", 1).one("Result");
+        return ops.reshape(ops.scale(ops.reduce("reduce_sum", picked, true), -1, 0), 1);
+    }
+}

@@ -1,0 +1,221 @@
+package io.seriatim.mxnet.translate;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.mxnet.read.SymbolEntry;
+import io.seriatim.mxnet.read.SymbolGraph;
+import io.seriatim.mxnet.read.SymbolNode;
+import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Makes models of symbols and parameters. */
+public final class SymbolPrograms {
+    /**
+     * The numbers of dimensions to try for inputs of which neither the file nor the operators say theirs: the usual
+     * ones first.
+     */
+    private static final int[] RANKS = {2, 4, 3, 1, 5};
+
+    private final SymbolGraph graph;
+    private final Map<String, Tensor> parameters;
+    private final List<SymbolNode> inputs;
+    private final InputTypes types;
+
+    private SymbolPrograms(SymbolGraph graph, Map<String, Tensor> parameters) throws FileFormatException {
+        this.graph = graph;
+        this.parameters = parameters;
+        inputs = graph.nodes().stream().filter(node -> node.isVariable() && !parameters.containsKey(node.name()))
+                .toList();
+        try {
+            types = new InputTypes(graph, parameters);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new FileFormatException(graph.source(), String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /**
+     * Makes a model.
+     *
+     * @param graph
+     *            the symbol
+     * @param parameters
+     *            the values of variables, which belong to the model from now on; those that it does not need are
+     *            closed
+     * @return the model: its inputs are the variables without a value that its outputs need
+     * @throws FileFormatException
+     *             if a node cannot be translated; the message names it and says why
+     * @throws IllegalArgumentException
+     *             if operators are not known; the message names all of them
+     */
+    public static InferenceModel of(SymbolGraph graph, Map<String, Tensor> parameters) throws FileFormatException {
+        requireKnown(graph);
+        return new SymbolPrograms(graph, parameters).model();
+    }
+
+    private static void requireKnown(SymbolGraph graph) {
+        Map<String, Integer> unknown = new TreeMap<>();
+        for (SymbolNode node : graph.nodes()) {
+            if (!node.isVariable() && Translators.find(node.operator()) == null) {
+                unknown.merge(node.operator(), 1, Integer::sum);
+            }
+        }
+        if (!unknown.isEmpty()) {
+            List<String> counted = unknown.entrySet().stream()
+                    .map(each -> each.getKey() + " (" + each.getValue() + (each.getValue() == 1 ? " node)" : " nodes)"))
+                    .toList();
+            throw new IllegalArgumentException(graph.source() + ": operators of MXNet that are not known here: "
+                    + String.join(", ", counted));
+        }
+    }
+
+    private InferenceModel model() throws FileFormatException {
+        boolean guessing = inputs.stream().anyMatch(node -> declared(node) == null && types.rank(node) == null);
+        if (!guessing) {
+            return attempt(0, false);
+        }
+        FileFormatException first = null;
+        for (int rank : RANKS) {
+            try {
+                return attempt(rank, true);
+            } catch (FileFormatException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        throw Objects.requireNonNull(first);
+    }
+
+    private InferenceModel attempt(int rank, boolean guessing) throws FileFormatException {
+        Map<String, ArgType> declared = new LinkedHashMap<>();
+        for (SymbolNode node : inputs) {
+            declared.put(node.name(), ArgType.dense(types.dtype(node), dims(node, rank)));
+        }
+        Importer importer = new Importer(graph, parameters, declared, guessing);
+        importer.translate();
+        return finished(importer);
+    }
+
+    private long[] dims(SymbolNode node, int guess) {
+        long[] declared = declared(node);
+        if (declared != null) {
+            return declared;
+        }
+        Integer rank = types.rank(node);
+        long[] dims = new long[rank == null ? guess : rank];
+        Arrays.fill(dims, -1);
+        return dims;
+    }
+
+    /** The dimensions that the file says; −1 for those that are 0. */
+    private static long @Nullable [] declared(SymbolNode node) {
+        int[] dims = new AttributeMap(node.attributes()).integers("__shape__");
+        return dims.length == 0
+                ? null
+                : Arrays.stream(dims).asLongStream().map(dim -> dim <= 0 ? -1 : dim).toArray();
+    }
+
+    private InferenceModel finished(Importer importer) throws FileFormatException {
+        InferenceModel model = importer.model().build(outputs(importer));
+        Program program = model.program();
+        Set<String> needed = prune(program.global(), model.fetches());
+        List<String> feeds = model.feeds().stream().filter(needed::contains).toList();
+        boolean fixed = !importer.isGuessing() || importer.writer().hasAskedForDims();
+        for (String feed : feeds) {
+            VarDesc desc = program.global().get(feed);
+            program.global().put(new VarDesc(feed, desc.type(), false, fixed, false, true));
+        }
+        for (String state : states()) {
+            VarDesc desc = program.global().var(state);
+            if (desc != null && desc.isPersistable()) {
+                program.global().put(new VarDesc(state, desc.type(), true, false, false, true));
+            }
+        }
+        try {
+            Operations.system().requireRunnable(program);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(graph.source() + ": " + e.getMessage(), e);
+        }
+        Map<String, Tensor> values = new LinkedHashMap<>(model.parameters());
+        values.keySet().retainAll(needed);
+        parameters.forEach((name, value) -> {
+            if (!values.containsKey(name)) {
+                value.close();
+            }
+        });
+        return new InferenceModel(program, feeds, model.fetches(), values);
+    }
+
+    /** Running statistics, which are not trained. */
+    private Set<String> states() {
+        Set<String> states = new HashSet<>();
+        for (SymbolNode node : graph.nodes()) {
+            if (node.operator().contains("BatchNorm")) {
+                node.inputs().stream().skip(3).map(each -> graph.nodes().get(each.node()).name()).forEach(states::add);
+            }
+        }
+        return states;
+    }
+
+    /** The variables of the heads, by the names that MXNet gives them. */
+    private Map<String, Ref> outputs(Importer importer) throws FileFormatException {
+        Map<String, Ref> outputs = new LinkedHashMap<>();
+        for (SymbolEntry head : graph.heads()) {
+            SymbolNode node = graph.nodes().get(head.node());
+            Ref ref;
+            try {
+                ref = importer.writer().ref(importer.variable(head));
+            } catch (IllegalArgumentException e) {
+                throw new FileFormatException(graph.source(), "heads: " + e.getMessage(), e);
+            }
+            String name = node.isVariable()
+                    ? node.name()
+                    : OutputNames.of(node, importer.outputs(node)).get(head.output());
+            // An output that is listed twice has a number the second time.
+            String distinct = name;
+            for (int i = 1; outputs.containsKey(distinct); i++) {
+                distinct = name + "_" + i;
+            }
+            outputs.put(distinct, ref);
+        }
+        return outputs;
+    }
+
+    /** Removes what the fetched variables do not need, and returns the names of the rest. */
+    private static Set<String> prune(Block block, List<String> fetches) {
+        Set<String> needed = new HashSet<>(fetches);
+        List<OpDesc> kept = new ArrayList<>();
+        for (OpDesc op : block.ops().reversed()) {
+            boolean reads = op.outputNames().stream()
+                    .anyMatch(name -> needed.contains(name) && !block.get(name).isPersistable());
+            if (reads) {
+                kept.add(op);
+                needed.addAll(op.inputNames());
+            }
+        }
+        block.setOps(kept.reversed());
+        Set<String> named = new HashSet<>(needed);
+        kept.forEach(op -> named.addAll(op.outputNames()));
+        List<String> unused = block.vars().stream().map(VarDesc::name).filter(name -> !named.contains(name)).toList();
+        unused.forEach(block::remove);
+        return named;
+    }
+}

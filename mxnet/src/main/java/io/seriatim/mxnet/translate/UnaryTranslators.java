@@ -1,0 +1,134 @@
+package io.seriatim.mxnet.translate;
+
+import io.seriatim.tensor.DType;
+import java.util.Map;
+
+/** Functions of single elements. */
+final class UnaryTranslators {
+    /** MXNet's names whose operation of Paddle takes and gives one tensor. */
+    private static final Map<String, String> SAME = Map.ofEntries(Map.entry("abs", "abs"), Map.entry("sign", "sign"),
+            Map.entry("ceil", "ceil"), Map.entry("floor", "floor"), Map.entry("trunc", "trunc"),
+            Map.entry("fix", "trunc"), Map.entry("square", "square"), Map.entry("sqrt", "sqrt"),
+            Map.entry("rsqrt", "rsqrt"), Map.entry("exp", "exp"), Map.entry("log", "log"),
+            Map.entry("log10", "log10"), Map.entry("log2", "log2"), Map.entry("log1p", "log1p"),
+            Map.entry("expm1", "expm1"), Map.entry("sin", "sin"), Map.entry("cos", "cos"), Map.entry("tan", "tan"),
+            Map.entry("arcsin", "asin"), Map.entry("arccos", "acos"), Map.entry("arctan", "atan"),
+            Map.entry("sinh", "sinh"), Map.entry("cosh", "cosh"), Map.entry("tanh", "tanh"),
+            Map.entry("arcsinh", "asinh"), Map.entry("arccosh", "acosh"), Map.entry("arctanh", "atanh"),
+            Map.entry("erf", "erf"), Map.entry("erfinv", "erfinv"), Map.entry("gammaln", "lgamma"),
+            Map.entry("reciprocal", "reciprocal"), Map.entry("relu", "relu"), Map.entry("sigmoid", "sigmoid"),
+            Map.entry("softsign", "softsign"), Map.entry("digamma", "digamma"));
+
+    private UnaryTranslators() {
+    }
+
+    static void register(Translators table) {
+        SAME.forEach((operator, type) -> table.one(node -> node.ops().unary(type, node.in(0)), operator));
+        table.one(node -> node.in(0), "_copy", "identity", "BlockGrad", "stop_gradient", "make_loss",
+                "_identity_with_attr_like_rhs", "Dropout", "IdentityAttachKLSparseReg", "_CrossDeviceCopy");
+        table.one(node -> node.ops().scale(node.in(0), -1, 0), "negative");
+        table.one(node -> power(node, 1 / 3d), "cbrt");
+        table.one(node -> node.ops().unary("reciprocal", power(node, 1 / 3d)), "rcbrt");
+        table.one(node -> node.ops().scale(node.in(0), Math.PI / 180, 0), "radians");
+        table.one(node -> node.ops().scale(node.in(0), 180 / Math.PI, 0), "degrees");
+        table.one(UnaryTranslators::awayFromZero, "round");
+        table.one(UnaryTranslators::towardsLower, "rint");
+        table.one(UnaryTranslators::not, "logical_not");
+        table.one(UnaryTranslators::gamma, "gamma");
+        table.one(node -> cast(node, node.in(0)), "Cast", "cast", "amp_cast");
+        table.many(node -> node.all().stream().map(each -> node.ops().cast(each, widest(node))).toList(),
+                "amp_multicast");
+        table.one(UnaryTranslators::clip, "clip");
+        table.one(UnaryTranslators::smoothL1, "smooth_l1");
+        table.one(node -> truth(node, "isnan_v2"), "_contrib_isnan");
+        table.one(node -> truth(node, "isinf_v2"), "_contrib_isinf");
+        table.one(node -> truth(node, "isfinite_v2"), "_contrib_isfinite");
+        table.one(UnaryTranslators::quadratic, "_contrib_quadratic");
+        table.one(node -> node.ops().scale(node.in(0), 1 / Math.sqrt((double) lastDim(node)), 0),
+                "_contrib_div_sqrt_dim");
+    }
+
+    private static String truth(NodeInputs node, String type) {
+        return node.ops().cast(node.ops().unary(type, node.in(0)), DType.FLOAT32);
+    }
+
+    /** The cube root of negative numbers is negative. */
+    private static String power(NodeInputs node, double exponent) {
+        return signedPower(node, node.in(0), exponent);
+    }
+
+    /** A power of the size, with the sign. */
+    static String signedPower(NodeInputs node, String x, double exponent) {
+        Ops ops = node.ops();
+        String size = ops.op("pow").in("X", ops.unary("abs", x)).attr("factor", (float) exponent).one("Out");
+        return ops.binary("elementwise_mul", ops.unary("sign", x), size);
+    }
+
+    /** MXNet rounds halves away from zero. */
+    private static String awayFromZero(NodeInputs node) {
+        Ops ops = node.ops();
+        String size = ops.unary("floor", ops.scale(ops.unary("abs", node.in(0)), 1, 0.5));
+        return ops.binary("elementwise_mul", ops.unary("sign", node.in(0)), size);
+    }
+
+    /** Halves go to the lower neighbour: x − 0.5 is rounded up. */
+    private static String towardsLower(NodeInputs node) {
+        return node.ops().unary("ceil", node.ops().scale(node.in(0), 1, -0.5));
+    }
+
+    private static String not(NodeInputs node) {
+        String zero = node.ops().constant(node.dtype(node.in(0)), 0, 1);
+        return node.ops().truth("equal", node.in(0), zero);
+    }
+
+    /** Γ from its logarithm; between the poles below 0 its sign alternates. */
+    private static String gamma(NodeInputs node) {
+        Ops ops = node.ops();
+        DType dtype = node.dtype(node.in(0));
+        String size = ops.unary("exp", ops.unary("lgamma", node.in(0)));
+        String half = ops.unary("floor", ops.scale(node.in(0), 0.5, 0));
+        // 0 or 1: whether the whole part is odd
+        String odd = ops.binary("elementwise_sub", ops.unary("floor", node.in(0)), ops.scale(half, 2, 0));
+        String below = ops.truth("less_than", node.in(0), ops.constant(dtype, 0, 1));
+        return ops.binary("elementwise_mul", size, ops.scale(ops.binary("elementwise_mul", odd, below), -2, 1));
+    }
+
+    private static String cast(NodeInputs node, String x) {
+        return node.ops().cast(x, node.attributes().dtype("dtype", DType.FLOAT32));
+    }
+
+    private static DType widest(NodeInputs node) {
+        return node.all().stream().map(node::dtype).max((a, b) -> Integer.compare(a.bytes(), b.bytes())).orElseThrow();
+    }
+
+    private static String clip(NodeInputs node) {
+        return node.op("clip").in("X", node.in(0)).attr("min", (float) node.attributes().real("a_min"))
+                .attr("max", (float) node.attributes().real("a_max")).one("Out");
+    }
+
+    /** 0.5·(σx)² where |x| < 1/σ², else |x| − 0.5/σ². */
+    private static String smoothL1(NodeInputs node) {
+        Ops ops = node.ops();
+        double sigma = node.attributes().real("scalar", 1);
+        double bound = 1 / (sigma * sigma);
+        String size = ops.unary("abs", node.in(0));
+        String inner = ops.scale(ops.unary("square", node.in(0)), 0.5 / bound, 0);
+        String near = ops.binary("less_than", size, ops.constant(node.dtype(node.in(0)), bound, 1));
+        return ops.where(near, inner, ops.scale(size, 1, -0.5 * bound));
+    }
+
+    private static String quadratic(NodeInputs node) {
+        Ops ops = node.ops();
+        AttributeMap attributes = node.attributes();
+        String square = ops.scale(ops.unary("square", node.in(0)), attributes.real("a", 0), attributes.real("c", 0));
+        return ops.binary("elementwise_add", square, ops.scale(node.in(0), attributes.real("b", 0), 0));
+    }
+
+    private static long lastDim(NodeInputs node) {
+        long[] dims = node.dims(node.in(0));
+        if (dims.length == 0 || dims[dims.length - 1] < 1) {
+            throw node.unsupported("the last dimension must be known before the run");
+        }
+        return dims[dims.length - 1];
+    }
+}
