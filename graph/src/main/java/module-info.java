@@ -26,6 +26,7 @@
     exports io.seriatim.graph.util
             to io.seriatim.executor, io.seriatim.onnx, io.seriatim.mxnet, io.seriatim.train, io.seriatim.cli;
 
+    provides io.seriatim.graph.format.ModelFormat with io.seriatim.graph.format.pir.PirFormat;
     provides io.seriatim.graph.program.OperationTypes with io.seriatim.graph.op.SchemaTypes;
     provides io.seriatim.graph.op.Differentiation with io.seriatim.graph.differentiate.ReverseSteps;
     provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.graph.ops.BuiltInOperations;

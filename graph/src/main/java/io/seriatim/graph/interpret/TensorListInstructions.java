@@ -38,8 +38,7 @@ final class TensorListInstructions {
             case "array_to_lod_tensor" -> SequenceListInstructions.join(op, environment);
             case "beam_search_decode" -> BeamInstructions.decode(op, environment);
             case "lod_array_length" ->
-                environment.set(op.output("Out").getFirst(),
-                        Tensor.of(new long[]{list(op, environment).tensors().size()}, 1));
+                environment.set(op.output("Out").getFirst(), Tensor.of(new long[]{length(op, environment)}, 1));
             case "tensor_array_to_tensor" -> join(op, environment);
             case "tensor_array_to_tensor_grad" -> split(op, environment);
             case "assign" -> environment.set(op.output("Out").getFirst(), VariableValues.copy(list(op, environment)));
@@ -59,6 +58,11 @@ final class TensorListInstructions {
             return list;
         }
         throw new IllegalArgumentException("Variable '" + name + "' must be a list of tensors (an array)");
+    }
+
+    /** As in Paddle, a list that nothing was written to is empty. */
+    private static long length(OpDesc op, Environment environment) {
+        return environment.find(op.input("X").getFirst()) == null ? 0 : list(op, environment).tensors().size();
     }
 
     private static int index(OpDesc op, Environment environment) {

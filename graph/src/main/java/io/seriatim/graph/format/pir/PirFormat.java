@@ -1,0 +1,72 @@
+package io.seriatim.graph.format.pir;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.ModelFormat;
+import io.seriatim.graph.format.ParameterFiles;
+import io.seriatim.graph.json.JsonReader;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.FileFormatException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+/** The models of PaddlePaddle 3: {@code NAME.json} and {@code NAME.pdiparams}. */
+public final class PirFormat implements ModelFormat {
+    private static final String PROGRAM = ".json";
+    private static final String PARAMETERS = ".pdiparams";
+    private static final int BEGINNING = 4096;
+    private static final Pattern MARK = Pattern.compile("\"(base_code|magic)\"\\s*:");
+
+    /** Creates it, for the service loader. */
+    public PirFormat() {
+        // Nothing to prepare.
+    }
+
+    @Override
+    public String name() {
+        return "PaddlePaddle 3";
+    }
+
+    @Override
+    public boolean reads(Path path) throws IOException {
+        if (!path.toString().endsWith(PROGRAM) || !Files.isRegularFile(path)) {
+            return false;
+        }
+        try (InputStream in = Files.newInputStream(path)) {
+            return MARK.matcher(new String(in.readNBytes(BEGINNING), StandardCharsets.ISO_8859_1)).find();
+        }
+    }
+
+    @Override
+    public boolean writes(Path path) {
+        return false;
+    }
+
+    private static Path parameters(Path program) {
+        String name = String.valueOf(program.getFileName());
+        return program.resolveSibling(name.substring(0, name.length() - PROGRAM.length()) + PARAMETERS);
+    }
+
+    @Override
+    public InferenceModel load(Path path) throws IOException {
+        PirReader.Loaded loaded;
+        try {
+            loaded = PirReader.read(JsonReader.read(path));
+            Operations.system().requireRunnable(loaded.program());
+        } catch (FileFormatException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(path + ": " + e.getMessage(), e);
+        }
+        return new InferenceModel(loaded.program(), loaded.feeds(), loaded.fetches(),
+                ParameterFiles.readCombined(parameters(path), loaded.program()));
+    }
+
+    @Override
+    public void save(Path path, InferenceModel model) throws IOException {
+        throw new IllegalArgumentException("Models of PaddlePaddle 3 are read only; write " + path + " as .pdmodel");
+    }
+}
