@@ -27,6 +27,7 @@ public final class OutGraph {
     private final Map<String, OutValue> outputs = new LinkedHashMap<>();
     private final Map<String, String> current = new HashMap<>();
     private final Map<String, String> wishes;
+    private final Map<String, String> forced = new HashMap<>();
     private final Map<List<Object>, String> constants = new HashMap<>();
 
     /**
@@ -193,8 +194,6 @@ public final class OutGraph {
         return true;
     }
 
-    private final Map<String, String> forced = new HashMap<>();
-
     /** The names that values get at the end. */
     Map<String, String> renamed() {
         Map<String, String> renamed = new HashMap<>(forced);
@@ -210,8 +209,24 @@ public final class OutGraph {
         return nodes;
     }
 
+    /** The parameters, and the constants that a node reads. */
     Map<String, Tensor> initializers() {
-        return initializers;
+        Set<String> read = new HashSet<>(outputs.keySet());
+        read(read);
+        Map<String, Tensor> used = new LinkedHashMap<>(initializers);
+        used.keySet().removeIf(name -> name.startsWith(TEMPORARY) && !read.contains(name));
+        return used;
+    }
+
+    private void read(Set<String> into) {
+        for (OutNode node : nodes) {
+            into.addAll(node.inputs());
+            for (Object attribute : node.attributes().values()) {
+                if (attribute instanceof OutGraph inner) {
+                    inner.read(into);
+                }
+            }
+        }
     }
 
     Map<String, OutValue> inputs() {
