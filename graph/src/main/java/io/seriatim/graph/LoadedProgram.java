@@ -230,11 +230,14 @@ final class LoadedProgram {
         program.blocks().forEach(block -> block.ops().forEach(op -> written.addAll(op.outputNames())));
         for (Block block : program.blocks()) {
             for (VarDesc desc : List.copyOf(block.vars())) {
+                boolean fed = block.index() == 0 && model.feeds().contains(desc.name())
+                        && desc.type() instanceof VarType.Dense;
+                Boolean checked = fed ? Boolean.TRUE : desc.needCheckFeed();
                 boolean trained = block.index() == 0 && desc.isPersistable() && values.containsKey(desc.name())
                         && !written.contains(desc.name()) && isTrainable(desc);
                 block.put(trained
-                        ? new VarDesc(desc.name(), desc.type(), true, desc.needCheckFeed(), true, false)
-                        : new VarDesc(desc.name(), desc.type(), desc.persistable(), desc.needCheckFeed(), null, true));
+                        ? new VarDesc(desc.name(), desc.type(), true, checked, true, false)
+                        : new VarDesc(desc.name(), desc.type(), desc.persistable(), checked, null, true));
             }
         }
     }

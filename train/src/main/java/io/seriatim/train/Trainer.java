@@ -418,4 +418,22 @@ public final class Trainer {
         training.stop().whileWriting(
                 () -> InferenceModels.save(prefix, model.evaluation(), model.inputs(), model.outputs(), scope::find));
     }
+
+    /**
+     * Saves the trained model in the format that the end of a name says, see
+     * {@link InferenceModels#save(Path, InferenceModels.InferenceModel)}. Its fetches have the names of the model's
+     * outputs, except in formats without names.
+     *
+     * @param file
+     *            such as {@code model.onnx}; its folder must exist
+     * @throws IllegalArgumentException
+     *             if no format has such names, or the format has no counterpart of operations; the message names them
+     * @throws IOException
+     *             if a file cannot be written; existing files are kept
+     */
+    public void saveAs(Path file) throws IOException {
+        Model model = training.model();
+        training.stop().whileWriting(() -> InferenceModels.save(file,
+                InferenceModels.of(model.evaluation(), model.inputs(), model.outputs(), scope::find)));
+    }
 }

@@ -1,5 +1,8 @@
 package io.seriatim.cli.train;
 
+import io.seriatim.cli.option.ProgramArgument;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.program.Program;
@@ -18,6 +21,7 @@ import io.seriatim.train.model.Architecture;
 import io.seriatim.train.model.Bigram;
 import io.seriatim.train.model.CharacterTransformer;
 import io.seriatim.train.model.LeNet;
+import io.seriatim.train.model.LoadedModel;
 import io.seriatim.train.model.Mlp;
 import io.seriatim.train.model.ProgramModel;
 import io.seriatim.train.model.Recipe;
@@ -25,10 +29,12 @@ import io.seriatim.train.model.ResNet18;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +69,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         return switch (settings.what()) {
             case "names" -> text(settings);
             case "lenet", "mlp", "resnet18" -> labelled(settings);
-            default -> program(settings);
+            default -> settings.lossOfModel() != null ? loaded(settings, settings.lossOfModel()) : program(settings);
         };
     }
 
@@ -142,12 +148,72 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         return new Job(filled, model, split, about, text, baseline);
     }
 
+    /** A model for inference, to be trained further. */
+    private static Job loaded(Settings settings, LoadedModel.Loss loss) throws IOException {
+        if (settings.isBfloat16()) {
+            throw new IllegalArgumentException("--precision bf16 is for the networks " + NETWORKS
+                    + ": a model that was loaded has a precision of its own");
+        }
+        InferenceModel model = InferenceModels.load(Path.of(settings.what()));
+        boolean built = false;
+        try {
+            String name = String.valueOf(Path.of(settings.what()).getFileName());
+            Job job = loaded(settings, new LoadedModel(name, model, settings.output(), loss));
+            built = true;
+            return job;
+        } finally {
+            if (!built) {
+                model.close();
+            }
+        }
+    }
+
+    private static Job loaded(Settings settings, LoadedModel loaded) throws IOException {
+        Recipe recipe = LoadedModel.recipe();
+        int batch = settings.batch() != 0 ? settings.batch() : loaded.batch() != 0 ? loaded.batch() : recipe.batch();
+        Split split = loaded(settings, loaded, batch);
+        if (settings.batch() == 0 && loaded.batch() == 0) {
+            batch = Math.min(batch, split.training().size());
+        }
+        Settings filled = settings.with(settings.epochs() == 0 ? recipe.epochs() : settings.epochs(), batch);
+        Recipe own = recipe.withBatch(batch).withEpochs(filled.epochs());
+        if (settings.rate() > 0) {
+            own = own.withRate(settings.rate());
+        }
+        long all = (long) Batches.of(split.training(), batch, 0).perEpoch() * filled.epochs();
+        Model model = loaded.build(split.training().fields().getLast(), own,
+                Math.max(1, settings.steps() == 0 ? all : Math.min(all, settings.steps())));
+        return new Job(filled, model, split, about(settings, split), null, Double.NaN);
+    }
+
+    private static Split loaded(Settings settings, LoadedModel loaded, int batch) throws IOException {
+        List<String> feeds = loaded.model().feeds();
+        Path labels = settings.labels();
+        if (labels == null) {
+            return examples(settings).split();
+        }
+        if (!settings.feeds().keySet().equals(Set.copyOf(feeds))) {
+            throw new IllegalArgumentException("The model is fed " + feeds + ", but --feed gives "
+                    + settings.feeds().keySet() + ": give a file for each of its feeds, and for no other");
+        }
+        Map<String, Path> ordered = new LinkedHashMap<>();
+        feeds.forEach(feed -> ordered.put(feed, Objects.requireNonNull(settings.feeds().get(feed))));
+        ordered.put(loaded.labels(), labels);
+        return FeedFiles.read(ordered, batch);
+    }
+
     private static Job program(Settings settings) throws IOException {
         Path file = Path.of(settings.what());
+        if (settings.startup() == null && !ProgramArgument.isProgram(ProgramArgument.located(file))) {
+            throw new IllegalArgumentException("To train the model " + file + " further, give its loss: --loss "
+                    + "cross-entropy or --loss mse");
+        }
         Program main = ProgramFiles.read(file);
         Path startupFile = settings.startup();
         if (startupFile == null) {
-            throw new IllegalArgumentException("A program needs --startup, the program that sets its parameters");
+            throw new IllegalArgumentException(
+                    "A program needs --startup, the program that sets its parameters; a model "
+                            + "for inference needs --loss cross-entropy or --loss mse");
         }
         if (settings.isBfloat16()) {
             throw new IllegalArgumentException("--precision bf16 is for the networks " + NETWORKS

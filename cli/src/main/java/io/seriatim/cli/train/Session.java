@@ -27,12 +27,14 @@ import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 final class Session {
     private static final int INVENTED = 20;
     private static final double TEMPERATURE = 0.8;
+    private static final String PADDLE = "pdmodel";
     private static final String METRICS = "metrics.jsonl";
 
     private final Job job;
@@ -205,9 +208,32 @@ final class Session {
 
     private List<NameSampler.Invention> save(Map<String, Path> files) throws IOException {
         Path model = folder.resolve("model");
-        trainer.save(model);
-        files.put("model", folder.resolve("model.pdmodel"));
-        return job.text() == null ? List.of() : invent(job.text(), model);
+        for (String format : formats()) {
+            if (format.equals(PADDLE) && job.settings().lossOfModel() == null) {
+                trainer.save(model);
+                files.put("model", folder.resolve("model.pdmodel"));
+            } else {
+                // The parameters of both formats of PaddlePaddle have the same name.
+                boolean shared = format.equals("json") && formats().contains(PADDLE);
+                Path target = shared ? Files.createDirectories(folder.resolve(format)) : folder;
+                Path file = target.resolve("model." + format);
+                trainer.saveAs(file);
+                files.put(files.containsKey("model") ? "model as " + format : "model", file);
+            }
+        }
+        return job.text() == null ? List.of() : invent(job.text(), Objects.requireNonNull(files.get("model")));
+    }
+
+    /** The formats that the settings name, or that of the model that was loaded. */
+    private List<String> formats() {
+        Settings settings = job.settings();
+        if (!settings.save().isEmpty()) {
+            return settings.save();
+        }
+        Path loaded = Path.of(settings.what());
+        boolean own = settings.lossOfModel() != null
+                && InferenceModels.formats().stream().anyMatch(format -> format.writes(loaded));
+        return List.of(own ? settings.what().substring(settings.what().lastIndexOf('.') + 1) : PADDLE);
     }
 
     /** Samples with the saved files, not with the model in memory. */

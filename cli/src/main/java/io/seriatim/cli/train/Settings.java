@@ -3,6 +3,7 @@ package io.seriatim.cli.train;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.train.Trainer;
+import io.seriatim.train.model.LoadedModel;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -26,26 +27,38 @@ import org.jspecify.annotations.Nullable;
  * @param feeds
  *            the files of a program's feeds
  * @param loss
- *            the loss of a program, or null to find it
+ *            the variable with the loss of a program, or null to find it; the kind of loss of a loaded model
+ * @param labels
+ *            the file of a loaded model's labels, or null if they are part of the data
+ * @param output
+ *            the output of a loaded model from which its loss is computed, or null for the only one
  * @param data
  *            the file or folder of the data, or null for the network's default
  * @param rate
  *            the highest learning rate; 0 for the default of the recipe or program
  * @param steps
  *            the maximum number of steps; 0 for no limit
+ * @param save
+ *            the ends of the names of saved models; none for the default
  */
 record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss,
-        @Nullable Path data, int epochs,
+        @Nullable Path labels, @Nullable String output, @Nullable Path data, int epochs,
         int batch, double rate, long steps, long seed, String places, String precision, int patience,
-        long evaluateEvery,
-        long checkpointEvery) {
+        long evaluateEvery, long checkpointEvery, List<String> save) {
     static final String FILE = "run.properties";
+    /** The losses of loaded models by name. */
+    static final Map<String, LoadedModel.Loss> LOSSES = Map.of("cross-entropy", LoadedModel.Loss.CROSS_ENTROPY, "mse",
+            LoadedModel.Loss.MSE);
     private static final String FEED = "feed.";
 
     Settings with(int newEpochs, int newBatch) {
-        return new Settings(what, startup, feeds, loss, data, newEpochs, newBatch, rate, steps, seed, places, precision,
-                patience,
-                evaluateEvery, checkpointEvery);
+        return new Settings(what, startup, feeds, loss, labels, output, data, newEpochs, newBatch, rate, steps, seed,
+                places, precision, patience, evaluateEvery, checkpointEvery, save);
+    }
+
+    /** The loss that a loaded model gets; null if the file is a training program, which computes its own. */
+    LoadedModel.@Nullable Loss lossOfModel() {
+        return startup != null || loss == null ? null : LOSSES.get(loss);
     }
 
     boolean isBfloat16() {
@@ -58,6 +71,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         put(lines, "startup", startup);
         feeds.forEach((name, file) -> put(lines, FEED + name, file));
         put(lines, "loss", loss);
+        put(lines, "labels", labels);
+        put(lines, "output", output);
         put(lines, "data", data);
         lines.put("epochs", Integer.toString(epochs));
         lines.put("batch", Integer.toString(batch));
@@ -69,6 +84,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         lines.put("patience", Integer.toString(patience));
         lines.put("evaluate-every", Long.toString(evaluateEvery));
         lines.put("checkpoint-every", Long.toString(checkpointEvery));
+        put(lines, "save", save.isEmpty() ? null : String.join(",", save));
         return lines;
     }
 
@@ -116,13 +132,14 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         }
         Parser parser = new Parser(file, lines);
         return new Settings(parser.needed("what", text -> text), parser.path("startup"), feeds, lines.get("loss"),
-                parser.path("data"),
+                parser.path("labels"), lines.get("output"), parser.path("data"),
                 parser.needed("epochs", Integer::valueOf), parser.needed("batch", Integer::valueOf),
                 parser.needed("rate", Double::valueOf), parser.needed("steps", Long::valueOf),
                 parser.needed("seed", Long::valueOf),
                 parser.needed("place", text -> text), parser.needed("precision", text -> text),
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
-                parser.needed("checkpoint-every", Long::valueOf));
+                parser.needed("checkpoint-every", Long::valueOf),
+                lines.containsKey("save") ? List.of(parser.needed("save", text -> text).split(",")) : List.of());
     }
 
     private static List<String> lines(Path file) throws IOException {

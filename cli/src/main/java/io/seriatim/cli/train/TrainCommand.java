@@ -4,6 +4,7 @@ import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.text.Nearest;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -32,11 +34,16 @@ import picocli.CommandLine.Spec;
 @Command(name = "train", description = "Train a network: by default one that learns the names of the JDK's classes "
         + "and samples new ones. Writes the model, a report, metrics and checkpoints to a folder.")
 public final class TrainCommand implements Callable<Integer> {
+    private static final List<String> FORMATS = List.of("pdmodel", "json", "onnx");
+    /** The ends that may be left out of the name of a file. */
+    private static final List<String> FILES = List.of("", ".pdmodel", ".json");
+
     @Spec
     private @Nullable CommandSpec spec;
 
     @Parameters(index = "0", arity = "0..1", defaultValue = "names", paramLabel = "names|lenet|mlp|resnet18|FILE",
-            description = "The network, or a training program of PaddlePaddle (.pdmodel or __model__). "
+            description = "The network, a training program of PaddlePaddle (.pdmodel or __model__), or, with --loss "
+                    + "cross-entropy or mse, a model to train further (.pdmodel, .json, .onnx, -symbol.json). "
                     + "Default: ${DEFAULT-VALUE}.")
     private String what = "names";
 
@@ -49,13 +56,26 @@ public final class TrainCommand implements Callable<Integer> {
             description = "For a program: the program that initialises its parameters.")
     private @Nullable Path startup;
 
-    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "For a program: the file of a feed, with one "
-            + "row for each example. Given once for each feed, instead of --data.")
+    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "For a program or model: the file of a feed, "
+            + "with one row for each example. Given once for each feed, instead of --data.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
-    @Option(names = "--loss", paramLabel = "NAME", description = "For a program: the variable to minimise. "
-            + "Default: the variable at which its backward part begins.")
+    @Option(names = "--loss", paramLabel = "NAME|cross-entropy|mse", description = "For a program: the variable to "
+            + "minimise; default: the variable at which its backward part begins. For a model: its loss, of class "
+            + "numbers or of values.")
     private @Nullable String loss;
+
+    @Option(names = "--labels", paramLabel = "FILE.npy", description = "For a model with --feed: the labels, with one "
+            + "row for each example.")
+    private @Nullable Path labels;
+
+    @Option(names = "--output", paramLabel = "NAME", description = "For a model: the output from which the loss is "
+            + "computed. Default: the only one.")
+    private @Nullable String output;
+
+    @Option(names = "--save", split = ",", paramLabel = "pdmodel|json|onnx", description = "The formats of the saved "
+            + "model. Default: that of a model that is trained further if it can be written, otherwise pdmodel.")
+    private List<String> save = new ArrayList<>();
 
     @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "The number of passes over the "
             + "data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
@@ -183,18 +203,32 @@ public final class TrainCommand implements Callable<Integer> {
         if (network && (startup != null || loss != null || !feeds.isEmpty())) {
             throw usage("--startup, --feed and --loss are for programs, but '" + what + "' is a network", null);
         }
-        if (!network && !Files.exists(Path.of(what))) {
+        if (labels == null
+                ? loss != null && startup == null && Settings.LOSSES.containsKey(loss) && !feeds.isEmpty()
+                : feeds.isEmpty() || network) {
+            throw usage("--labels FILE.npy and --feed NAME=FILE.npy belong together: a model's labels and its feeds",
+                    null);
+        }
+        if (output != null && (network || startup != null)) {
+            throw usage("--output is for models that are trained further with --loss cross-entropy or mse", null);
+        }
+        for (String format : save) {
+            if (!FORMATS.contains(format)) {
+                throw usage("--save must be some of " + FORMATS + ", but is '" + format + "'", null);
+            }
+            InferenceModels.requireWritable(Path.of("model." + format));
+        }
+        if (!network && FILES.stream().noneMatch(end -> Files.exists(Path.of(what + end)))) {
             String meant = Nearest.to(what, Job.NETWORKS).map(name -> ": did you mean '" + name + "'?").orElse("");
             throw usage("There is no network and no file '" + what + "'"
                     + (meant.isEmpty() ? ": train" : meant + " Train") + " one of "
-                    + Job.NETWORKS + ", or a program's .pdmodel", null);
+                    + Job.NETWORKS + ", or a program's or model's file", null);
         }
         Map<String, Path> absolute = new LinkedHashMap<>();
         feeds.forEach((name, file) -> absolute.put(name, file.toAbsolutePath().normalize()));
         return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup),
-                absolute, loss,
-                absolute(data), epochs, batch, rate, steps, seed, place, precision, patience, evaluateEvery,
-                checkpointEvery);
+                absolute, loss, absolute(labels), output, absolute(data), epochs, batch, rate, steps, seed, place,
+                precision, patience, evaluateEvery, checkpointEvery, save.stream().distinct().toList());
     }
 
     private void require(String name, long value, long least) {
@@ -239,7 +273,7 @@ public final class TrainCommand implements Callable<Integer> {
         if (made == null) {
             String name = Job.NETWORKS.contains(what)
                     ? what
-                    : String.valueOf(Path.of(what).getFileName()).replaceAll("\\.pdmodel$", "");
+                    : String.valueOf(Path.of(what).getFileName()).replaceAll("(-symbol)?\\.(pdmodel|json|onnx)$", "");
             String time = LocalDateTime.now(ZoneId.systemDefault())
                     .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT));
             made = Path.of("runs", name + "-" + time);
