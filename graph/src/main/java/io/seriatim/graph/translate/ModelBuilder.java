@@ -149,6 +149,13 @@ public final class ModelBuilder {
         }
     }
 
+    /** A variable that the program writes in each run, of constants too. */
+    private Ref copied(Ref ref) {
+        Ref result = main.declare(ref.type());
+        main.op("assign").in("X", ref).to("Out", result).append();
+        return result;
+    }
+
     private boolean isResult(Ref ref) {
         return ref.name().startsWith(BlockBuilder.RESULT) && constants.find(ref.name()) == null;
     }
@@ -178,9 +185,7 @@ public final class ModelBuilder {
         Map<String, String> renamed = new LinkedHashMap<>();
         outputs.forEach((name, ref) -> {
             boolean own = ref.name().equals(name);
-            Ref result = own || (isResult(ref) && !renamed.containsKey(ref.name()))
-                    ? ref
-                    : main.op("assign").in("X", ref).out("Out");
+            Ref result = own || (isResult(ref) && !renamed.containsKey(ref.name())) ? ref : copied(ref);
             use(result.name());
             if (!own) {
                 names.add(name);
