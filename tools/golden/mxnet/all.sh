@@ -9,13 +9,13 @@ export PYTHONDONTWRITEBYTECODE=1
 if [ "${2:-}" = sample ]; then
     folder=$(mktemp -d)
     "$python" "$here/networks.py" "$folder"
-    "$python" "$here/operators.py" "$folder" 69 11
+    "$python" "$here/operators.py" "$folder" 46 11
     "$python" "$here/pack.py" "$folder" "$root/mxnet/src/test/resources/io/seriatim/mxnet/golden.zip"
     rm -r "$folder"
     exit
 fi
 folder=$root/target/golden/mxnet
 mkdir -p "$folder"
-"$python" "$here/networks.py" "$folder"
+"$python" "$here/networks.py" "$folder" --more
 "$python" "$here/networks.py" "$folder" --zoo
 "$python" "$here/operators.py" "$folder" 1000 1

@@ -14,7 +14,8 @@ def declare(symbol, inputs, known):
             symbol.get_internals()[key]._set_attr(__shape__=str(tuple(shape)))
 
 
-def write(folder, name, symbol, inputs, parameters=None, auxiliary=None, export=None, labels=None):
+def write(folder, name, symbol, inputs, parameters=None, auxiliary=None, export=None, labels=None,
+          rewrite=None):
     """Saves a symbol with its parameters through nd.save, or a Gluon block through its export, and runs it."""
     parameters = parameters or {}
     auxiliary = auxiliary or {}
@@ -26,6 +27,11 @@ def write(folder, name, symbol, inputs, parameters=None, auxiliary=None, export=
         symbol, parameters, auxiliary = mx.model.load_checkpoint(prefix, 0)
     else:
         mx.model.save_checkpoint(prefix, 0, symbol, parameters, auxiliary)
+        if rewrite is not None:
+            with open(prefix + '-symbol.json') as file:
+                text = file.read()
+            with open(prefix + '-symbol.json', 'w') as file:
+                file.write(rewrite(text))
         # Read back, as other programs will.
         symbol, parameters, auxiliary = mx.model.load_checkpoint(prefix, 0)
     args = {**parameters}

@@ -1,5 +1,6 @@
 """Cases of whole networks, small enough to be committed, and with --zoo those of Gluon's model zoo:
-networks.py FOLDER [--zoo]."""
+networks.py FOLDER [--more | --zoo]."""
+import json
 import os
 import sys
 
@@ -111,6 +112,87 @@ class Detector(gluon.HybridBlock):
                                            nms_threshold=0.4, threshold=0.2, variances=(0.1, 0.1, 0.2, 0.2))
 
 
+class Unrolled(gluon.HybridBlock):
+    """A recurrent cell over three steps."""
+
+    def __init__(self, cell):
+        super().__init__()
+        with self.name_scope():
+            self.cell = cell()
+
+    def hybrid_forward(self, F, x):
+        return self.cell.unroll(3, x, merge_outputs=True, layout='NTC')[0]
+
+
+class States(gluon.HybridBlock):
+    """A language model whose states are inputs and outputs."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.embedding = nn.Embedding(20, 6)
+            self.cell = rnn.LSTM(5, 2, input_size=6)
+            self.decoder = nn.Dense(20, flatten=False, in_units=5)
+
+    def hybrid_forward(self, F, x, h, c):
+        x, states = self.cell(self.embedding(x), [h, c])
+        return self.decoder(x), states[0], states[1]
+
+
+class Suppressed(gluon.HybridBlock):
+    """A detector that suppresses boxes as GluonCV's do."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.classify = nn.Conv2D(16, 3, padding=1, in_channels=3)
+            self.locate = nn.Conv2D(16, 3, padding=1, in_channels=3)
+
+    def hybrid_forward(self, F, x):
+        classes = F.softmax(F.reshape(F.transpose(self.classify(x), (0, 2, 3, 1)), (0, -1, 4)), axis=-1)
+        x, y, w, h = F.split(F.reshape(F.transpose(self.locate(x), (0, 2, 3, 1)), (0, -1, 4)), axis=-1, num_outputs=4)
+        w, h = F.exp(w * 0.2) / 2, F.exp(h * 0.2) / 2
+        boxes = F.concat(x - w, y - h, x + w, y + h, dim=-1)
+        rows = []
+        for i in range(3):
+            score = F.slice_axis(classes, axis=-1, begin=i + 1, end=i + 2)
+            known = score > 0.1
+            ids = F.where(known, F.ones_like(score) * i, F.ones_like(score) * -1)
+            rows.append(F.concat(ids, F.where(known, score, F.zeros_like(score)), boxes, dim=-1))
+        kept = F.contrib.box_nms(F.concat(*rows, dim=1), overlap_thresh=0.45, topk=30, valid_thresh=0.01, id_index=0,
+                                 score_index=1, coord_start=2, force_suppress=False)
+        kept = kept.slice_axis(axis=1, begin=0, end=20)
+        return (F.slice_axis(kept, axis=2, begin=0, end=1), F.slice_axis(kept, axis=2, begin=1, end=2),
+                F.slice_axis(kept, axis=2, begin=2, end=6))
+
+
+class Masked(gluon.HybridBlock):
+    """Attention over sequences of different lengths."""
+
+    def hybrid_forward(self, F, x, length):
+        places = F.contrib.arange_like(x, axis=1)
+        mask = F.broadcast_lesser(F.reshape(places, (1, -1)), F.reshape(length, (-1, 1)))
+        mask = F.broadcast_like(F.expand_dims(mask, axis=1), x, lhs_axes=(1,), rhs_axes=(1,))
+        weights = F.softmax(F.batch_dot(x, x, transpose_b=True), axis=-1) * mask
+        return F.SequenceMask(F.swapaxes(weights, 0, 1), length, use_sequence_length=True), F.contrib.div_sqrt_dim(x)
+
+
+def layers():
+    """Most layers of Gluon, one after the other, for images, signals and volumes."""
+    images = nn.HybridSequential()
+    images.add(nn.Conv2D(8, 3, padding=1, in_channels=3), nn.Swish(), nn.InstanceNorm(in_channels=8), nn.ELU(),
+               nn.SELU(), nn.LeakyReLU(0.1), nn.AvgPool2D(3, 2, 1, ceil_mode=True, count_include_pad=False),
+               nn.ReflectionPad2D(1), nn.HybridLambda('tanh'), nn.GlobalMaxPool2D(), nn.Flatten(),
+               nn.Dense(7, activation='softrelu', in_units=8))
+    signals = nn.HybridSequential()
+    signals.add(nn.Conv1D(4, 3, in_channels=3), nn.BatchNorm(), nn.Activation('relu'), nn.MaxPool1D(2),
+                nn.Conv1DTranspose(3, 3, in_channels=4), nn.AvgPool1D(2), nn.GlobalAvgPool1D(), nn.Dense(2, in_units=3))
+    volumes = nn.HybridSequential()
+    volumes.add(nn.Conv3D(4, 3, in_channels=2), nn.BatchNorm(), nn.Activation('relu'), nn.MaxPool3D(2),
+                nn.GlobalAvgPool3D(), nn.Dense(2, in_units=4))
+    return (images, floats(2, 3, 9, 9)), (signals, floats(2, 3, 20)), (volumes, floats(1, 2, 8, 8, 8))
+
+
 class Residual(gluon.HybridBlock):
     """A block with squeeze and excitation, a pyramid's lateral connection, and hard functions."""
 
@@ -143,7 +225,33 @@ def lenet():
     return mx.sym.SoftmaxOutput(x, name='softmax')
 
 
-def module(folder, name, symbol, label, **inputs):
+def version_0_8(text):
+    """A symbol as version 0.8 wrote it: parameters of operators under param, no states, no version."""
+    graph = json.loads(text)
+    places, nodes = {}, []
+    for index, node in enumerate(graph['nodes']):
+        if node['name'].endswith(('moving_mean', 'moving_var')):
+            continue
+        places[index] = len(nodes)
+        inputs = [[places[each[0]], each[1]] for each in node['inputs'] if each[0] in places]
+        attributes = {k: v for k, v in node.get('attrs', {}).items() if node['op'] != 'null'}
+        nodes.append({'op': node['op'], 'param': attributes, 'name': node['name'], 'inputs': inputs,
+                      'backward_source_id': -1})
+    return json.dumps({'nodes': nodes, 'arg_nodes': [i for i, each in enumerate(nodes) if each['op'] == 'null'],
+                       'heads': [[places[each[0]], each[1]] for each in graph['heads']]}, indent=1)
+
+
+def version_0_9(text):
+    """A symbol as version 0.9.3 wrote it: attributes under attr."""
+    graph = json.loads(text)
+    for node in graph['nodes']:
+        if 'attrs' in node:
+            node['attr'] = node.pop('attrs')
+    graph['attrs']['mxnet_version'] = ['int', 903]
+    return json.dumps(graph, indent=1)
+
+
+def module(folder, name, symbol, label, rewrite=None, **inputs):
     """A module that is bound, and saved as a checkpoint."""
     shapes = [(key, value.shape) for key, value in inputs.items()]
     bound = mx.mod.Module(symbol, data_names=list(inputs), label_names=['softmax_label'])
@@ -152,7 +260,8 @@ def module(folder, name, symbol, label, **inputs):
     bound.init_params(mx.init.Mixed(['.*gamma', '.*var', '.*'], [mx.init.Constant(0.7), mx.init.Constant(1.3),
                                                                mx.init.Uniform(0.3)]))
     args, auxiliary = bound.get_params()
-    write(folder, name, symbol, inputs, args, auxiliary, labels={'softmax_label': np.zeros(label, 'float32')})
+    write(folder, name, symbol, inputs, args, auxiliary, rewrite=rewrite,
+          labels={'softmax_label': np.zeros(label, 'float32')})
 
 
 def unrolled(cell, steps=4):
@@ -181,16 +290,48 @@ def small(folder):
     mlp = nn.HybridSequential()
     mlp.add(nn.Dense(8, activation='relu', in_units=6), nn.Dropout(0.5), nn.Dense(3, in_units=8))
     exported(folder, 'dense', started(mlp), data=floats(4, 6))
-    module(folder, 'module-lenet', lenet(), (2,), data=floats(2, 1, 12, 12))
+    for name, rewrite in (('', None), ('-0.8', version_0_8), ('-0.9', version_0_9)):
+        module(folder, 'module-lenet' + name, lenet(), (2,), rewrite, data=floats(2, 1, 12, 12))
     for name, cell in (('lstm', mx.rnn.LSTMCell(5, 'l_')), ('gru', mx.rnn.GRUCell(5, 'g_')),
                        ('rnn', mx.rnn.RNNCell(5, prefix='r_'))):
-        module(folder, 'unrolled-' + name, unrolled(cell), (3, 4), data=R.randint(0, 20, (3, 4)).astype('float32'))
+        module(folder, 'unrolled-' + name, unrolled(cell), (3, 4),
+           data=R.randint(0, 20, (3, 4)).astype('float32'))
     fused = mx.rnn.FusedRNNCell(5, num_layers=2, mode='lstm', bidirectional=True, prefix='f_', get_next_state=False)
-    module(folder, 'fused-lstm', unrolled(fused), (3, 4), data=R.randint(0, 20, (3, 4)).astype('float32'))
+    module(folder, 'fused-lstm', unrolled(fused), (3, 4),
+           data=R.randint(0, 20, (3, 4)).astype('float32'))
     stack = mx.rnn.SequentialRNNCell()
     stack.add(mx.rnn.LSTMCell(5, prefix='s0_'))
     stack.add(mx.rnn.ResidualCell(mx.rnn.GRUCell(5, prefix='s1_')))
-    module(folder, 'unrolled-stack', unrolled(stack), (3, 4), data=R.randint(0, 20, (3, 4)).astype('float32'))
+    module(folder, 'unrolled-stack', unrolled(stack), (3, 4),
+           data=R.randint(0, 20, (3, 4)).astype('float32'))
+
+
+def more(folder):
+    """Networks that are not committed."""
+    small(folder)
+    for i, (block, x) in enumerate(layers()):
+        exported(folder, 'layers-%d' % i, started(block), data=x)
+    for name, cell in (('lstm', lambda: rnn.LSTMCell(5, input_size=4)), ('gru', lambda: rnn.GRUCell(5, input_size=4)),
+                       ('both', lambda: rnn.BidirectionalCell(rnn.LSTMCell(5, input_size=4),
+                                                              rnn.GRUCell(5, input_size=4)))):
+        exported(folder, 'cell-' + name, started(Unrolled(cell)), data=floats(2, 3, 4))
+    exported(folder, 'words-states', started(States()), data0=R.randint(0, 20, (4, 2)).astype('float32'),
+             data1=floats(2, 2, 5), data2=floats(2, 2, 5))
+    exported(folder, 'suppressed', started(Suppressed()), data=floats(2, 3, 6, 6))
+    exported(folder, 'masked', started(Masked()), data0=floats(2, 5, 4), data1=np.array([3, 5], 'float32'))
+    for loss in ('LinearRegressionOutput', 'LogisticRegressionOutput', 'MAERegressionOutput', 'SVMOutput'):
+        dense = mx.sym.FullyConnected(mx.sym.var('data'), num_hidden=3, name='fc')
+        write(folder, 'loss-' + loss, getattr(mx.sym, loss)(dense, mx.sym.var('label'), name='out'),
+              {'data': floats(2, 5)}, {'fc_weight': mx.nd.array(floats(3, 5)), 'fc_bias': mx.nd.array(floats(3))})
+    for scale in (2, 3):
+        size = 2 * scale - scale % 2
+        write(folder, 'bilinear-%d' % scale, mx.sym.UpSampling(mx.sym.var('data'), scale=scale, num_filter=3,
+                                                              sample_type='bilinear', num_args=2, name='up'),
+              {'data': floats(1, 3, 4, 5)}, {'up_weight': mx.nd.array(floats(3, 1, size, size))})
+    data = mx.sym.var('data')
+    heads = [mx.sym.cast(data * 3, dtype='int32') + 2, mx.sym.cast(data > 0.2, dtype='uint8'), data,
+             mx.sym.Dropout(data), mx.sym.sum(data), mx.sym.broadcast_add(data, mx.sym.sum(data, axis=1, keepdims=True))]
+    write(folder, 'heads', mx.sym.Group(heads), {'data': floats(3, 4)})
 
 
 def zoo(folder):
@@ -209,4 +350,4 @@ NAMES = ['resnet18_v1', 'resnet34_v1', 'resnet50_v1', 'resnet101_v1', 'resnet152
 
 if __name__ == '__main__':
     os.makedirs(sys.argv[1], exist_ok=True)
-    (zoo if '--zoo' in sys.argv else small)(sys.argv[1])
+    (zoo if '--zoo' in sys.argv else more if '--more' in sys.argv else small)(sys.argv[1])

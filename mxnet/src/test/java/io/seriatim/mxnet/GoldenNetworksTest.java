@@ -33,7 +33,7 @@ class GoldenNetworksTest {
     /** Of the largest element of a result. */
     private static final double TOLERANCE = 1e-4;
     private static final String ALL = System.getProperty("seriatim.golden", "");
-    private static final int COMMITTED = 86;
+    private static final int COMMITTED = 65;
 
     @TempDir
     static Path folder;

@@ -50,8 +50,8 @@ final class InputTypes {
         int passes = 0;
         do {
             changed = false;
-            graph.nodes().forEach(this::relate);
-            graph.nodes().reversed().forEach(this::relate);
+            graph.nodes().forEach(this::checked);
+            graph.nodes().reversed().forEach(this::checked);
         } while (changed && ++passes < MOST_PASSES);
     }
 
@@ -70,6 +70,14 @@ final class InputTypes {
         return new SymbolEntry(node.index(), 0);
     }
 
+    private void checked(SymbolNode node) {
+        try {
+            relate(node);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(node + ": " + e.getMessage(), e);
+        }
+    }
+
     private void relate(SymbolNode node) {
         String type = node.operator();
         if (node.isVariable() || node.inputs().isEmpty()) {
@@ -84,16 +92,23 @@ final class InputTypes {
                 && !attributes.flag("global_pool", false)) {
             rank(x, attributes.integers("kernel").length + 2);
         }
+        if (type.startsWith("Sequence") && attributes.flag("use_sequence_length", false) && node.inputs().size() > 1) {
+            rank(node.inputs().get(1), 1);
+        }
         if (ALIKE.contains(type) || type.startsWith("broadcast_") || type.startsWith("elemwise_") || isPair(node)) {
             alike(node);
         } else if (FIRST.contains(type) || type.endsWith("_scalar")) {
+            if (attributes.flag("use_length", false) && node.inputs().size() > 1) {
+                shifted(x, node.inputs().get(1), -1);
+                whole(node.inputs().get(1));
+            }
             shifted(x, out(node), 0);
             same(x, out(node));
         } else {
             relateOther(node, attributes, x);
         }
         if (WINDOWS.contains(type) || type.equals("FullyConnected") || type.equals("RNN")) {
-            node.inputs().forEach(each -> same(each, x));
+            node.inputs().stream().limit(4).forEach(each -> same(each, x));
         }
     }
 
@@ -120,6 +135,10 @@ final class InputTypes {
                 rank(y, 3);
                 node.inputs().stream().skip(2).limit(attributes.text("mode", "").equals("lstm") ? 2 : 1)
                         .forEach(state -> rank(state, 3));
+                if (attributes.flag("use_sequence_length", false)) {
+                    rank(node.inputs().getLast(), 1);
+                    whole(node.inputs().getLast());
+                }
                 same(x, y);
             }
             case "Embedding" -> {
@@ -167,7 +186,7 @@ final class InputTypes {
                 rank(x, 2);
                 if (node.inputs().size() > 1) {
                     rank(node.inputs().get(1), 1);
-                    dtypes.putIfAbsent(node.inputs().get(1), DType.INT32);
+                    whole(node.inputs().get(1));
                 }
             }
             case "_contrib_MultiBoxDetection" -> {
@@ -203,6 +222,10 @@ final class InputTypes {
         if (copiesOnly) {
             rank(x, copied);
         }
+    }
+
+    private void whole(SymbolEntry entry) {
+        dtypes.putIfAbsent(entry, DType.INT32);
     }
 
     private void rank(SymbolEntry entry, int rank) {

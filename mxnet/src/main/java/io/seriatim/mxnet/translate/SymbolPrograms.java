@@ -37,16 +37,12 @@ public final class SymbolPrograms {
     private final List<SymbolNode> inputs;
     private final InputTypes types;
 
-    private SymbolPrograms(SymbolGraph graph, Map<String, Tensor> parameters) throws FileFormatException {
+    private SymbolPrograms(SymbolGraph graph, Map<String, Tensor> parameters) {
         this.graph = graph;
         this.parameters = parameters;
         inputs = graph.nodes().stream().filter(node -> node.isVariable() && !parameters.containsKey(node.name()))
                 .toList();
-        try {
-            types = new InputTypes(graph, parameters);
-        } catch (IllegalArgumentException | ArithmeticException e) {
-            throw new FileFormatException(graph.source(), String.valueOf(e.getMessage()), e);
-        }
+        types = new InputTypes(graph, parameters);
     }
 
     /**
@@ -65,7 +61,11 @@ public final class SymbolPrograms {
      */
     public static InferenceModel of(SymbolGraph graph, Map<String, Tensor> parameters) throws FileFormatException {
         requireKnown(graph);
-        return new SymbolPrograms(graph, parameters).model();
+        try {
+            return new SymbolPrograms(graph, parameters).model();
+        } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
+            throw new FileFormatException(graph.source(), String.valueOf(e.getMessage()), e);
+        }
     }
 
     private static void requireKnown(SymbolGraph graph) {
@@ -127,7 +127,12 @@ public final class SymbolPrograms {
 
     /** The dimensions that the file says; −1 for those that are 0. */
     private static long @Nullable [] declared(SymbolNode node) {
-        int[] dims = new AttributeMap(node.attributes()).integers("__shape__");
+        int[] dims;
+        try {
+            dims = new AttributeMap(node.attributes()).integers("__shape__");
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(node + ": " + e.getMessage(), e);
+        }
         return dims.length == 0
                 ? null
                 : Arrays.stream(dims).asLongStream().map(dim -> dim <= 0 ? -1 : dim).toArray();
@@ -149,11 +154,7 @@ public final class SymbolPrograms {
                 program.global().put(new VarDesc(state, desc.type(), true, false, false, true));
             }
         }
-        try {
-            Operations.system().requireRunnable(program);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(graph.source() + ": " + e.getMessage(), e);
-        }
+        Operations.system().requireRunnable(program);
         Map<String, Tensor> values = new LinkedHashMap<>(model.parameters());
         values.keySet().retainAll(needed);
         parameters.forEach((name, value) -> {

@@ -44,8 +44,7 @@ final class UnaryTranslators {
         table.one(node -> truth(node, "isinf_v2"), "_contrib_isinf");
         table.one(node -> truth(node, "isfinite_v2"), "_contrib_isfinite");
         table.one(UnaryTranslators::quadratic, "_contrib_quadratic");
-        table.one(node -> node.ops().scale(node.in(0), 1 / Math.sqrt((double) lastDim(node)), 0),
-                "_contrib_div_sqrt_dim");
+        table.one(UnaryTranslators::scaledByWidth, "_contrib_div_sqrt_dim");
     }
 
     private static String truth(NodeInputs node, String type) {
@@ -124,11 +123,14 @@ final class UnaryTranslators {
         return ops.binary("elementwise_add", square, ops.scale(node.in(0), attributes.real("b", 0), 0));
     }
 
-    private static long lastDim(NodeInputs node) {
-        long[] dims = node.dims(node.in(0));
-        if (dims.length == 0 || dims[dims.length - 1] < 1) {
-            throw node.unsupported("the last dimension must be known before the run");
+    private static String scaledByWidth(NodeInputs node) {
+        Ops ops = node.ops();
+        String x = node.in(0);
+        long[] dims = node.dims(x);
+        if (dims.length > 0 && dims[dims.length - 1] > 0) {
+            return ops.scale(x, 1 / Math.sqrt((double) dims[dims.length - 1]), 0);
         }
-        return dims[dims.length - 1];
+        String width = ExpansionTranslators.length(node, x, node.axis(x, -1), node.dtype(x));
+        return ops.binary("elementwise_div", x, ops.unary("sqrt", width));
     }
 }
