@@ -19,7 +19,7 @@ public final class ProductOperators {
         operators.one("Det", n -> n.block().op("determinant").in("Input", n.input(0)).out("Out"));
     }
 
-    private static Ref product(BlockBuilder block, Ref x, Ref y, boolean transposeX, boolean transposeY) {
+    static Ref product(BlockBuilder block, Ref x, Ref y, boolean transposeX, boolean transposeY) {
         return block.op("matmul_v2").in("X", x).in("Y", y).attr("trans_x", transposeX).attr("trans_y", transposeY)
                 .out("Out");
     }
@@ -35,7 +35,7 @@ public final class ProductOperators {
                         scaled(block, addend, node.real("beta", 1)));
     }
 
-    private static Ref scaled(BlockBuilder block, Ref x, float factor) {
+    static Ref scaled(BlockBuilder block, Ref x, float factor) {
         return factor == 1 ? x : block.op("scale").in("X", x).attr("scale", factor).attr("bias", 0).out("Out");
     }
 }

@@ -5,6 +5,7 @@ import io.seriatim.onnx.operators.ActivationOperators;
 import io.seriatim.onnx.operators.ConstantOperators;
 import io.seriatim.onnx.operators.CreationOperators;
 import io.seriatim.onnx.operators.ElementwiseOperators;
+import io.seriatim.onnx.operators.FusedOperators;
 import io.seriatim.onnx.operators.LossOperators;
 import io.seriatim.onnx.operators.OrderOperators;
 import io.seriatim.onnx.operators.ProductOperators;
@@ -27,6 +28,7 @@ final class Operators {
         ConstantOperators.register(all);
         CreationOperators.register(all);
         ElementwiseOperators.register(all);
+        FusedOperators.register(all);
         LossOperators.register(all);
         OrderOperators.register(all);
         ProductOperators.register(all);

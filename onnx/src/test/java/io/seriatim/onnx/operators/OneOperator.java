@@ -1,0 +1,122 @@
+package io.seriatim.onnx.operators;
+
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.translate.BlockBuilder;
+import io.seriatim.graph.translate.ModelBuilder;
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Graphs;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.proto.OnnxAttribute;
+import io.seriatim.onnx.proto.OnnxGraph;
+import io.seriatim.onnx.proto.OnnxNode;
+import io.seriatim.onnx.proto.OnnxTensor;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A node that is translated alone and run on given operands. */
+final class OneOperator {
+    private final Registry registry = new Registry();
+    private final String domain;
+    private final String type;
+    private final long version;
+    private final Map<String, OnnxAttribute> attributes = new HashMap<>();
+    private boolean constants;
+
+    OneOperator(Consumer<Registry> family, String domain, String type, long version) {
+        family.accept(registry);
+        this.domain = domain;
+        this.type = type;
+        this.version = version;
+    }
+
+    static OneOperator of(Consumer<Registry> family, String type, long version) {
+        return new OneOperator(family, "", type, version);
+    }
+
+    OneOperator integer(String name, long value) {
+        attributes.put(name, new OnnxAttribute.Int(value));
+        return this;
+    }
+
+    OneOperator real(String name, double value) {
+        attributes.put(name, new OnnxAttribute.Real((float) value));
+        return this;
+    }
+
+    OneOperator text(String name, String value) {
+        attributes.put(name, new OnnxAttribute.Text(value));
+        return this;
+    }
+
+    OneOperator integers(String name, Long... values) {
+        attributes.put(name, new OnnxAttribute.Ints(List.of(values)));
+        return this;
+    }
+
+    /** All operands but the first are constants of the model. */
+    OneOperator withConstants() {
+        constants = true;
+        return this;
+    }
+
+    private static final class NoGraphs implements Graphs {
+        @Override
+        public List<Ref> translate(OnnxGraph graph, BlockBuilder block, List<Ref> operands) {
+            throw new UnsupportedOperationException("a node alone has no graphs");
+        }
+
+        @Override
+        public Tensor read(OnnxTensor tensor) {
+            throw new UnsupportedOperationException("a node alone has no tensors");
+        }
+    }
+
+    /** The first result. */
+    Tensor run(@Nullable Tensor... operands) {
+        return runAll(1, operands).getFirst();
+    }
+
+    /** Results in order. */
+    List<Tensor> runAll(int results, @Nullable Tensor... operands) {
+        ModelBuilder builder = new ModelBuilder();
+        List<@Nullable Ref> refs = new ArrayList<>();
+        Map<String, Tensor> feeds = new LinkedHashMap<>();
+        for (int i = 0; i < operands.length; i++) {
+            Tensor operand = operands[i];
+            if (operand == null) {
+                refs.add(null);
+            } else if (constants && i > 0) {
+                refs.add(builder.constant("c" + i, operand));
+            } else {
+                feeds.put("x" + i, operand);
+                refs.add(builder.feed("x" + i, operand.dtype(), operand.shape().dims()));
+            }
+        }
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < results; i++) {
+            names.add("y" + i);
+        }
+        OnnxNode node = new OnnxNode("", domain, type, refs.stream().map(ref -> ref == null ? "" : ref.name()).toList(),
+                names, attributes);
+        List<Ref> translated = Objects.requireNonNull(registry.find(domain, type), type)
+                .translate(new Node(node, version, refs, attributes, builder.main(), new NoGraphs()));
+        Map<String, Ref> outputs = new LinkedHashMap<>();
+        names.forEach(name -> outputs.put(name, translated.get(outputs.size())));
+        try (InferenceModel model = builder.build(outputs)) {
+            Interpreter interpreter = Interpreter.of(Kernels.system());
+            model.parameters().forEach(interpreter::set);
+            Map<String, Tensor> found = interpreter.run(model.program(), feeds, names);
+            return names.stream().map(name -> Objects.requireNonNull(found.get(name), name)).toList();
+        }
+    }
+}
