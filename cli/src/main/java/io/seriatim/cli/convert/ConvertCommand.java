@@ -98,9 +98,18 @@ public final class ConvertCommand implements Callable<Integer> {
         return 0;
     }
 
+    private static InferenceModel loaded(Path written) throws IOException {
+        try {
+            return InferenceModels.load(written);
+        } catch (IllegalArgumentException | FileFormatException e) {
+            throw new IllegalStateException("The converted model cannot be read, so nothing is written: "
+                    + e.getMessage(), e);
+        }
+    }
+
     private boolean verify(InferenceModel model, Path written) throws IOException {
         PrintWriter printer = Objects.requireNonNull(spec, "spec").commandLine().getOut();
-        try (InferenceModel converted = InferenceModels.load(written)) {
+        try (InferenceModel converted = loaded(written)) {
             Verification verification = new Verification(model, converted, new Inputs(model, shapes, seed));
             boolean same = true;
             for (Verification.Difference difference : verification.run()) {

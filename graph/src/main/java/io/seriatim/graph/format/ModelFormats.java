@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 record ModelFormats(List<ModelFormat> formats, List<ServiceConfigurationError> broken) {
     private static final String JSON = ".json";
     private static final String KNOWN = "NAME.pdmodel or NAME.json (PaddlePaddle, beside NAME.pdiparams), NAME.onnx";
+    private static final List<String> ENDS = List.of(PaddleFormat.PROGRAM, JSON, ".onnx");
     /** So many bytes of a .json are looked at. */
     private static final int BEGINNING = 4096;
     private static final Pattern KEY_OF_SYMBOL = Pattern.compile("\"(nodes|arg_nodes)\"\\s*:");
@@ -196,7 +197,8 @@ record ModelFormats(List<ModelFormat> formats, List<ServiceConfigurationError> b
         throw Files.isDirectory(path)
                 ? new NoSuchFileException(path.resolve(PaddleFormat.OLD_PROGRAM).toString(), null,
                         "a folder is a model if it has this file; for another model, name its file")
-                : new NoSuchFileException(path.toString(), null,
-                        "nor are there " + name + PaddleFormat.PROGRAM + " and " + name + JSON);
+                : new NoSuchFileException(path.toString(), null, ENDS.stream().anyMatch(path.toString()::endsWith)
+                        ? null
+                        : "nor are there " + name + PaddleFormat.PROGRAM + " and " + name + JSON);
     }
 }

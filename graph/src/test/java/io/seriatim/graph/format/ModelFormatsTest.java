@@ -190,6 +190,8 @@ class ModelFormatsTest {
         NoSuchFileException none = assertThrows(NoSuchFileException.class,
                 () -> ModelFormats.located(folder.resolve("n")));
         assertEquals(folder.resolve("n") + ": nor are there n.pdmodel and n.json", none.getMessage());
+        none = assertThrows(NoSuchFileException.class, () -> ModelFormats.located(folder.resolve("n.onnx")));
+        assertEquals(folder.resolve("n.onnx").toString(), none.getMessage());
         Path empty = Files.createDirectories(folder.resolve("e"));
         NoSuchFileException noModel = assertThrows(NoSuchFileException.class, () -> ModelFormats.located(empty));
         assertEquals(empty.resolve("__model__") + ": a folder is a model if it has this file; for another model, name "
