@@ -27,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  * Writes the result of an int8 product or convolution as int8 levels if only a quantization reads it, so that the
  * float32 numbers between the two products are not stored. An activation between them becomes a post-op, also one that
  * may lose NaN there: a level cannot express NaN.
+ *
+ * <p>
+ * Before that, two consecutive factors of the sums, such as the scales of the operands and the factor of a folded
+ * normalisation, are multiplied with each other, which costs an operation for each channel in place of one for each
+ * element. Results differ by that rounding.
  */
 final class Requantization {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -45,12 +50,80 @@ final class Requantization {
 
     private void rewrite() {
         for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute task && !task.stages().isEmpty()) {
+                Task.Compute merged = merged(task);
+                if (merged != null) {
+                    tasks.put(i, merged);
+                }
+            }
+        }
+        for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute task && !task.stages().isEmpty()
                     && task.stages().getLast().computation() instanceof Quantize quantize
                     && quantize.equals(new Quantize(Quantize.LARGEST, false))) {
                 join(i, task);
             }
         }
+    }
+
+    /** Returns a task with one factor of its sums in place of two; null if there are not two. */
+    private static Task.@Nullable Compute merged(Task.Compute task) {
+        Stage product = task.stages().getLast();
+        Arg out = product.outputs().isEmpty() ? null : product.outputs().getFirst();
+        List<PostOp> postOps = postOps(product);
+        if (postOps == null || out == null || postOps.size() < 2
+                || !postOps.subList(0, 2).equals(List.of(FACTOR, FACTOR))) {
+            return null;
+        }
+        int at = product.inputs().size() - (int) postOps.stream().filter(PostOp.Combine.class::isInstance).count();
+        Arg one = product.inputs().get(at);
+        Arg two = product.inputs().get(at + 1);
+        if (one == null || two == null || !isVector(one) || !isVector(two)) {
+            return null;
+        }
+        Arg larger = one.spec().shape().size() >= two.spec().shape().size() ? one : two;
+        long size = larger.spec().shape().size();
+        boolean alike = one.spec().shape().size() == 1 || two.spec().shape().size() == 1
+                || channelsAt(one) == channelsAt(two);
+        if (!alike) {
+            return null;
+        }
+        Arg.Temporary both = new Arg.Temporary(task.temporaries().size());
+        Stage factor = Stage.of(product.access(), Binary.of(Binary.Function.MULTIPLY), List.of(flat(one), flat(two)),
+                new Arg(both, 0, TensorSpec.of(DType.FLOAT32, size)));
+        List<@Nullable Arg> inputs = new ArrayList<>(product.inputs());
+        inputs.remove(at + 1);
+        inputs.set(at, new Arg(both, 0, larger.spec()));
+        Computation computation = with(product, postOps.subList(1, postOps.size()));
+        if (computation == null) {
+            return null;
+        }
+        List<Stage> stages = new ArrayList<>(withoutLast(task));
+        stages.add(factor);
+        stages.add(Stage.of(product.access(), computation, inputs, out));
+        List<TensorSpec> temporaries = new ArrayList<>(task.temporaries());
+        temporaries.add(TensorSpec.of(DType.FLOAT32, size));
+        return Task.Compute.of(task.operations(), stages, temporaries, task.place());
+    }
+
+    /** Returns whether an operand has one element, or several along one dimension. */
+    private static boolean isVector(Arg arg) {
+        return arg.spec().dtype() == DType.FLOAT32 && arg.spec().isRowMajor()
+                && Arrays.stream(arg.spec().shape().dims()).filter(dim -> dim != 1).count() <= 1;
+    }
+
+    /** Returns the dimension along which the elements of an operand lie, counted from the last one. */
+    private static int channelsAt(Arg arg) {
+        long[] dims = arg.spec().shape().dims();
+        int at = dims.length - 1;
+        while (dims[at] == 1) {
+            at--;
+        }
+        return dims.length - at;
+    }
+
+    private static Arg flat(Arg arg) {
+        return new Arg(arg.source(), arg.offset(), TensorSpec.of(DType.FLOAT32, arg.spec().shape().size()));
     }
 
     private void join(int index, Task.Compute task) {
@@ -98,7 +171,13 @@ final class Requantization {
         Arg result = product.outputs().getFirst();
         Arg factor = quantization.inputs().get(1);
         Arg levels = quantization.outputs().getFirst();
-        Computation whole = with(product, added);
+        List<PostOp> postOps = postOps(product);
+        if (postOps == null) {
+            return null;
+        }
+        List<PostOp> all = new ArrayList<>(postOps);
+        all.addAll(added);
+        Computation whole = with(product, all);
         if (whole == null || result == null || factor == null || levels == null || !levels.isDense()
                 || !factor.spec().isRowMajor() || factor.spec().shape().rank() > 1
                 || !result.spec().shape().equals(levels.spec().shape())) {
@@ -135,26 +214,26 @@ final class Requantization {
                 .filter(arg -> arg != null && arg.value() == value).count();
     }
 
-    /** Returns the computation of int8 operands with more post-ops; null for other ones. */
-    private static @Nullable Computation with(Stage stage, List<PostOp> added) {
-        Arg x = stage.inputs().getFirst();
-        Arg out = stage.outputs().getFirst();
+    /** Returns the post-ops of a computation of int8 operands with a float32 result; null for other ones. */
+    private static @Nullable List<PostOp> postOps(Stage stage) {
+        Arg x = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (x == null || out == null || !QuantizedOperands.TYPES.contains(x.spec().dtype())
                 || out.spec().dtype() != DType.FLOAT32) {
             return null;
         }
-        List<PostOp> postOps = new ArrayList<>();
         return switch (stage.computation()) {
-            case MatMul product -> {
-                postOps.addAll(product.postOps());
-                postOps.addAll(added);
-                yield new MatMul(product.transposeX(), product.transposeY(), product.bias(), postOps);
-            }
-            case Convolution convolution -> {
-                postOps.addAll(convolution.postOps());
-                postOps.addAll(added);
-                yield new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps);
-            }
+            case MatMul product -> product.postOps();
+            case Convolution convolution -> convolution.postOps();
+            case null, default -> null;
+        };
+    }
+
+    private static @Nullable Computation with(Stage stage, List<PostOp> postOps) {
+        return switch (stage.computation()) {
+            case MatMul product -> new MatMul(product.transposeX(), product.transposeY(), product.bias(), postOps);
+            case Convolution convolution ->
+                new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps);
             case null, default -> null;
         };
     }

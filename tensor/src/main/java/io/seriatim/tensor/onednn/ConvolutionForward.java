@@ -191,26 +191,60 @@ final class ConvolutionForward {
     }
 
     private boolean build(SequenceBuilder builder) {
+        return build(builder, ofSums()) || build(builder, 0);
+    }
+
+    /**
+     * The number of post-ops that the library applies to sums of 8-bit integers faster in another form: first a factor
+     * of each channel or of all as the scale of the weights, then one addend of each channel as the bias.
+     */
+    private int ofSums() {
+        List<PostOp> postOps = convolution.postOps();
+        if (x.dtype().isFloating() || bias != null || postOps.isEmpty()
+                || !postOps.getFirst().equals(new PostOp.Combine(Binary.Function.MULTIPLY))
+                || !isOfChannels(combined.getFirst())) {
+            return 0;
+        }
+        boolean shifted = postOps.size() > 1 && postOps.get(1).equals(new PostOp.Combine(Binary.Function.ADD))
+                && isOfChannels(combined.get(1)) && combined.get(1).shape().size() == y.shape().dim(1);
+        return shifted ? 2 : 1;
+    }
+
+    private boolean isOfChannels(TensorSpec spec) {
+        return spec.dtype() == DType.FLOAT32 && spec.isRowMajor() && (spec.shape().size() == 1
+                || (spec.shape().size() == y.shape().dim(1) && spec.shape().dim(1) == y.shape().dim(1)));
+    }
+
+    private boolean build(SequenceBuilder builder, int ofSums) {
+        List<TensorSpec> rest = combined.subList(ofSums, combined.size());
         if (!geometry.hasLibraryRank() || isMisread() || !combined.stream()
                 .allMatch(spec -> isWhole(spec) || spec.shape().size() == 1
                         || spec.shape().size() == spec.shape().dim(1))) {
             return false;
         }
         List<MemoryDescriptor> wanted = new ArrayList<>();
-        for (TensorSpec spec : combined) {
+        for (TensorSpec spec : rest) {
             wanted.add(isWhole(spec)
                     ? builder.describeAny(spec.shape().dims(), spec.dtype())
                     : builder.describe(spec.rowMajor()));
         }
-        MemoryDescriptor biasDescriptor = bias == null ? null : builder.describe(bias.rowMajor());
-        Attributes attributes = builder.tryAttributes(convolution.postOps(), wanted);
+        MemoryDescriptor biasDescriptor = bias != null
+                ? builder.describe(bias.rowMajor())
+                : ofSums > 1 ? builder.rowMajor(y.shape().dim(1)) : null;
+        Attributes attributes = builder
+                .tryAttributes(convolution.postOps().subList(ofSums, convolution.postOps().size()), wanted);
         if (attributes == null) {
             return false;
+        }
+        if (ofSums > 0) {
+            int outputs = geometry.groups() > 1 ? 0b11 : 0b1;
+            builder.dnnl().setScales(attributes, DnnlConstants.WEIGHTS,
+                    combined.getFirst().shape().size() == 1 ? 0 : outputs);
         }
         for (Images images : Images.values()) {
             PrimitiveDescriptor descriptor = tryDescribe(builder, images, biasDescriptor, attributes);
             if (descriptor != null) {
-                add(builder, descriptor, biasDescriptor);
+                add(builder, descriptor, biasDescriptor, ofSums);
                 return true;
             }
         }
@@ -238,7 +272,7 @@ final class ConvolutionForward {
     }
 
     private void add(SequenceBuilder builder, PrimitiveDescriptor descriptor,
-            @Nullable MemoryDescriptor biasDescriptor) {
+            @Nullable MemoryDescriptor biasDescriptor, int ofSums) {
         Dnnl dnnl = builder.dnnl();
         List<Operand> operands = new ArrayList<>();
         operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x),
@@ -249,13 +283,20 @@ final class ConvolutionForward {
         if (bias != null) {
             operands.add(builder.input(DnnlConstants.BIAS, slot++, builder.describe(bias), biasDescriptor));
         }
+        if (ofSums > 0) {
+            operands.add(new Operand(DnnlConstants.SCALES | DnnlConstants.WEIGHTS, slot++,
+                    builder.rowMajor(combined.getFirst().shape().size())));
+        }
+        if (ofSums > 1) {
+            operands.add(new Operand(DnnlConstants.BIAS, slot++, builder.rowMajor(y.shape().dim(1))));
+        }
         boolean accumulates = false;
-        int next = 0;
-        for (int i = 0; i < convolution.postOps().size(); i++) {
+        int next = ofSums;
+        for (int i = ofSums; i < convolution.postOps().size(); i++) {
             PostOp postOp = convolution.postOps().get(i);
             accumulates |= postOp instanceof PostOp.Accumulate;
             if (postOp instanceof PostOp.Combine) {
-                int argument = DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1;
+                int argument = DnnlConstants.POST_OP * (i - ofSums + 1) | DnnlConstants.SRC_1;
                 TensorSpec spec = combined.get(next++);
                 MemoryDescriptor wanted = isWhole(spec)
                         ? dnnl.find(descriptor, DnnlConstants.QUERY_ARGUMENT, argument)

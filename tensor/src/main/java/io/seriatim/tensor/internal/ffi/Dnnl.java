@@ -505,6 +505,20 @@ public final class Dnnl {
     }
 
     /**
+     * Adds float32 scales of an operand, which are an argument of the primitive, to attributes.
+     *
+     * @param attributes
+     *            attributes
+     * @param argument
+     *            the operand
+     * @param mask
+     *            a bit for each dimension along which scales differ; 0 for a single scale
+     */
+    public void setScales(Attributes attributes, int argument, int mask) {
+        calls.call("dnnl_primitive_attr_set_scales_mask", attributes, argument, mask);
+    }
+
+    /**
      * Destroys attributes.
      *
      * @param attributes

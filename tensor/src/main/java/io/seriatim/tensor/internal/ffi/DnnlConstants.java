@@ -95,6 +95,8 @@ public final class DnnlConstants {
     public static final int MOST_DIMENSIONS = 12;
     /** The largest number of post-ops. */
     public static final int MOST_POST_OPS = 32;
+    /** The argument of an operand's scales is this, or-ed with that of the operand. */
+    public static final int SCALES = 4096;
     /** Of post-op number i the argument is this times (i + 1), or-ed with SRC_1. */
     public static final int POST_OP = 32768;
 
