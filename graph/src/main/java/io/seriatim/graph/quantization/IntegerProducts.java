@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * makes them, and its weights are levels in a persistable variable with one scale, or one for each output channel, or,
  * in a product, other activations. Files of
  * PaddlePaddle declare such weights as float32, whatever they hold. Operations that only observed values while the
- * network was calibrated are left out.
+ * network was calibrated are left out. Products of levels that fake_quantize operations write, with the scales applied
+ * by a fake_dequantize operation afterwards, are replaced as well.
  */
 public final class IntegerProducts {
     private static final String QUANTIZE = "quantize_linear";
@@ -62,7 +63,7 @@ public final class IntegerProducts {
         writers.clear();
         writtenOften.clear();
         for (OpDesc op : ops) {
-            for (String name : op.outputNames()) {
+            for (String name : FakeQuantization.written(op)) {
                 if (writers.put(name, op) != null) {
                     writtenOften.add(name);
                 }
@@ -80,7 +81,8 @@ public final class IntegerProducts {
      * @return the program itself if nothing is replaced, otherwise a changed copy
      */
     public static Program of(Program program, Collection<String> fetched) {
-        if (program.global().ops().stream().noneMatch(op -> op.type().equals(DEQUANTIZE))) {
+        if (program.global().ops().stream()
+                .noneMatch(op -> op.type().equals(DEQUANTIZE) || FakeQuantization.isOfProduct(op))) {
             return program;
         }
         Program copy = program.copy();
@@ -93,9 +95,15 @@ public final class IntegerProducts {
         index(observed);
         List<OpDesc> ops = new ArrayList<>();
         boolean any = false;
+        Set<OpDesc> replaced = new HashSet<>();
         for (OpDesc op : observed) {
             OpDesc quantized = quantized(op, ops);
-            ops.add(quantized == null ? op : quantized);
+            if (quantized == null) {
+                quantized = scaledLater(op, ops, observed, replaced);
+            }
+            if (!replaced.contains(op)) {
+                ops.add(quantized == null ? op : quantized);
+            }
             any |= quantized != null;
         }
         if (any) {
@@ -113,7 +121,7 @@ public final class IntegerProducts {
         List<OpDesc> ops = new ArrayList<>();
         for (OpDesc op : block.ops()) {
             OpDesc renamed = op.renamed(name -> origins.getOrDefault(name, name), name -> name);
-            op.outputNames().forEach(origins::remove);
+            FakeQuantization.written(op).forEach(origins::remove);
             List<String> out = renamed.output("Y");
             if (isObserver(renamed) && out.size() == 1 && isUnchanged(renamed.input("X").getFirst())
                     && !isPersistable(out.getFirst())) {
@@ -153,13 +161,19 @@ public final class IntegerProducts {
         if (!stored && !(isMadeByQuantizing(weights.levels()) && slots.weights().equals("Y"))) {
             return null;
         }
-        OpDesc.Builder builder = OpDesc.of(QuantizedScales.PREFIX + op.type())
-                .in(slots.activations(), inBytes(activations.levels(), before))
-                .in(slots.weights(), stored ? weights.levels() : inBytes(weights.levels(), before))
+        return quantized(op, slots, inBytes(activations, before),
+                stored ? weights : new Levels(inBytes(weights, before).levels(), weights.scale(), weights.most()),
+                op.output(slots.result()).getFirst()).with("divisor", (float) (activations.most() * weights.most()));
+    }
+
+    private static OpDesc quantized(OpDesc op, ProductForms.Slots slots, Levels activations, Levels weights,
+            String result) {
+        OpDesc made = OpDesc.of(QuantizedScales.PREFIX + op.type())
+                .in(slots.activations(), activations.levels())
+                .in(slots.weights(), weights.levels())
                 .in(slots.activations() + "Scale", activations.scale())
                 .in(slots.weights() + "Scale", weights.scale())
-                .out(slots.result(), op.output(slots.result()).getFirst());
-        OpDesc made = builder.build();
+                .out(slots.result(), result).build();
         Set<String> known = new HashSet<>();
         Operations.system().get(made.type()).attributes().forEach(each -> known.add(each.name()));
         for (Attribute.Named each : op.attributes()) {
@@ -167,7 +181,57 @@ public final class IntegerProducts {
                 made = made.with(each.name(), each.value());
             }
         }
-        return made.with("divisor", (float) (activations.most() * weights.most())).builtWith(op);
+        return made.builtWith(op);
+    }
+
+    /**
+     * The quantized form of a product of levels whose sums a later operation multiplies with the scales, as PaddleSlim
+     * wrote them first; that operation is replaced too. Null if there is none.
+     */
+    private @Nullable OpDesc scaledLater(OpDesc op, List<OpDesc> before, List<OpDesc> all, Set<OpDesc> replaced) {
+        ProductForms.Slots slots = ProductForms.slots(op);
+        if (slots == null) {
+            return null;
+        }
+        String levels = op.input(slots.activations()).getFirst();
+        String weights = op.input(slots.weights()).getFirst();
+        String sums = op.output(slots.result()).getFirst();
+        OpDesc quantize = onlyWriter(levels);
+        if (quantize == null || !FakeQuantization.quantizes(quantize) || kept.contains(sums)
+                || !Objects.equals(op, onlyWriter(sums)) || !isStored(weights)) {
+            return null;
+        }
+        List<OpDesc> readers = all.stream().filter(each -> each.inputNames().contains(sums)).toList();
+        if (readers.size() != 1) {
+            return null;
+        }
+        FakeQuantization.Scales scales = FakeQuantization.scales(quantize, op, readers.getFirst(), block.get(sums));
+        String result = scales == null ? sums : readers.getFirst().output("Out").getFirst();
+        if (scales == null || !isUnchanged(quantize.input("X").getFirst())
+                || !isFloat32(quantize.input("X").getFirst()) || !Objects.equals(readers.getFirst(), onlyWriter(result))
+                || !isFloat32(result) || !isConstant(scales.activations())
+                || (scales.weights() != null && !isConstant(scales.weights()))) {
+            return null;
+        }
+        replaced.add(readers.getFirst());
+        String one = scales.weights() == null ? one(before, op) : scales.weights();
+        return quantized(op, slots, inBytes(new Levels(levels, scales.activations(), 1), before),
+                new Levels(weights, one, 1), result).with("divisor", scales.divisor());
+    }
+
+    private boolean isConstant(String scale) {
+        return isFloat32(scale) && onlyWriter(scale) == null && !writtenOften.contains(scale);
+    }
+
+    /** A variable that holds the number 1. */
+    private String one(List<OpDesc> before, OpDesc like) {
+        return bytes.computeIfAbsent("", _ -> {
+            String name = Names.free(block, "one@INT8");
+            block.put(VarDesc.of(name, VarType.dense(DType.FLOAT32, 1)));
+            before.add(OpDesc.of("fill_constant").out("Out", name).attr("shape", new long[]{1}).attr("value", 1f)
+                    .attr("dtype", DataTypes.number(DType.FLOAT32)).build().builtWith(like));
+            return name;
+        });
     }
 
     /**
@@ -244,18 +308,21 @@ public final class IntegerProducts {
     }
 
     /** The name of the int8 form of levels, which quantize_linear writes as floating-point numbers. */
-    private String inBytes(String levels, List<OpDesc> before) {
-        return bytes.computeIfAbsent(levels, _ -> {
+    private Levels inBytes(Levels of, List<OpDesc> before) {
+        String levels = of.levels();
+        return new Levels(bytes.computeIfAbsent(levels, _ -> {
             VarDesc desc = block.get(levels);
             String name = levels + "@INT8";
             VarType.TensorType type = new VarType.TensorType(DataTypes.number(DType.INT8), desc.tensor().dims());
             block.put(VarDesc.of(name, new VarType.Dense(type, 0)));
             OpDesc quantize = Objects.requireNonNull(onlyWriter(levels));
-            before.add(OpDesc.of("quantize_to_int8").in("X", quantize.input("X")).in("Scale", quantize.input("Scale"))
-                    .out("Y", name).attr("bit_length", number(quantize, "bit_length", BITS))
-                    .attr("round_type", number(quantize, "round_type", 0)).build().builtWith(quantize));
+            boolean fake = !quantize.type().equals(QUANTIZE);
+            before.add(OpDesc.of("quantize_to_int8").in("X", quantize.input("X"))
+                    .in("Scale", fake ? quantize.input("InScale") : quantize.input("Scale")).out("Y", name)
+                    .attr("bit_length", number(quantize, "bit_length", BITS))
+                    .attr("round_type", number(quantize, "round_type", fake ? 1 : 0)).build().builtWith(quantize));
             return name;
-        });
+        }), of.scale(), of.most());
     }
 
     /** Leaves out operations of quantization whose results nothing reads any more. */
@@ -263,8 +330,9 @@ public final class IntegerProducts {
         Set<String> read = new HashSet<>(kept);
         List<OpDesc> left = new ArrayList<>();
         for (OpDesc op : ops.reversed()) {
-            boolean quantization = op.type().equals(DEQUANTIZE) || op.type().equals(QUANTIZE);
-            if (!quantization || op.outputNames().stream().anyMatch(name -> read.contains(name)
+            boolean quantization = op.type().equals(DEQUANTIZE) || op.type().equals(QUANTIZE)
+                    || FakeQuantization.quantizes(op);
+            if (!quantization || FakeQuantization.written(op).stream().anyMatch(name -> read.contains(name)
                     || isPersistable(name))) {
                 left.add(op);
                 read.addAll(op.inputNames());

@@ -152,6 +152,102 @@ class IntegerProductsTest {
         }
     }
 
+    /** Levels in float32 whose sums are scaled afterwards, as PaddleSlim wrote them first. */
+    private static Program scaledLater(Network network, boolean perChannel, String quantize) {
+        Program program = new Program();
+        Block block = program.global();
+        int rank = network.x().length;
+        long[] any = new long[rank];
+        Arrays.fill(any, -1);
+        block.put(VarDesc.of("x", VarType.dense(DType.FLOAT32, network.x())));
+        block.put(VarDesc.of("w", VarType.dense(DType.FLOAT32, network.w())).persistent());
+        block.put(VarDesc.of("x@scale", VarType.dense(DType.FLOAT32, 1)).persistent());
+        block.put(VarDesc.of("w@scale", VarType.dense(DType.FLOAT32, network.channels())).persistent());
+        for (String name : List.of("q", "y", "z", "out")) {
+            block.put(VarDesc.of(name, VarType.dense(DType.FLOAT32, any)));
+        }
+        block.put(VarDesc.of("observed", VarType.dense(DType.FLOAT32, 1)).persistent());
+        block.add(OpDesc.of(quantize).in("X", "x").in("InScale", "x@scale").out("Out", "q").out("OutScale", "x@scale")
+                .attr("is_test", true).attr("bit_length", 8)
+                .attr("round_type", network.roundType().equals("even") ? 0 : 1).build());
+        boolean convolution = network.type().contains("conv");
+        OpDesc product = OpDesc.of(network.type()).in(convolution ? "Input" : "X", "q")
+                .in(convolution ? "Filter" : "Y", "w").out(convolution ? "Output" : "Out", "y").build();
+        for (Map.Entry<String, Object> attr : network.attrs().entrySet()) {
+            product = product.with(attr.getKey(), attr.getValue());
+        }
+        block.add(product);
+        block.add(perChannel
+                ? OpDesc.of("fake_channel_wise_dequantize_max_abs").in("X", "y").in("Scales", "w@scale", "x@scale")
+                        .out("Out", "z").attr("quant_bits", new int[]{8, 8}).attr("quant_axis", network.axis())
+                        .attr("x_num_col_dims",
+                                !convolution || network.attrs().containsValue("NHWC") ? rank - 1 : 1)
+                        .build()
+                : OpDesc.of("fake_dequantize_max_abs").in("X", "y").in("Scale", "x@scale").out("Out", "z")
+                        .attr("max_range", 20123.5f).build());
+        block.add(OpDesc.of("moving_average_abs_max_scale").in("X", "z").out("OutScale", "observed")
+                .attr("is_test", true).build());
+        block.add(OpDesc.of("relu").in("X", "z").out("Out", "out").build());
+        return program;
+    }
+
+    private static Tensor runLater(Network network, Kernels kernels, Program program) {
+        Interpreter interpreter = Interpreter.of(kernels);
+        Tensor levels = levels(network.w());
+        interpreter.set("w", Tensor.of(DType.FLOAT32, levels.toDoubleArray(), network.w()));
+        interpreter.set("x@scale", Tensor.of(new float[]{1.9f}, 1));
+        interpreter.set("w@scale", floats(2, 0.1, 0.9, network.channels()));
+        interpreter.set("observed", Tensor.of(new float[]{1}, 1));
+        return Objects.requireNonNull(interpreter.run(program, Map.of("x", floats(1, -2.5, 2.5, network.x())),
+                List.of("out")).get("out"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("networks")
+    void levelsThatAreScaledLaterAreMultiplied(Network network) {
+        for (String quantize : List.of("fake_quantize_range_abs_max", "fake_quantize_moving_average_abs_max")) {
+            for (boolean perChannel : network.perChannel() ? new boolean[]{true, false} : new boolean[]{false}) {
+                Program program = scaledLater(network, perChannel, quantize);
+                Program integers = IntegerProducts.of(program, List.of("out"));
+                String product = "quantized_" + network.type();
+                assertEquals(perChannel
+                        ? List.of("quantize_to_int8", product, "moving_average_abs_max_scale", "relu")
+                        : List.of("fill_constant", "quantize_to_int8", product, "moving_average_abs_max_scale", "relu"),
+                        types(integers));
+                for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+                    double[] expected = runLater(network, kernels, program).toDoubleArray();
+                    double[] actual = runLater(network, kernels, integers).toDoubleArray();
+                    double largest = Arrays.stream(expected).max().orElseThrow();
+                    assertTrue(largest > 0.1, () -> Arrays.toString(expected));
+                    for (int i = 0; i < expected.length; i++) {
+                        assertEquals(expected[i], actual[i], 2e-6 * largest, "element " + i);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void sumsThatAreScaledOtherwiseStay() {
+        Network network = networks().findFirst().orElseThrow();
+        String quantize = "fake_quantize_moving_average_abs_max";
+        Program fetched = scaledLater(network, true, quantize);
+        assertSame(fetched, IntegerProducts.of(fetched, List.of("out", "y")), "the sums themselves are wanted");
+        Program training = scaledLater(network, true, quantize);
+        training.global().set(0, training.global().ops().getFirst().with("is_test", false));
+        assertSame(training, IntegerProducts.of(training, List.of("out")), "the scale changes in training");
+        Program rows = scaledLater(network, true, quantize);
+        rows.global().set(2, rows.global().ops().get(2).with("x_num_col_dims", 0));
+        assertSame(rows, IntegerProducts.of(rows, List.of("out")), "scales of rows do not follow the sums");
+        Program wide = scaledLater(network, true, quantize);
+        wide.global().set(0, wide.global().ops().getFirst().with("bit_length", 16));
+        assertSame(wide, IntegerProducts.of(wide, List.of("out")), "levels of 16 bits are no int8");
+        Program other = scaledLater(network, false, quantize);
+        other.global().set(2, other.global().ops().get(2).renamed(name -> name.equals("x@scale") ? "w@scale" : name,
+                name -> name));
+        assertSame(other, IntegerProducts.of(other, List.of("out")), "another scale is not that of the levels");
+    }
+
     @Test
     void whatIsFetchedIsStillComputed() {
         Network network = networks().findFirst().orElseThrow();

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.ops.common.ComplexNumbers;
+import io.seriatim.graph.ops.common.QuantizedScales;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
 
@@ -34,7 +35,10 @@ final class ProductInference {
 
     static void operands(Inference inference, long[] x, long[] y) {
         inference.require(x.length >= 1 && y.length >= 1, "X and Y must have at least one dimension");
-        ComplexNumbers.promoted(inference, inference.dtype("X"), inference.dtype("Y"));
+        // Quantized products check their own types: levels may be stored as float32.
+        if (!inference.type().startsWith(QuantizedScales.PREFIX)) {
+            ComplexNumbers.promoted(inference, inference.dtype("X"), inference.dtype("Y"));
+        }
     }
 
     private static DType result(Inference inference) {
