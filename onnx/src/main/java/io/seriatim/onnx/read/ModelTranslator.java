@@ -37,6 +37,9 @@ public final class ModelTranslator {
     /** The versions of ONNX's operators that are read. */
     private static final long OLDEST = 6;
     private static final long NEWEST = 28;
+    /** Operators that had the same form and meaning in all versions before. */
+    private static final Set<String> UNCHANGED = Set.of("Abs", "Ceil", "Exp", "Floor", "Identity", "Log", "Neg", "Not",
+            "Reciprocal", "Relu", "Sigmoid", "Softplus", "Softsign", "Sqrt", "Tanh", "Transpose");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
 
@@ -82,7 +85,7 @@ public final class ModelTranslator {
 
     private InferenceModel translated() throws IOException {
         long version = model.opsets().getOrDefault("", NEWEST);
-        if (version < OLDEST || version > NEWEST) {
+        if (version > NEWEST || (version < OLDEST && !isUnchanged())) {
             throw new IllegalArgumentException("the model uses version " + version + " of ONNX's operators, but "
                     + OLDEST + " to " + NEWEST + " are read; convert it with onnx.version_converter");
         }
@@ -115,6 +118,11 @@ public final class ModelTranslator {
             throw new FileFormatException(source, "a model has outputs, but its graph has none");
         }
         return builder.build(outputs);
+    }
+
+    private boolean isUnchanged() {
+        return model.graph().nodes().stream()
+                .allMatch(node -> node.domain().isEmpty() && UNCHANGED.contains(node.type()));
     }
 
     private Ref feed(OnnxValue input) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -21,6 +22,7 @@ class OperatorsTest {
     private static final Consumer<Registry> ELEMENTWISE = ElementwiseOperators::register;
     private static final Consumer<Registry> ACTIVATIONS = ActivationOperators::register;
     private static final Consumer<Registry> REDUCTIONS = ReductionOperators::register;
+    private static final Consumer<Registry> CREATION = CreationOperators::register;
     private static final Consumer<Registry> FUSED = FusedOperators::register;
 
     private static Tensor floats(long[] dims, float... values) {
@@ -232,5 +234,56 @@ class OperatorsTest {
                 }
             }
         }
+    }
+
+    @Test
+    void randomNumbersHaveTheirTypeShapeAndMoments() {
+        Tensor normal = OneOperator.of(CREATION, "RandomNormal", 22).integers("shape", 100L, 200L).real("mean", 3)
+                .real("scale", 2).integer("dtype", 11).run();
+        assertEquals(DType.FLOAT64, normal.dtype());
+        assertArrayEquals(dims(100, 200), normal.shape().dims());
+        assertMoments(normal, 3, 4);
+        Tensor like = Tensor.of(DType.FLOAT16, new double[20000], 40, 500);
+        Tensor uniform = OneOperator.of(CREATION, "RandomUniformLike", 22).real("low", -1).real("high", 2).run(like);
+        assertEquals(DType.FLOAT16, uniform.dtype());
+        assertMoments(uniform, 0.5, 0.75);
+        Tensor probabilities = Tensor.of(DType.FLOAT32, filled(20000, 0.25), 20000);
+        Tensor drawn = OneOperator.of(CREATION, "Bernoulli", 22).integer("dtype", 7).run(probabilities);
+        assertEquals(DType.INT64, drawn.dtype());
+        assertMoments(drawn, 0.25, 0.25 * 0.75);
+        Tensor classes = OneOperator.of(CREATION, "Multinomial", 22).integer("sample_size", 20000)
+                .run(floats(dims(1, 2), (float) Math.log(3), 0));
+        assertEquals(DType.INT32, classes.dtype());
+        assertArrayEquals(dims(1, 20000), classes.shape().dims());
+        assertMoments(classes, 0.25, 0.25 * 0.75);
+    }
+
+    private static double[] filled(int count, double value) {
+        double[] values = new double[count];
+        Arrays.fill(values, value);
+        return values;
+    }
+
+    /** Mean and variance within six standard errors or so. */
+    private static void assertMoments(Tensor numbers, double mean, double variance) {
+        double[] values = numbers.toDoubleArray();
+        double sum = 0;
+        double squares = 0;
+        for (double value : values) {
+            sum += value;
+            squares += (value - mean) * (value - mean);
+        }
+        assertEquals(mean, sum / values.length, 6 * Math.sqrt(variance / values.length));
+        assertEquals(variance, squares / values.length, 0.06 * variance);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RandomNormalLike", "RandomUniformLike", "Bernoulli"})
+    void oneSeedGivesTheSameNumbers(String type) {
+        Tensor like = floats(dims(50), random(50));
+        float[] first = OneOperator.of(CREATION, type, 22).real("seed", 1.5).run(like).toFloatArray();
+        assertArrayEquals(first, OneOperator.of(CREATION, type, 22).real("seed", 1.5).run(like).toFloatArray());
+        assertArrayEquals(OneOperator.of(CREATION, type, 22).real("seed", 0).run(like).toFloatArray(),
+                OneOperator.of(CREATION, type, 22).real("seed", 0).run(like).toFloatArray());
     }
 }
