@@ -294,7 +294,7 @@ def slices():
     kind = R.randint(9)
     if kind == 0:
         step = pick((1, 2, 1), (None, None, None), (1, -1, 2), ())
-        begin = tuple(5 if s == -1 else pick(0, 1, None) for s in (step or (1, 1, 1)))
+        begin = tuple(pick(5, None) if s == -1 else pick(0, 1, None) for s in (step or (1, 1, 1)))
         end = tuple(pick(0, None) if s == -1 else pick(3, 4, None, -1) for s in (step or (1, 1, 1)))
         return mx.sym.slice(data, begin=begin, end=end, step=step, name='op'), {'data': x}
     if kind == 1:
@@ -433,6 +433,22 @@ def detection():
         'a': a, 'b': b}
 
 
+def sampling():
+    kind = pick('sampler', 'transformer', 'affine', 'warp')
+    data, other = mx.sym.var('data'), mx.sym.var('other')
+    x = floats(2, 3, 5, 6)
+    if kind == 'sampler':
+        return mx.sym.BilinearSampler(data, other, name='op'), {'data': x, 'other': floats(2, 2, 4, 3, low=-1.2,
+                                                                                       high=1.2)}
+    if kind == 'transformer':
+        return mx.sym.SpatialTransformer(data, other, target_shape=(4, 3), transform_type='affine',
+                                         sampler_type='bilinear', name='op'), {'data': x, 'other': floats(2, 6)}
+    if kind == 'affine':
+        return mx.sym.GridGenerator(data, transform_type='affine', target_shape=(4, 3), name='op'), {
+            'data': floats(2, 6)}
+    return mx.sym.GridGenerator(data, transform_type='warp', name='op'), {'data': floats(2, 2, 4, 5)}
+
+
 def creation():
     data = mx.sym.var('data')
     x = {'data': floats(3, 4)}
@@ -446,7 +462,7 @@ def creation():
 
 FAMILIES = [unary, positive, bounded, binary, scalar, convolution, deconvolution, pooling, batch_norm, normalisation,
             activation, products, reduction, reshape, shapes, joins, slices, indexing, ordering, sequences, recurrent,
-            detection, creation]
+            detection, creation, sampling]
 
 
 # Families whose operators say how many dimensions their inputs have, or do not depend on it.

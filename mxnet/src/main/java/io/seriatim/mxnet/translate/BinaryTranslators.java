@@ -15,6 +15,10 @@ final class BinaryTranslators {
     private static final Map<String, String> LOGICAL = Map.of("logical_and", "logical_and", "logical_or",
             "logical_or", "logical_xor", "logical_xor");
 
+    /** The names of comparisons before version 0.9. */
+    private static final Map<String, String> OLD = Map.of("Equal", "equal", "Not_Equal", "not_equal", "Greater",
+            "greater_than", "Greater_Equal", "greater_equal", "Lesser", "less_than", "Lesser_Equal", "less_equal");
+
     private BinaryTranslators() {
     }
 
@@ -24,6 +28,11 @@ final class BinaryTranslators {
     }
 
     static void register(Translators table) {
+        OLD.forEach((old, today) -> {
+            Function function = (node, x, y) -> node.ops().truth(today, x, y);
+            pair(table, function, "_" + old);
+            number(table, function, "_" + old.replace("_", "") + "Scalar");
+        });
         ARITHMETIC.forEach((name, type) -> {
             Function function = (node, x, y) -> node.ops().binary(type, x, y);
             pair(table, function, "broadcast_" + name);
@@ -48,14 +57,15 @@ final class BinaryTranslators {
         pair(table, arithmetic("elementwise_pow"), "_power", "_Power");
         pair(table, arithmetic("elementwise_max"), "_maximum", "_Maximum");
         pair(table, arithmetic("elementwise_min"), "_minimum", "_Minimum");
-        pair(table, BinaryTranslators::hypot, "broadcast_hypot", "_hypot");
-        number(table, BinaryTranslators::hypot, "_hypot_scalar");
+        pair(table, BinaryTranslators::hypot, "broadcast_hypot", "_hypot", "_Hypot");
+        number(table, BinaryTranslators::hypot, "_hypot_scalar", "_HypotScalar");
         shifts(table, "_plus_scalar", 1, 1, "_PlusScalar");
         shifts(table, "_minus_scalar", 1, -1, "_MinusScalar");
         shifts(table, "_rminus_scalar", -1, 1, "_RMinusScalar");
         number(table, arithmetic("elementwise_mul"), "_MulScalar");
         number(table, arithmetic("elementwise_div"), "_DivScalar");
         number(table, arithmetic("elementwise_pow"), "_PowerScalar");
+        number(table, arithmetic("elementwise_mod"), "_ModScalar");
         number(table, arithmetic("elementwise_max"), "_MaximumScalar");
         number(table, arithmetic("elementwise_min"), "_MinimumScalar");
         number(table, reversed("elementwise_div"), "_rdiv_scalar", "_RDivScalar");

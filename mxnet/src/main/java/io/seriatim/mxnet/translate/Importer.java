@@ -22,6 +22,7 @@ final class Importer {
     private final BlockWriter writer = new BlockWriter(model);
     private final Ops ops = new Ops(writer);
     private final boolean guessing;
+    private final InputTypes types;
     private final Map<Integer, List<String>> results = new HashMap<>();
     private final Map<String, Open> open = new HashMap<>();
 
@@ -36,12 +37,16 @@ final class Importer {
      *            the values of variables
      * @param inputs
      *            the types of the other variables
+     * @param types
+     *            what follows from the file
      * @param guessing
      *            whether numbers of dimensions among them are assumptions
      */
-    Importer(SymbolGraph graph, Map<String, Tensor> parameters, Map<String, ArgType> inputs, boolean guessing) {
+    Importer(SymbolGraph graph, Map<String, Tensor> parameters, Map<String, ArgType> inputs,
+            InputTypes types, boolean guessing) {
         this.graph = graph;
         this.guessing = guessing;
+        this.types = types;
         for (SymbolNode node : graph.nodes()) {
             if (node.isVariable()) {
                 Tensor value = parameters.get(node.name());
@@ -108,6 +113,12 @@ final class Importer {
     @Nullable
     Tensor parameter(String name) {
         return model.value(writer.ref(name));
+    }
+
+    /** The number of dimensions that follows from the file; null if it is an assumption. */
+    @Nullable
+    Integer certainRank(SymbolEntry entry) {
+        return types.rank(entry);
     }
 
     BlockWriter writer() {

@@ -29,7 +29,9 @@ final class InputTypes {
             "make_loss", "relu", "sigmoid", "tanh", "abs", "exp", "log", "sqrt", "square", "negative", "softsign",
             "erf", "hard_sigmoid", "smooth_l1", "rsqrt", "reciprocal", "_contrib_div_sqrt_dim");
     private static final Set<String> IMAGES = Set.of("UpSampling", "_contrib_BilinearResize2D", "LRN", "Crop",
-            "_contrib_AdaptiveAvgPooling2D", "_contrib_MultiBoxPrior", "space_to_depth", "depth_to_space");
+            "_contrib_AdaptiveAvgPooling2D", "_contrib_MultiBoxPrior", "space_to_depth", "depth_to_space",
+            "BilinearSampler",
+            "SpatialTransformer");
     private static final Set<String> WINDOWS = Set.of("Convolution", "Deconvolution", "Pooling", "Pooling_v1",
             "Convolution_v1");
     private static final Set<String> REDUCTIONS = Set.of("sum", "mean", "max", "min", "prod", "norm", "argmax",
@@ -45,6 +47,8 @@ final class InputTypes {
             if (tensor != null) {
                 ranks.put(out(node), tensor.shape().rank());
                 dtypes.put(out(node), tensor.dtype());
+            } else if (node.isVariable() && declared(node).length > 0) {
+                ranks.put(out(node), declared(node).length);
             }
         }
         int passes = 0;
@@ -55,10 +59,25 @@ final class InputTypes {
         } while (changed && ++passes < MOST_PASSES);
     }
 
+    /** The dimensions that the file gives a variable; none if it gives none. */
+    static int[] declared(SymbolNode node) {
+        try {
+            return new AttributeMap(node.attributes()).integers("__shape__");
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(node + ": " + e.getMessage(), e);
+        }
+    }
+
     /** The number of dimensions; null if it does not follow. */
     @Nullable
     Integer rank(SymbolNode variable) {
         return ranks.get(out(variable));
+    }
+
+    /** The number of dimensions of a first output; null if it does not follow. */
+    @Nullable
+    Integer rank(SymbolEntry entry) {
+        return ranks.get(entry);
     }
 
     /** The type of elements: float32 where nothing else follows. */

@@ -14,11 +14,21 @@ final class LossTranslators {
         table.one(LossTranslators::crossEntropy, "softmax_cross_entropy");
     }
 
-    /** As version 1.9 computes it on the CPU: over the last axis unless there are several outputs. */
+    /**
+     * Over all elements of an example, unless attributes say otherwise; but over the last axis of four, as version 1.9
+     * computes it on the CPU.
+     */
     private static String softmax(NodeInputs node) {
-        boolean several = node.attributes().flag("multi_output", false)
-                && !node.attributes().flag("preserve_shape", false);
-        return node.op("softmax").in("X", node.in(0)).attr("axis", several ? 1 : -1).one("Out");
+        Ops ops = node.ops();
+        String x = node.in(0);
+        boolean preserves = node.attributes().flag("preserve_shape", false);
+        boolean several = node.attributes().flag("multi_output", false);
+        int rank = preserves || several ? 0 : node.rank(x);
+        if (rank == 3 || rank > 4) {
+            String flat = ops.op("softmax").in("X", ops.reshape(x, 0, -1)).attr("axis", -1).one("Out");
+            return ops.reshape(flat, ops.shape(x));
+        }
+        return ops.op("softmax").in("X", x).attr("axis", several && !preserves ? 1 : -1).one("Out");
     }
 
     private static String crossEntropy(NodeInputs node) {

@@ -60,6 +60,12 @@ final class NodeInputs {
     }
 
     int rank(String variable) {
+        for (int i = 0; i < variables.size(); i++) {
+            Integer certain = variables.get(i).equals(variable) ? importer.certainRank(node.inputs().get(i)) : null;
+            if (certain != null) {
+                return certain;
+            }
+        }
         return dims(variable).length;
     }
 

@@ -40,9 +40,13 @@ final class SlicingTranslators {
             if (from == null && to == null && stride == 1) {
                 continue;
             }
+            if (stride < 0 && to != null && to == -1) {
+                throw attributes.wrong("end", "other than -1 where the step is negative, for nothing would be left");
+            }
             axes.add(axis);
-            starts.add(from != null ? from : stride > 0 ? 0 : Integer.MAX_VALUE);
-            ends.add(to != null ? to : stride > 0 ? Integer.MAX_VALUE : Integer.MIN_VALUE);
+            // Going back, Paddle's end -1 is that before the first element.
+            starts.add(from != null ? from : stride > 0 ? 0 : -1L);
+            ends.add(to != null ? to : stride > 0 ? Integer.MAX_VALUE : -1L);
             steps.add(stride);
         }
         if (axes.isEmpty()) {

@@ -109,7 +109,7 @@ public final class SymbolPrograms {
         for (SymbolNode node : inputs) {
             declared.put(node.name(), ArgType.dense(types.dtype(node), dims(node, rank)));
         }
-        Importer importer = new Importer(graph, parameters, declared, guessing);
+        Importer importer = new Importer(graph, parameters, declared, types, guessing);
         importer.translate();
         return finished(importer);
     }
@@ -127,12 +127,7 @@ public final class SymbolPrograms {
 
     /** The dimensions that the file says; −1 for those that are 0. */
     private static long @Nullable [] declared(SymbolNode node) {
-        int[] dims;
-        try {
-            dims = new AttributeMap(node.attributes()).integers("__shape__");
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(node + ": " + e.getMessage(), e);
-        }
+        int[] dims = InputTypes.declared(node);
         return dims.length == 0
                 ? null
                 : Arrays.stream(dims).asLongStream().map(dim -> dim <= 0 ? -1 : dim).toArray();

@@ -32,6 +32,7 @@ final class Translators {
         DetectionTranslators.register(this);
         LossTranslators.register(this);
         AttentionTranslators.register(this);
+        SamplingTranslators.register(this);
     }
 
     static @Nullable Translator find(String operator) {

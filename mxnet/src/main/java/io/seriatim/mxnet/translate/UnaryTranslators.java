@@ -25,7 +25,9 @@ final class UnaryTranslators {
     static void register(Translators table) {
         SAME.forEach((operator, type) -> table.one(node -> node.ops().unary(type, node.in(0)), operator));
         table.one(node -> node.in(0), "_copy", "identity", "BlockGrad", "stop_gradient", "make_loss",
-                "_identity_with_attr_like_rhs", "Dropout", "IdentityAttachKLSparseReg", "_CrossDeviceCopy");
+                "_identity_with_attr_like_rhs", "Dropout", "IdentityAttachKLSparseReg", "_CrossDeviceCopy", "_copyto",
+                "_NoGradient",
+                "_contrib_gradientmultiplier");
         table.one(node -> node.ops().scale(node.in(0), -1, 0), "negative");
         table.one(node -> power(node, 1 / 3d), "cbrt");
         table.one(node -> node.ops().unary("reciprocal", power(node, 1 / 3d)), "rcbrt");
