@@ -108,9 +108,10 @@ public final class ActivationOperators {
             return block.op("prelu").in("X", x).in("Alpha", slope.rank() == 1 ? slope : block.reshape(slope, 1))
                     .attr("mode", "all").out("Out");
         }
-        boolean perChannel = x.rank() > 2 && x.dim(1) == size && slope.rank() == x.rank() - 1 && slope.dim(0) == size;
+        boolean perChannel =
+                x.rank() > 2 && size > 0 && x.dim(1) == size && slope.rank() == x.rank() - 1 && slope.dim(0) == size;
         // Until version 6 one slope for each channel was a vector.
-        boolean former = node.version() < 7 && x.rank() >= 2 && x.dim(1) == size && slope.rank() == 1;
+        boolean former = node.version() < 7 && x.rank() >= 2 && size > 0 && x.dim(1) == size && slope.rank() == 1;
         if (floating && (perChannel || former)) {
             return block.op("prelu").in("X", x).in("Alpha", former ? slope : block.reshape(slope, size))
                     .attr("mode", "channel").out("Out");

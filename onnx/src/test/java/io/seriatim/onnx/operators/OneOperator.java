@@ -15,6 +15,7 @@ import io.seriatim.onnx.proto.OnnxTensor;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ final class OneOperator {
     private final long version;
     private final Map<String, OnnxAttribute> attributes = new HashMap<>();
     private boolean constants;
+    private boolean unknown;
 
     OneOperator(Consumer<Registry> family, String domain, String type, long version) {
         family.accept(registry);
@@ -69,6 +71,12 @@ final class OneOperator {
         return this;
     }
 
+    /** Dimensions of operands are not known before the run. */
+    OneOperator withUnknownDimensions() {
+        unknown = true;
+        return this;
+    }
+
     private static final class NoGraphs implements Graphs {
         @Override
         public List<Ref> translate(OnnxGraph graph, BlockBuilder block, List<Ref> operands) {
@@ -99,7 +107,11 @@ final class OneOperator {
                 refs.add(builder.constant("c" + i, operand));
             } else {
                 feeds.put("x" + i, operand);
-                refs.add(builder.feed("x" + i, operand.dtype(), operand.shape().dims()));
+                long[] dims = operand.shape().dims();
+                if (unknown) {
+                    Arrays.fill(dims, -1);
+                }
+                refs.add(builder.feed("x" + i, operand.dtype(), dims));
             }
         }
         List<String> names = new ArrayList<>();

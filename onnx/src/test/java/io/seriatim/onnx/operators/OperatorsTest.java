@@ -144,6 +144,29 @@ class OperatorsTest {
     }
 
     @Test
+    void slopesMayHaveUnknownDimensions() {
+        Tensor images = floats(dims(1, 2, 2), -1, 2, -3, 4);
+        for (Tensor slopes : List.of(floats(dims(2, 2), 0.5f, 1, 0.25f, 1), floats(dims(2, 1), 0.5f, 0.25f))) {
+            assertArrayEquals(new float[]{-0.5f, 2, -0.75f, 4}, OneOperator.of(ACTIVATIONS, "PRelu", 9)
+                    .withUnknownDimensions().run(images, slopes).toFloatArray());
+        }
+    }
+
+    @Test
+    void formerRowsMayHaveUnknownDimensions() {
+        float[] values = random(24);
+        for (String type : List.of("Softmax", "LogSoftmax", "Hardmax")) {
+            assertArrayEquals(
+                    OneOperator.of(ACTIVATIONS, type, 11).run(floats(dims(2, 3, 4), values)).toFloatArray(),
+                    OneOperator.of(ACTIVATIONS, type, 11).withUnknownDimensions()
+                            .run(floats(dims(2, 3, 4), values)).toFloatArray());
+        }
+        Tensor x = floats(dims(2, 4), 1, 3, 3, 0, 2, 2, 1, 2);
+        assertArrayEquals(new long[]{2, 3}, OneOperator.of(REDUCTIONS, "ArgMax", 13).integer("axis", -1)
+                .integer("select_last_index", 1).withUnknownDimensions().run(x).toLongArray());
+    }
+
+    @Test
     void theLastExtremeIsFoundInReverse() {
         Tensor x = floats(dims(2, 4), 1, 3, 3, 0, 2, 2, 1, 2);
         assertArrayEquals(new long[]{2, 3}, OneOperator.of(REDUCTIONS, "ArgMax", 13).integer("axis", -1)
