@@ -12,7 +12,8 @@ A line of the table has five fields, separated by tabs:
 
 - an operand is a slot (`X`; `X*` takes a list; `X?` may be absent), or an attribute that PIR passes as a value:
   `@name:int64[1]:Tensor:List` is attribute `name`, given by an operation full of that type and shape (`ints` for full_int_array), or
-  by a tensor in slot `Tensor`, or by several in slot `List`; the latter two may be empty or missing. `-` is an operand that has no counterpart.
+  by a tensor in slot `Tensor`, or by several in slot `List`; the latter two may be empty or missing. `-` is an operand that has no counterpart
+  and is absent; `%uint8` one that has none and is a new tensor of that type.
 - an attribute is `name:kind` or `name=other:kind`, where `other` is its name here, with `:default` behind it if it has one. If `other` is empty,
   there is no counterpart and the attribute must have its default. `!other=value` is an attribute here that follows from PIR's name.
 - a result is a slot, or `-` if there is no counterpart.

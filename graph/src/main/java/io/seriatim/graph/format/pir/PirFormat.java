@@ -3,14 +3,19 @@ package io.seriatim.graph.format.pir;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.ModelFormat;
 import io.seriatim.graph.format.ParameterFiles;
+import io.seriatim.graph.format.TensorStreams;
 import io.seriatim.graph.json.JsonReader;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /** The models of PaddlePaddle 3: {@code NAME.json} and {@code NAME.pdiparams}. */
@@ -42,7 +47,7 @@ public final class PirFormat implements ModelFormat {
 
     @Override
     public boolean writes(Path path) {
-        return false;
+        return path.toString().endsWith(PROGRAM) && !path.toString().endsWith("-symbol.json");
     }
 
     private static Path parameters(Path program) {
@@ -67,6 +72,21 @@ public final class PirFormat implements ModelFormat {
 
     @Override
     public void save(Path path, InferenceModel model) throws IOException {
-        throw new IllegalArgumentException("Models of PaddlePaddle 3 are read only; write " + path + " as .pdmodel");
+        PirWriter.Written written = PirWriter.write(model);
+        AtomicFile.writeText(path, out -> {
+            PirDocument.write(out, written.parameters(), written.ops());
+            Tensor none = Tensor.of(new float[1], 1);
+            List<TensorStreams.LodTensor> tensors = new ArrayList<>();
+            for (PirOp.Parameter parameter : written.parameters()) {
+                Tensor value = model.parameters().getOrDefault(parameter.name(),
+                        parameter.name().equals(PirWriter.NO_PARAMETERS) ? none : null);
+                if (value == null) {
+                    throw new IllegalArgumentException("Parameter '" + parameter.name() + "' has no value");
+                }
+                tensors.add(new TensorStreams.LodTensor(value));
+            }
+            TensorStreams.write(parameters(path), tensors);
+            none.close();
+        });
     }
 }

@@ -64,6 +64,15 @@ record PirOperation(String name, String type, List<Operand> operands, List<Param
     }
 
     /**
+     * An operand that has no counterpart, but must be there.
+     *
+     * @param dtype
+     *            the name of the type of its elements
+     */
+    record StateOperand(String dtype) implements Operand {
+    }
+
+    /**
      * An attribute of PIR.
      *
      * @param name

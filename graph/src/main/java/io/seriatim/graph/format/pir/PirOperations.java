@@ -4,6 +4,7 @@ import io.seriatim.graph.format.pir.PirOperation.AbsentOperand;
 import io.seriatim.graph.format.pir.PirOperation.AttributeOperand;
 import io.seriatim.graph.format.pir.PirOperation.Parameter;
 import io.seriatim.graph.format.pir.PirOperation.SlotOperand;
+import io.seriatim.graph.format.pir.PirOperation.StateOperand;
 import io.seriatim.graph.json.JsonArray;
 import io.seriatim.graph.json.JsonObject;
 import io.seriatim.graph.json.JsonValue;
@@ -191,7 +192,7 @@ final class PirOperations {
                 switch (known.operands().get(i)) {
                     case SlotOperand(String slot, boolean list) -> slot(slot, list, value, at);
                     case AttributeOperand operand -> attribute(operand, value, at);
-                    case AbsentOperand _ -> {
+                    case AbsentOperand _,StateOperand _ -> {
                         // What stands here, such as the state of a generator, has no meaning here.
                     }
                 }

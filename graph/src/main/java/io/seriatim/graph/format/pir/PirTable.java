@@ -94,6 +94,9 @@ final class PirTable {
         if (word.equals("-")) {
             return new PirOperation.AbsentOperand();
         }
+        if (word.startsWith("%")) {
+            return new PirOperation.StateOperand(word.substring(1));
+        }
         if (word.startsWith("@")) {
             String[] parts = word.substring(1).split(":", -1);
             return new PirOperation.AttributeOperand(orNull(parts[0]), parts[1].replace("[1]", ""),

@@ -1,0 +1,200 @@
+package io.seriatim.graph.format.pir;
+
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Writes the operations that are not one operation of PIR. */
+final class PirSpecialWriter {
+    private final PirWriter writer;
+
+    PirSpecialWriter(PirWriter writer) {
+        this.writer = writer;
+    }
+
+    /** Writes an operation; false if it is none of these. */
+    boolean write(PirBuilder builder, Block block, OpDesc op) {
+        switch (op.type()) {
+            case "fill_constant" -> {
+                return fill(builder, block, op);
+            }
+            case "assign_value" -> assignValue(builder, block, op);
+            case "share_data" -> one(builder, block, op, "1.assign", "X");
+            case "lod_array_length" -> length(builder, block, op);
+            case "write_to_array" -> arrayWrite(builder, block, op);
+            case "read_from_array" -> one(builder, block, op, "1.array_read", "X", "I");
+            case "tensor_array_to_tensor" -> arrayToTensor(builder, block, op);
+            default -> {
+                return aligned(builder, block, op);
+            }
+        }
+        return true;
+    }
+
+    private static @Nullable Object value(OpDesc op, String name) {
+        Operation schema = PirOperations.schemaOf(op.type());
+        return PirMatch.value(op, name, schema);
+    }
+
+    private void one(PirBuilder builder, Block block, OpDesc op, String kind, String... slots) {
+        List<Long> operands = new ArrayList<>();
+        for (String slot : slots) {
+            operands.add(writer.value(builder, op.input(slot).getFirst()));
+        }
+        bind(builder, block, op, builder.add(kind, List.of(), operands, out(block, op)));
+    }
+
+    private static VarType out(Block block, OpDesc op) {
+        return PirWriter.type(block, op.output("Out").getFirst());
+    }
+
+    private static void bind(PirBuilder builder, Block block, OpDesc op, long number) {
+        builder.bind(op.output("Out").getFirst(), number, out(block, op));
+    }
+
+    private static boolean fill(PirBuilder builder, Block block, OpDesc op) {
+        if (!op.inputNames().isEmpty()) {
+            if (!op.input("ValueTensor").isEmpty()) {
+                return false;
+            }
+            DType dtype = DataTypes.dtype((int) PirConstants.whole(Objects.requireNonNull(value(op, "dtype"))));
+            long value = builder.full(number(op), dtype, 1);
+            long shape = op.input("ShapeTensor").isEmpty()
+                    ? builder.combine(op.input("ShapeTensorList"))
+                    : builder.value(op.input("ShapeTensor").getFirst());
+            bind(builder, block, op, builder.add("1.full_with_tensor", List.of(PirBuilder.dtype(dtype)),
+                    List.of(value, shape), out(block, op)));
+            return true;
+        }
+        DType dtype = DataTypes.dtype((int) PirConstants.whole(Objects.requireNonNull(value(op, "dtype"))));
+        List<?> shape = value(op, "shape") instanceof List<?> list ? list : List.of();
+        bind(builder, block, op, builder.full(number(op), dtype,
+                shape.stream().mapToLong(PirConstants::whole).toArray()));
+        return true;
+    }
+
+    /** The value of fill_constant, whose text is more exact than its number. */
+    private static Object number(OpDesc op) {
+        if (value(op, "str_value") instanceof String text && !text.isBlank()) {
+            return switch (text.strip()) {
+                case "inf" -> Double.POSITIVE_INFINITY;
+                case "-inf" -> Double.NEGATIVE_INFINITY;
+                case "nan" -> Double.NaN;
+                default -> Double.valueOf(text.strip());
+            };
+        }
+        Object value = value(op, "value");
+        return value == null ? (Object) 0L : value;
+    }
+
+    private static void assignValue(PirBuilder builder, Block block, OpDesc op) {
+        List<?> values = List.of();
+        for (String name : List.of("bool_values", "int32_values", "int64_values", "fp32_values", "fp64_values")) {
+            if (value(op, name) instanceof List<?> list && !list.isEmpty()) {
+                values = list;
+            }
+        }
+        DType dtype = DataTypes.dtype((int) PirConstants.whole(Objects.requireNonNull(value(op, "dtype"))));
+        List<Object> scalars = new ArrayList<>();
+        for (Object each : values) {
+            scalars.add(dtype == DType.BOOL ? (Object) (PirConstants.whole(each) != 0) : each);
+        }
+        bind(builder, block, op, builder.add("1.assign_value",
+                List.of(new PirOp.Given("shape", "i32[]", Objects.requireNonNull(value(op, "shape"))),
+                        PirBuilder.dtype(dtype), new PirOp.Given("values", "scalar[]", scalars),
+                        new PirOp.Given("place", "place", "undefined")),
+                List.of(), out(block, op)));
+    }
+
+    private void length(PirBuilder builder, Block block, OpDesc op) {
+        requireArray(builder, block, op.input("X").getFirst());
+        one(builder, block, op, "1.array_length", "X");
+    }
+
+    private void requireArray(PirBuilder builder, Block block, String list) {
+        if (!builder.has(list)) {
+            VarType type = PirWriter.type(block, list);
+            builder.bind(list, createArray(builder, type), type);
+        }
+    }
+
+    static long createArray(PirBuilder builder, VarType type) {
+        VarType.TensorType tensor = type.tensorType();
+        return builder.add("1.create_array", List.of(new PirOp.Given("dtype", "dtype",
+                tensor == null ? -1L : (Object) (long) tensor.dataType())), List.of(), type);
+    }
+
+    private void arrayWrite(PirBuilder builder, Block block, OpDesc op) {
+        String list = op.output("Out").getFirst();
+        requireArray(builder, block, list);
+        builder.add("1.array_write_", List.of(), List.of(builder.value(list),
+                writer.value(builder, op.input("X").getFirst()), writer.value(builder, op.input("I").getFirst())),
+                PirWriter.type(block, list));
+    }
+
+    private void arrayToTensor(PirBuilder builder, Block block, OpDesc op) {
+        List<PirOp.Result> results = new ArrayList<>();
+        for (String slot : List.of("Out", "OutIndex")) {
+            results.add(PirOp.Result.of(builder.number(), op.output(slot).isEmpty()
+                    ? VarType.dense(DType.INT32, -1)
+                    : PirWriter.type(block, op.output(slot).getFirst())));
+        }
+        builder.add(new PirOp("1.array_to_tensor",
+                List.of(new PirOp.Given("axis", "i32", Objects.requireNonNull(value(op, "axis"))),
+                        new PirOp.Given("use_stack", "bool", Objects.requireNonNull(value(op, "use_stack")))),
+                List.of(writer.value(builder, op.input("X").getFirst())), results, List.of()));
+        builder.bind(op.output("Out").getFirst(), results.getFirst().number(), out(block, op));
+        if (!op.output("OutIndex").isEmpty()) {
+            String index = op.output("OutIndex").getFirst();
+            builder.bind(index, results.get(1).number(), PirWriter.type(block, index));
+        }
+    }
+
+    /** An operation of two operands whose second begins at an axis of the first: it is given more dimensions. */
+    private boolean aligned(PirBuilder builder, Block block, OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        if (schema == null || op.input("Y").size() != 1 || op.input("X").size() != 1
+                || !(op.attribute("axis") instanceof Attribute.Int(int axis)) || axis == -1
+                || !(op.type().startsWith("elementwise_") || PirTable.get().ofType(op.type()).stream()
+                        .anyMatch(each -> each.parameters().isEmpty() && each.operands().size() == 2))) {
+            return false;
+        }
+        List<PirOperation> as = PirTable.get().ofType(op.type());
+        if (as.isEmpty()) {
+            return false;
+        }
+        List<Long> x = builder.type(op.input("X").getFirst()).tensorType() instanceof VarType.TensorType type
+                ? type.dims()
+                : List.of();
+        VarType.TensorType y = builder.type(op.input("Y").getFirst()).tensorType();
+        if (y == null) {
+            return false;
+        }
+        int at = axis < 0 ? axis + x.size() : axis;
+        int behind = x.size() - at - y.dims().size();
+        long second = builder.value(op.input("Y").getFirst());
+        if (behind > 0 && !y.dims().isEmpty()) {
+            List<Long> dims = new ArrayList<>(y.dims());
+            dims.addAll(Collections.nCopies(behind, 1L));
+            if (dims.stream().filter(dim -> dim < 0).count() > 1) {
+                writer.refuse(block, op, "axis " + axis + " with several unknown dimensions of Y");
+                return true;
+            }
+            second = builder.add("1.reshape", List.of(), List.of(second, builder.ints(dims)),
+                    new VarType.Dense(new VarType.TensorType(y.dataType(), dims), null));
+        }
+        bind(builder, block, op, builder.add("1." + as.getFirst().name(), List.of(),
+                List.of(builder.value(op.input("X").getFirst()), second), out(block, op)));
+        return true;
+    }
+}

@@ -1,0 +1,311 @@
+package io.seriatim.graph.format.pir;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.pir.PirOperation.AbsentOperand;
+import io.seriatim.graph.format.pir.PirOperation.AttributeOperand;
+import io.seriatim.graph.format.pir.PirOperation.SlotOperand;
+import io.seriatim.graph.format.pir.PirOperation.StateOperand;
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.AttributeSpec;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a program as PIR: each assignment of a variable becomes a value of its own, attributes that PIR passes as
+ * values become operations, blocks become regions.
+ */
+final class PirWriter {
+    /** Paddle refuses a file of parameters that is empty: without any, there is one that nothing reads. */
+    static final String NO_PARAMETERS = "no_parameters";
+
+    private final Program program;
+    private final PirControlWriter control = new PirControlWriter(this);
+    private final PirSpecialWriter special = new PirSpecialWriter(this);
+    private final Set<String> unknown = new TreeSet<>();
+
+    private PirWriter(Program program) {
+        this.program = program;
+    }
+
+    /**
+     * A program of PIR.
+     *
+     * @param parameters
+     *            in the byte order of their names
+     * @param ops
+     *            in order
+     */
+    record Written(List<PirOp.Parameter> parameters, List<PirOp> ops) {
+    }
+
+    static Written write(InferenceModel model) {
+        return new PirWriter(model.program().copy()).written(model);
+    }
+
+    private Written written(InferenceModel model) {
+        PirBuilder builder = new PirBuilder();
+        List<PirOp.Parameter> parameters = new ArrayList<>();
+        for (VarDesc desc : program.persistables()) {
+            if (parameters.isEmpty() || !parameters.getLast().name().equals(desc.name())) {
+                parameters.add(new PirOp.Parameter(desc.name(), builder.number(), dense(desc), desc.stopsGradient()));
+                builder.bind(desc.name(), parameters.getLast().number(), dense(desc));
+            }
+        }
+        if (parameters.isEmpty()) {
+            parameters.add(new PirOp.Parameter(NO_PARAMETERS, builder.number(), VarType.dense(DType.FLOAT32, 1), true));
+        }
+        for (String feed : model.feeds()) {
+            feed(builder, program.global().get(feed));
+        }
+        block(builder, program.global());
+        if (!unknown.isEmpty()) {
+            throw new IllegalArgumentException("PIR has no counterpart of these operations: "
+                    + String.join("; ", unknown));
+        }
+        for (int i = 0; i < model.fetches().size(); i++) {
+            String fetch = model.fetches().get(i);
+            builder.add("1.fetch", List.of(new PirOp.Given("name", "str", fetch),
+                    new PirOp.Given("col", "i32", (long) i)), List.of(builder.value(fetch)), builder.type(fetch));
+        }
+        return new Written(parameters, builder.ops());
+    }
+
+    private static VarType dense(VarDesc desc) {
+        if (!(desc.type() instanceof VarType.Dense(VarType.TensorType tensor, Integer _))) {
+            throw new IllegalArgumentException("A value of PIR is a tensor, but '" + desc.name() + "' is " + desc);
+        }
+        return new VarType.Dense(tensor, null);
+    }
+
+    private static void feed(PirBuilder builder, VarDesc desc) {
+        VarType type = dense(desc);
+        List<Object> shape = new ArrayList<>(desc.tensor().dims());
+        long number = builder.add("1.data", List.of(new PirOp.Given("name", "str", desc.name()),
+                new PirOp.Given("shape", PirTable.INTS, shape), PirBuilder.dtype(desc.tensor().dtype()),
+                new PirOp.Given("place", "place", "undefined")), List.of(), type);
+        builder.bind(desc.name(), number, type);
+    }
+
+    /** Writes the operations of a block. */
+    void block(PirBuilder builder, Block block) {
+        for (OpDesc op : block.ops()) {
+            infer(block, op);
+            if (control.write(builder, block, op) || special.write(builder, block, op)) {
+                continue;
+            }
+            Operation schema = Operations.system().find(op.type());
+            String reason = "";
+            PirOperation chosen = null;
+            List<PirOperation> candidates = new ArrayList<>(PirTable.get().ofType(op.type()));
+            for (PirOperation candidate : schema == null ? List.<PirOperation>of() : candidates) {
+                String refusal = PirMatch.refusal(candidate, op, schema);
+                if (refusal == null) {
+                    chosen = candidate;
+                } else {
+                    reason = refusal;
+                }
+            }
+            if (chosen == null || schema == null) {
+                refuse(block, op, reason);
+            } else {
+                write(builder, block, op, chosen, schema);
+            }
+        }
+    }
+
+    /** Remembers an operation that cannot be written; what is behind it is examined, too. */
+    void refuse(Block block, OpDesc op, String reason) {
+        unknown.add("'" + op.type() + "'" + (reason.isEmpty() ? "" : " (" + reason + ")"));
+        for (String name : op.outputNames()) {
+            VarDesc desc = block.find(name);
+            if (desc != null) {
+                placeholders.put(name, desc.type());
+            }
+        }
+    }
+
+    private final Map<String, VarType> placeholders = new LinkedHashMap<>();
+
+    /** The number of a variable's value; any for the result of an operation that cannot be written. */
+    long value(PirBuilder builder, String variable) {
+        return !builder.has(variable) && placeholders.containsKey(variable) ? 0 : builder.value(variable);
+    }
+
+    /** Types of variables from programs of other formats may be vague: PIR's must not be. */
+    private void infer(Block block, OpDesc op) {
+        try {
+            Map<String, List<@Nullable ArgType>> types = Appender.infer(block, op);
+            op.outputs().forEach((slot, names) -> {
+                List<@Nullable ArgType> inferred = types.getOrDefault(slot, List.of());
+                for (int i = 0; i < names.size() && i < inferred.size(); i++) {
+                    ArgType type = inferred.get(i);
+                    Block owner = block.owner(names.get(i));
+                    if (type != null && owner != null) {
+                        VarDesc desc = owner.get(names.get(i));
+                        owner.put(desc.with(sharper(desc.type(), type)));
+                    }
+                }
+            });
+        } catch (IllegalArgumentException e) {
+            // What a run would refuse, or what can only be known in a run: the declared types stand.
+            return;
+        }
+    }
+
+    /** The inferred type, with the declared dimensions where those are known and the inferred are not. */
+    private static VarType sharper(VarType declared, ArgType inferred) {
+        VarType type = inferred.varType();
+        VarType.TensorType old = declared.tensorType();
+        VarType.TensorType now = type.tensorType();
+        if (old == null || now == null || old.dims().size() != now.dims().size() || type.kind() != declared.kind()) {
+            return type;
+        }
+        List<Long> dims = new ArrayList<>();
+        for (int i = 0; i < now.dims().size(); i++) {
+            dims.add(now.dims().get(i) < 0 ? old.dims().get(i) : now.dims().get(i));
+        }
+        return type.with(new VarType.TensorType(now.dataType(), dims));
+    }
+
+    private void write(PirBuilder builder, Block block, OpDesc op, PirOperation as, Operation schema) {
+        List<Long> operands = new ArrayList<>();
+        for (PirOperation.Operand operand : as.operands()) {
+            operands.add(switch (operand) {
+                case AbsentOperand _ -> 0L;
+                case StateOperand(String dtype) -> builder.full(0L,
+                        DataTypes.dtype(Objects.requireNonNull(PirTypes.number(dtype))), 1);
+                case SlotOperand(String slot, boolean list) -> {
+                    List<String> variables = op.input(slot);
+                    yield variables.isEmpty()
+                            ? 0L
+                            : list ? builder.combine(variables) : value(builder, variables.getFirst());
+                }
+                case AttributeOperand attribute -> attribute(builder, op, attribute, schema);
+            });
+        }
+        List<PirOp.Given> attributes = new ArrayList<>();
+        for (PirOperation.Parameter parameter : as.parameters()) {
+            attributes.add(new PirOp.Given(parameter.name(), parameter.kind(),
+                    parameter(block, op, parameter, schema)));
+        }
+        results(builder, block, op, as, operands, attributes);
+    }
+
+    private static Object parameter(Block block, OpDesc op, PirOperation.Parameter parameter, Operation schema) {
+        String name = parameter.attribute();
+        Object value = name == null ? null : PirMatch.value(op, name, schema);
+        if (value == null && parameter.kind().equals("dtype")) {
+            VarDesc out = block.find(op.outputNames().getFirst());
+            VarType.TensorType tensor = out == null ? null : out.type().tensorType();
+            return tensor == null ? -1L : (Object) Long.valueOf(tensor.dataType());
+        }
+        if (parameter.kind().equals("place")) {
+            return parameter.byDefault() == null ? "undefined" : parameter.byDefault();
+        }
+        if (value == null) {
+            value = PirLiterals.value(String.valueOf(parameter.byDefault()));
+        }
+        return parameter.kind().endsWith("[]") && !(value instanceof List) ? List.of(value) : value;
+    }
+
+    private long attribute(PirBuilder builder, OpDesc op, AttributeOperand operand, Operation schema) {
+        if (operand.tensors() != null && !op.input(operand.tensors()).isEmpty()) {
+            return builder.combine(op.input(operand.tensors()));
+        }
+        if (operand.tensor() != null && !op.input(operand.tensor()).isEmpty()) {
+            return value(builder, op.input(operand.tensor()).getFirst());
+        }
+        Object value = operand.attribute() == null ? null : PirMatch.value(op, operand.attribute(), schema);
+        if (operand.isInts()) {
+            boolean all = "dim".equals(operand.attribute())
+                    && op.attribute("reduce_all") instanceof Attribute.Bool(boolean whole) && whole;
+            return builder
+                    .ints(all || value == null ? List.of() : value instanceof List<?> list ? list : List.of(value));
+        }
+        DType dtype = switch (operand.filled()) {
+            case "int32" -> DType.INT32;
+            case "int64" -> DType.INT64;
+            case "float64" -> DType.FLOAT64;
+            case "bool" -> DType.BOOL;
+            default -> DType.FLOAT32;
+        };
+        return builder.full(value == null ? (Object) 0L : value, dtype, 1);
+    }
+
+    private static void results(PirBuilder builder, Block block, OpDesc op, PirOperation as, List<Long> operands,
+            List<PirOp.Given> attributes) {
+        List<PirOp.Result> results = new ArrayList<>();
+        Map<String, Long> lists = new LinkedHashMap<>();
+        Map<String, PirOp.Result> bound = new LinkedHashMap<>();
+        for (PirOperation.Result result : as.results()) {
+            List<String> variables = result.slot() == null ? List.of() : op.output(result.slot());
+            if (result.list()) {
+                long number = builder.number();
+                List<@Nullable VarType> types = new ArrayList<>();
+                variables.forEach(name -> types.add(type(block, name)));
+                results.add(new PirOp.Result(number, types, true));
+                lists.put(String.valueOf(result.slot()), number);
+            } else if (variables.isEmpty()) {
+                // What only a gradient reads is often left out of programs, but not of PIR's.
+                results.add(PirOp.Result.of(builder.number(), VarType.dense(DType.FLOAT32, -1)));
+            } else {
+                PirOp.Result one = PirOp.Result.of(builder.number(), type(block, variables.getFirst()));
+                results.add(one);
+                bound.put(variables.getFirst(), one);
+            }
+        }
+        builder.add(new PirOp("1." + as.name(), attributes, operands, results, List.of()));
+        bound.forEach((name, result) -> builder.bind(name, result.number(), type(block, name)));
+        lists.forEach((slot, number) -> split(builder, block, op.output(slot), number));
+    }
+
+    private static void split(PirBuilder builder, Block block, List<String> variables, long list) {
+        if (variables.isEmpty()) {
+            return;
+        }
+        List<PirOp.Result> results = new ArrayList<>();
+        for (String name : variables) {
+            results.add(PirOp.Result.of(builder.number(), type(block, name)));
+        }
+        builder.add(new PirOp("0.split", List.of(), List.of(list), results, List.of()));
+        for (int i = 0; i < variables.size(); i++) {
+            builder.bind(variables.get(i), results.get(i).number(), type(block, variables.get(i)));
+        }
+    }
+
+    /** The type of a variable as PIR has it. */
+    static VarType type(Block block, String name) {
+        VarType type = block.get(name).type();
+        return type instanceof VarType.Dense(VarType.TensorType tensor, Integer _)
+                ? new VarType.Dense(tensor, null)
+                : type;
+    }
+
+    Program program() {
+        return program;
+    }
+
+    /** The value of an attribute of an operation, or its default. */
+    static @Nullable Attribute attribute(OpDesc op, String name, Operation schema) {
+        Attribute given = op.attribute(name);
+        AttributeSpec spec = schema.attribute(name);
+        return given != null || spec == null ? given : spec.byDefault();
+    }
+}
