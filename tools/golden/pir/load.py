@@ -57,6 +57,7 @@ def work(way, folder, names):
                 if result.shape != want.shape:
                     raise ValueError(f"shape {result.shape} in place of {want.shape}")
                 if want.size:
+                    result, want = np.atleast_1d(result), np.atleast_1d(want)
                     difference = np.abs(result.astype("float64") - want.astype("float64"))
                     difference[(result == want) | (np.isnan(want) & np.isnan(result))] = 0
                     worst = max(worst, float(np.max(difference) / max(float(np.nanmax(np.abs(want))), 1e-3)))

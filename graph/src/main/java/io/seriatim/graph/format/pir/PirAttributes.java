@@ -130,7 +130,12 @@ final class PirAttributes {
             case "Bool" -> whole(value) instanceof Long number && (number == 0 || number == 1)
                     ? new Attribute.Bool(number == 1)
                     : null;
-            case "Text" -> value instanceof String text ? new Attribute.Text(text) : null;
+            // Some tolerances are texts.
+            case "Text" -> value instanceof String text
+                    ? new Attribute.Text(text)
+                    : value instanceof Double || value instanceof Long
+                            ? new Attribute.Text(value.toString())
+                            : null;
             case "Scalar" -> number(value) instanceof ScalarNumber number ? new Attribute.Scalar(number) : null;
             // One number stands for a list of one.
             default -> value instanceof String ? null : list(List.of(value), type);

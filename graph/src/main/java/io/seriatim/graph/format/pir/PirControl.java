@@ -174,8 +174,8 @@ final class PirControl {
             JsonObject result = results.get(i).object();
             PirValue value = variables.get(i);
             VarType type = PirTypes.read(result.get("TT"));
-            if (value instanceof PirValue.Variable(String name) && type != null
-                    && outer.var(name) instanceof VarDesc desc) {
+            VarDesc desc = value instanceof PirValue.Variable(String name) ? outer.var(name) : null;
+            if (desc != null && type != null) {
                 outer.put(desc.with(type));
             }
             reader.define(result, value);

@@ -118,6 +118,17 @@ final class PirControlWriter {
         branch(builder, block, condition, op.output("Out"), taken, other);
     }
 
+    /** Paddle wants one type of a loop's value before and after a step, even of one element. */
+    private static long sameRank(PirBuilder builder, long value, VarType from, VarType to) {
+        VarType.TensorType old = from.tensorType();
+        VarType.TensorType now = to.tensorType();
+        if (old == null || now == null || old.dims().size() == now.dims().size()
+                || !old.dims().stream().allMatch(dim -> dim == 1) || !now.dims().stream().allMatch(dim -> dim == 1)) {
+            return value;
+        }
+        return builder.add("1.reshape", List.of(), List.of(value, builder.ints(now.dims())), to);
+    }
+
     private void loop(PirBuilder builder, Block block, OpDesc op) {
         Block body = body(op);
         String condition = op.input("Condition").getFirst();
@@ -127,14 +138,21 @@ final class PirControlWriter {
         operands.add(builder.value(condition));
         names.forEach(name -> operands.add(valueOr(builder, name, PirWriter.type(block, name))));
         PirBuilder inside = builder.inside();
-        List<PirOp.Result> arguments = new ArrayList<>();
+        List<Long> numbers = new ArrayList<>();
+        List<VarType> before = new ArrayList<>();
         for (String name : names) {
             VarType type = PirWriter.type(block, name);
-            PirOp.Result argument = PirOp.Result.of(inside.argument(), type);
-            arguments.add(argument);
-            inside.bind(name, argument.number(), type);
+            before.add(type);
+            numbers.add(inside.argument());
+            inside.bind(name, numbers.getLast(), type);
         }
         writer.block(inside, body);
+        List<PirOp.Result> arguments = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            VarType type = PirWriter.type(block, names.get(i));
+            arguments.add(PirOp.Result.of(numbers.get(i), type));
+            operands.set(i + 1, sameRank(builder, operands.get(i + 1), before.get(i), type));
+        }
         List<Long> next = new ArrayList<>();
         next.add(inside.value(condition));
         names.forEach(name -> next.add(inside.value(name)));

@@ -37,7 +37,7 @@ final class PirMatch {
                         return as.name() + " needs " + slot;
                     }
                     // A tensor that takes the place of an attribute decides between two operations.
-                    if (op.input(slot).isEmpty() && as.name().contains("_with_")) {
+                    if (op.input(slot).isEmpty() && as.name().contains("_with_tensor")) {
                         return as.name() + " needs " + slot;
                     }
                 }

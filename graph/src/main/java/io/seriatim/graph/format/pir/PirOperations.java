@@ -38,6 +38,9 @@ final class PirOperations {
             "sym_shape_str", "__operands_symbols_signature__", "__results_symbols_signature__", "origin_id", "place",
             "op_dist_attr", "need_broadcast", "kernel_data_type");
 
+    /** No dimension is longer than this where it is not known. */
+    private static final long FAR = Integer.MAX_VALUE;
+
     private final PirReader reader;
 
     PirOperations(PirReader reader) {
@@ -303,17 +306,17 @@ final class PirOperations {
         }
 
         void add() {
-            if (schema.attribute("in_dtype") != null && known.type().equals("cast")) {
+            if (known.type().equals("cast")) {
                 given.put("in_dtype", new Attribute.Int(
-                        reader.block().get(inputs.get("X").getFirst()).tensor().dataType()));
+                        reader.block().get(only(inputs, "X")).tensor().dataType()));
             }
             if (schema.attribute("reduce_all") != null && !given.containsKey("reduce_all")) {
                 given.put("reduce_all",
-                        new Attribute.Bool(given.get("dim") instanceof Attribute dims && isEmpty(dims)));
+                        new Attribute.Bool(isEmpty(given.get("dim"))));
             }
             if (known.type().equals("batch_norm")) {
-                outputs.put("MeanOut", inputs.get("Mean"));
-                outputs.put("VarianceOut", inputs.get("Variance"));
+                outputs.put("MeanOut", List.of(only(inputs, "Mean")));
+                outputs.put("VarianceOut", List.of(only(inputs, "Variance")));
             }
             for (AttributeSpec spec : schema.attributes()) {
                 if (spec.byDefault() == null && !given.containsKey(spec.name())) {
@@ -323,15 +326,33 @@ final class PirOperations {
             if (known.type().equals("range")) {
                 likeResult();
             }
+            if (known.type().equals("strided_slice") && given.get("ends") instanceof Attribute.Ints(List<Integer> ends)
+                    && given.get("strides") instanceof Attribute.Ints(List<Integer> strides)
+                    && given.get("axes") instanceof Attribute.Ints(List<Integer> axes)
+                    && ends.size() == axes.size() && strides.size() == axes.size()) {
+                given.put("ends", new Attribute.Ints(backwards(axes, ends, strides)));
+            }
             inputs.forEach(builder::in);
             outputs.forEach(builder::out);
             given.forEach(builder::attr);
             PirOperations.this.add(builder, given.keySet(), schema);
         }
 
+        /** An end before the first element, going back, is −1 in Paddle 2, and any far number in Paddle 3. */
+        private List<Integer> backwards(List<Integer> axes, List<Integer> ends, List<Integer> strides) {
+            List<Long> dims = reader.block().get(only(inputs, "Input")).tensor().dims();
+            List<Integer> changed = new ArrayList<>();
+            for (int i = 0; i < ends.size(); i++) {
+                int axis = axes.get(i) < 0 ? axes.get(i) + dims.size() : axes.get(i);
+                long length = axis >= 0 && axis < dims.size() && dims.get(axis) >= 0 ? dims.get(axis) : FAR;
+                changed.add(strides.get(i) < 0 && ends.get(i) + length < 0 ? -1 : ends.get(i));
+            }
+            return changed;
+        }
+
         /** The operands of a range have the type of its result. */
         private void likeResult() {
-            int wanted = reader.block().get(outputs.get("Out").getFirst()).tensor().dataType();
+            int wanted = reader.block().get(only(outputs, "Out")).tensor().dataType();
             inputs.replaceAll((slot, variables) -> {
                 VarType.TensorType type = reader.block().get(variables.getFirst()).tensor();
                 return type.dataType() == wanted
@@ -341,9 +362,13 @@ final class PirOperations {
         }
     }
 
-    private static boolean isEmpty(Attribute dims) {
-        return dims instanceof Attribute.Ints(List<Integer> ints) && ints.isEmpty()
-                || dims instanceof Attribute.Int64s(List<Long> longs) && longs.isEmpty();
+    private static boolean isEmpty(@Nullable Attribute dims) {
+        return (dims instanceof Attribute.Ints(List<Integer> ints) && ints.isEmpty())
+                || (dims instanceof Attribute.Int64s(List<Long> longs) && longs.isEmpty());
+    }
+
+    private static String only(Map<String, List<String>> slots, String slot) {
+        return slots.getOrDefault(slot, List.of()).getFirst();
     }
 
     static Operation schemaOf(String type) {

@@ -173,15 +173,13 @@ final class PirSpecialWriter {
         if (as.isEmpty()) {
             return false;
         }
-        List<Long> x = builder.type(op.input("X").getFirst()).tensorType() instanceof VarType.TensorType type
-                ? type.dims()
-                : List.of();
+        VarType.TensorType x = builder.type(op.input("X").getFirst()).tensorType();
         VarType.TensorType y = builder.type(op.input("Y").getFirst()).tensorType();
-        if (y == null) {
+        if (x == null || y == null) {
             return false;
         }
-        int at = axis < 0 ? axis + x.size() : axis;
-        int behind = x.size() - at - y.dims().size();
+        int at = axis < 0 ? axis + x.dims().size() : axis;
+        int behind = x.dims().size() - at - y.dims().size();
         long second = builder.value(op.input("Y").getFirst());
         if (behind > 0 && !y.dims().isEmpty()) {
             List<Long> dims = new ArrayList<>(y.dims());

@@ -20,6 +20,7 @@ final class PirTypes {
     static final String VECTOR = "0.t_vec";
     static final String ARRAY = "1.t_dense_tensor_array";
     static final String NONE = "NULL";
+    private static final Integer UNDEFINED = -1;
     private static final int MOST_DIMENSIONS = 64;
     private static final Map<String, DType> ELEMENTS = Map.ofEntries(Map.entry("0.t_bool", DType.BOOL),
             Map.entry("0.t_bf16", DType.BFLOAT16), Map.entry("0.t_f16", DType.FLOAT16),
@@ -82,11 +83,8 @@ final class PirTypes {
         }
         List<Long> read = new ArrayList<>();
         for (JsonValue each : dims.values()) {
-            long dim = each.int64();
-            if (dim < -1) {
-                throw each.error("a dimension is -1 or not negative, but this is " + dim);
-            }
-            read.add(dim);
+            // Paddle computes with dimensions that are unknown: whatever is negative is unknown.
+            read.add(Math.max(-1, each.int64()));
         }
         return read;
     }
@@ -94,7 +92,10 @@ final class PirTypes {
     /** Paddle's number of an element type of an attribute, −1 where it is left open, or null if it is not known. */
     static @Nullable Integer number(String name) {
         DType dtype = NAMES.get(name);
-        return dtype != null ? Integer.valueOf(DataTypes.number(dtype)) : name.startsWith("Undefined") ? -1 : null;
+        if (dtype != null) {
+            return DataTypes.number(dtype);
+        }
+        return name.startsWith("Undefined") ? UNDEFINED : null;
     }
 
     /** The name of an element type in attributes. */

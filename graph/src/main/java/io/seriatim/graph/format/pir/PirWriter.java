@@ -39,6 +39,8 @@ final class PirWriter {
     private final PirControlWriter control = new PirControlWriter(this);
     private final PirSpecialWriter special = new PirSpecialWriter(this);
     private final Set<String> unknown = new TreeSet<>();
+    /** The results of operations that cannot be written. */
+    private final Map<String, VarType> placeholders = new LinkedHashMap<>();
 
     private PirWriter(Program program) {
         this.program = program;
@@ -114,7 +116,10 @@ final class PirWriter {
             String reason = "";
             PirOperation chosen = null;
             List<PirOperation> candidates = new ArrayList<>(PirTable.get().ofType(op.type()));
-            for (PirOperation candidate : schema == null ? List.<PirOperation>of() : candidates) {
+            for (PirOperation candidate : candidates) {
+                if (schema == null) {
+                    break;
+                }
                 String refusal = PirMatch.refusal(candidate, op, schema);
                 if (refusal == null) {
                     chosen = candidate;
@@ -141,8 +146,6 @@ final class PirWriter {
         }
     }
 
-    private final Map<String, VarType> placeholders = new LinkedHashMap<>();
-
     /** The number of a variable's value; any for the result of an operation that cannot be written. */
     long value(PirBuilder builder, String variable) {
         return !builder.has(variable) && placeholders.containsKey(variable) ? 0 : builder.value(variable);
@@ -163,9 +166,8 @@ final class PirWriter {
                     }
                 }
             });
-        } catch (IllegalArgumentException e) {
-            // What a run would refuse, or what can only be known in a run: the declared types stand.
-            return;
+        } catch (IllegalArgumentException _) {
+            // A run would refuse it, or only a run can know it: the declared types stand.
         }
     }
 
@@ -246,7 +248,8 @@ final class PirWriter {
             case "bool" -> DType.BOOL;
             default -> DType.FLOAT32;
         };
-        return builder.full(value == null ? (Object) 0L : value, dtype, 1);
+        Object number = value instanceof String text ? (Object) Double.valueOf(text) : value;
+        return builder.full(number == null ? (Object) 0L : number, dtype, 1);
     }
 
     private static void results(PirBuilder builder, Block block, OpDesc op, PirOperation as, List<Long> operands,
