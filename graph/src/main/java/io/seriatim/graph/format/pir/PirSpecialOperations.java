@@ -36,6 +36,7 @@ final class PirSpecialOperations {
                 return stack(op);
             }
             case "1.shape64" -> shape(op);
+            case "1.masked_fill", "1.masked_fill_" -> maskedFill(op);
             case "1.create_array", "1.create_array_like" -> createArray(op);
             case "1.array_length" -> arrayLength(op);
             case "1.array_read" -> arrayRead(op);
@@ -158,6 +159,38 @@ final class PirSpecialOperations {
         add(OpDesc.of("shape").in("Input", input).out("Out", narrow));
         add(OpDesc.of("cast").in("X", narrow).out("Out", out).attr("in_dtype", DataTypes.number(DType.INT32)).attr(
                 "out_dtype", DataTypes.number(DType.INT64)));
+    }
+
+    /** Paddle 2 has no such operation: mask and value get the shape of X, and a choice is made between both. */
+    private void maskedFill(JsonObject op) throws FileFormatException {
+        String x = reader.variable(reader.value(operand(op, 0)), op);
+        String mask = reader.variable(reader.value(operand(op, 1)), op);
+        String value = reader.variable(reader.value(operand(op, 2)), op);
+        if (!(operations.define(result(op, 0), "masked_fill") instanceof PirValue.Variable(String out))) {
+            return;
+        }
+        List<Long> dims = reader.block().get(x).tensor().dims();
+        int type = reader.block().get(x).tensor().dataType();
+        int bool = DataTypes.number(DType.BOOL);
+        String values = like(x, out + ".values", type, dims);
+        String no = like(x, out + ".no", bool, dims);
+        String whole = reader.declare(reader.unique(out + ".mask"), tensor(bool, dims));
+        add(OpDesc.of("elementwise_add").in("X", values).in("Y", value).out("Out", values));
+        add(OpDesc.of("logical_or").in("X", no).in("Y", mask).out("Out", whole));
+        add(OpDesc.of("where").in("Condition", whole).in("X", values).in("Y", x).out("Out", out));
+        if (PirReader.operands(op).size() > 0 && op.get("#").text().endsWith("_")) {
+            reader.replace(operand(op, 0), new PirValue.Variable(out));
+        }
+    }
+
+    private String like(String x, String name, int type, List<Long> dims) {
+        String made = reader.declare(reader.unique(name), tensor(type, dims));
+        add(OpDesc.of("fill_any_like").in("X", x).out("Out", made).attr("value", 0f).attr("dtype", type));
+        return made;
+    }
+
+    private static VarType tensor(int type, List<Long> dims) {
+        return new VarType.Dense(new VarType.TensorType(type, dims), null);
     }
 
     /** A list exists as soon as it is declared. */

@@ -166,10 +166,11 @@ class PirFormatTest {
                 if (operand instanceof PirOperation.SlotOperand(String slot, boolean _)) {
                     assertTrue(inputs.contains(slot), each + " has no " + slot);
                 }
-                if (operand instanceof PirOperation.AttributeOperand(String attribute, String _, String tensor, String tensors)) {
-                    assertTrue(attribute == null || schema.attribute(attribute) != null, each.toString());
-                    assertTrue(tensor == null || inputs.contains(tensor), each.toString());
-                    assertTrue(tensors == null || inputs.contains(tensors), each.toString());
+                if (operand instanceof PirOperation.AttributeOperand given) {
+                    String attribute = given.attribute();
+                    assertTrue(attribute == null || schema.attribute(attribute) != null, each::toString);
+                    assertTrue(given.tensor() == null || inputs.contains(given.tensor()), each::toString);
+                    assertTrue(given.tensors() == null || inputs.contains(given.tensors()), each::toString);
                 }
             }
             for (PirOperation.Parameter parameter : each.parameters()) {
