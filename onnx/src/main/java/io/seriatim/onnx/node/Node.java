@@ -10,6 +10,7 @@ import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.onnx.proto.OnnxNode;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A node that is being translated: its operands, its attributes, and the block to which operations are appended. */
 public final class Node {
+    /** More than any tensor has. */
+    private static final int MOST_DIMENSIONS = 64;
+
     private final OnnxNode node;
     private final long version;
     private final List<@Nullable Ref> inputs;
@@ -136,6 +140,21 @@ public final class Node {
                     what);
         }
         return values;
+    }
+
+    /**
+     * What is known of a shape that is an operand: its dimensions, −1 where unknown. Empty if even their number is
+     * unknown.
+     */
+    public long[] announced(int index) {
+        long[] known = integers(index);
+        long count = input(index).rank() == 1 ? input(index).dim(0) : -1;
+        if (known != null || count < 0 || count > MOST_DIMENSIONS) {
+            return known == null ? new long[0] : known;
+        }
+        long[] unknown = new long[(int) count];
+        Arrays.fill(unknown, -1);
+        return unknown;
     }
 
     /** Whether the node has an attribute. */

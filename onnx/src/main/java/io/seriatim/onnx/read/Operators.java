@@ -6,10 +6,14 @@ import io.seriatim.onnx.operators.ConstantOperators;
 import io.seriatim.onnx.operators.CreationOperators;
 import io.seriatim.onnx.operators.ElementwiseOperators;
 import io.seriatim.onnx.operators.FusedOperators;
+import io.seriatim.onnx.operators.IndexOperators;
 import io.seriatim.onnx.operators.LossOperators;
 import io.seriatim.onnx.operators.OrderOperators;
+import io.seriatim.onnx.operators.PadOperators;
 import io.seriatim.onnx.operators.ProductOperators;
 import io.seriatim.onnx.operators.ReductionOperators;
+import io.seriatim.onnx.operators.ResizeOperators;
+import io.seriatim.onnx.operators.ShapeOperators;
 
 /** The translators of all families. */
 final class Operators {
@@ -29,10 +33,14 @@ final class Operators {
         CreationOperators.register(all);
         ElementwiseOperators.register(all);
         FusedOperators.register(all);
+        IndexOperators.register(all);
         LossOperators.register(all);
         OrderOperators.register(all);
+        PadOperators.register(all);
         ProductOperators.register(all);
         ReductionOperators.register(all);
+        ResizeOperators.register(all);
+        ShapeOperators.register(all);
         return all;
     }
 }

@@ -10,7 +10,13 @@ public final class OnnxOperations implements Operations.BuiltIn {
             CreationSchemas::register, //
             CumulativeSchemas::register, //
             ElementwiseSchemas::register, //
+            PadSchemas::register, //
             ReductionSchemas::register, //
+            ReshapeSchemas::register, //
+            ResizeSchemas::register, //
+            ScatterSchemas::register, //
+            SelectionSchemas::register, //
+            SliceSchemas::register, //
             UniqueSchemas::register);
 
     /** For the service loader. */

@@ -1,0 +1,280 @@
+package io.seriatim.onnx.operators;
+
+import io.seriatim.graph.translate.BlockBuilder;
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.node.Size;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Shapes, and values with another shape. */
+public final class ShapeOperators {
+    private ShapeOperators() {
+    }
+
+    /** Adds the operators. */
+    public static void register(Registry operators) {
+        operators.one("Shape", ShapeOperators::shape);
+        operators.one("Size", ShapeOperators::size);
+        operators.one("Reshape", ShapeOperators::reshape);
+        operators.one("Flatten", ShapeOperators::flatten);
+        operators.one("Squeeze", ShapeOperators::squeeze);
+        operators.one("Unsqueeze", ShapeOperators::unsqueeze);
+        operators.one("Transpose", ShapeOperators::transpose);
+        operators.one("Concat", ShapeOperators::concat);
+        operators.all("Split", ShapeOperators::split);
+        operators.one("Expand", ShapeOperators::expand);
+        operators.one("Tile", ShapeOperators::tile);
+        operators.one("DepthToSpace", ShapeOperators::depthToSpace);
+        operators.one("SpaceToDepth", ShapeOperators::spaceToDepth);
+    }
+
+    private static Ref shape(Node node) {
+        Ref x = node.input(0);
+        BlockBuilder block = node.block();
+        int start = place(node.integer("start", 0), x.rank());
+        int end = Math.max(start, place(node.integer("end", x.rank()), x.rank()));
+        long[] dims = Arrays.copyOfRange(x.dims(), start, end);
+        if (Arrays.stream(dims).allMatch(dim -> dim >= 0)) {
+            return block.integers(DType.INT64, dims);
+        }
+        Ref all = block.cast(block.shape(x), DType.INT64);
+        return dims.length == x.rank()
+                ? all
+                : block.op("slice").in("Input", all).attr("axes", new int[]{0}).attr("starts", new int[]{start})
+                        .attr("ends", new int[]{end}).out("Out");
+    }
+
+    private static int place(long at, int rank) {
+        return Math.clamp(at < 0 ? at + rank : at, 0, rank);
+    }
+
+    private static Ref size(Node node) {
+        Ref x = node.input(0);
+        BlockBuilder block = node.block();
+        if (Arrays.stream(x.dims()).allMatch(dim -> dim >= 0)) {
+            long size = Arrays.stream(x.dims()).reduce(1, Math::multiplyExact);
+            return block.reshape(block.integers(DType.INT64, size));
+        }
+        return block.op("size").in("Input", x).out("Out");
+    }
+
+    private static Ref reshape(Node node) {
+        Ref x = node.input(0);
+        BlockBuilder block = node.block();
+        long[] shape = node.version() < 5 ? node.integers("shape") : node.integers(1);
+        boolean zeros = node.flag("allowzero", false);
+        if (shape == null) {
+            return block.op("onnx_reshape").in("X", x).in("Shape", node.input(1)).attr("allowzero", zeros)
+                    .attr("announced", node.announced(1)).out("Out");
+        }
+        return zeros && Arrays.stream(shape).anyMatch(dim -> dim == 0)
+                ? block.op("onnx_reshape").in("X", x).in("Shape", node.input(1)).attr("allowzero", true).out("Out")
+                : block.reshape(x, shape);
+    }
+
+    private static Ref flatten(Node node) {
+        Ref x = node.input(0);
+        long axis = node.integer("axis", 1);
+        if (axis < -x.rank() || axis > x.rank()) {
+            throw node.error("the attribute 'axis' lies between %d and %d, but is %d", -x.rank(), x.rank(), axis);
+        }
+        return node.op("flatten2").in("X", x).attr("axis", axis < 0 ? axis + x.rank() : axis).outs("Out", "XShape")
+                .getFirst();
+    }
+
+    /** The axes of an attribute, before version 13, or of an operand. */
+    private static long[] axes(Node node) {
+        if (node.version() < 13) {
+            long[] axes = node.integers("axes");
+            return axes == null ? new long[0] : axes;
+        }
+        return node.has(1) ? node.knownIntegers(1, "axes") : new long[0];
+    }
+
+    private static Ref squeeze(Node node) {
+        Ref x = node.input(0);
+        if (node.version() >= 13 && node.has(1) && node.value(1) == null) {
+            return node.op("onnx_squeeze").in("X", x).in("Axes", node.input(1)).out("Out");
+        }
+        long[] axes = axes(node);
+        if (axes.length == 0) {
+            if (node.has(1) || node.hasAttribute("axes")) {
+                return x;
+            }
+            axes = IntStream.range(0, x.rank()).filter(i -> x.dim(i) == 1).mapToLong(i -> i).toArray();
+            if (Arrays.stream(x.dims()).anyMatch(dim -> dim < 0)) {
+                throw node.error("without axes it needs an operand whose dimensions are known, but they are %s; "
+                        + "name the axes", Arrays.toString(x.dims()));
+            }
+        }
+        int[] counted = Arrays.stream(axes).mapToInt(axis -> node.axis(axis, x.rank())).toArray();
+        for (int axis : counted) {
+            if (x.dim(axis) != 1 && x.dim(axis) >= 0) {
+                throw node.error("axis %d is removed, so its length must be 1, but is %d", axis, x.dim(axis));
+            }
+        }
+        return counted.length == 0 ? x : node.block().squeeze(x, counted);
+    }
+
+    private static Ref unsqueeze(Node node) {
+        Ref x = node.input(0);
+        if (node.version() >= 13 && node.value(1) == null) {
+            return node.op("onnx_unsqueeze").in("X", x).in("Axes", node.input(1)).out("Out");
+        }
+        long[] axes = axes(node);
+        int rank = x.rank() + axes.length;
+        int[] counted = Arrays.stream(axes).mapToInt(axis -> node.axis(axis, rank)).sorted().toArray();
+        if (Arrays.stream(counted).distinct().count() < counted.length) {
+            throw node.error("axes are inserted once, but they are %s", Arrays.toString(axes));
+        }
+        return counted.length == 0 ? x : node.block().unsqueeze(x, counted);
+    }
+
+    private static Ref transpose(Node node) {
+        Ref x = node.input(0);
+        long[] order = node.integers("perm");
+        int rank = x.rank();
+        if (order != null && order.length != rank) {
+            throw node.error("the attribute 'perm' %s must name each of the %d axes once", Arrays.toString(order),
+                    rank);
+        }
+        int[] axes = order == null
+                ? IntStream.range(0, rank).map(i -> rank - 1 - i).toArray()
+                : Arrays.stream(order).mapToInt(axis -> node.axis(axis, rank)).toArray();
+        return rank < 2 ? x : node.block().transpose(x, axes);
+    }
+
+    private static Ref concat(Node node) {
+        List<Ref> parts = node.inputs(0);
+        if (parts.isEmpty()) {
+            throw node.error("needs at least one operand");
+        }
+        return node.block().concat(node.axis(node.integer("axis", 1), parts.getFirst().rank()), parts);
+    }
+
+    private static List<Ref> split(Node node) {
+        Ref x = node.input(0);
+        int axis = node.axis(node.integer("axis", 0), x.rank());
+        long[] parts = node.version() < 13
+                ? node.integers("split")
+                : node.has(1) ? node.integers(1) : null;
+        if (node.version() >= 13 && node.has(1) && parts == null) {
+            return node.op("onnx_split").in("X", x).in("Split", node.input(1)).attr("axis", axis).list("Out",
+                    node.results());
+        }
+        int count = parts == null ? (int) node.integer("num_outputs", node.results()) : parts.length;
+        if (count != node.results() || count < 1) {
+            throw node.error("has %d results, but %d parts", node.results(), count);
+        }
+        long length = x.dim(axis);
+        if (parts == null && length >= 0 && length % count != 0) {
+            long each = (length + count - 1) / count;
+            parts = new long[count];
+            Arrays.fill(parts, each);
+            parts[count - 1] = length - each * (count - 1);
+            if (node.version() < 18 || parts[count - 1] < 0) {
+                throw node.error("axis %d of length %d cannot be divided into %d parts", axis, length, count);
+            }
+        }
+        if (count == 1) {
+            return List.of(x);
+        }
+        return parts == null
+                ? node.op("onnx_split").in("X", x).attr("axis", axis).list("Out", count)
+                : node.op("split").in("X", x).attr("axis", axis).attr("sections", parts).list("Out", count);
+    }
+
+    /** Broadcasting in both directions: a 1 of the shape keeps the operand's dimension. */
+    private static Ref expand(Node node) {
+        Ref x = node.input(0);
+        long[] shape = node.integers(1);
+        if (shape == null) {
+            return node.op("onnx_expand").in("X", x).in("Shape", node.input(1)).attr("announced", node.announced(1))
+                    .out("Out");
+        }
+        long[] wanted = new long[Math.max(shape.length, x.rank())];
+        Arrays.fill(wanted, -1);
+        int more = wanted.length - shape.length;
+        for (int i = 0; i < shape.length; i++) {
+            boolean keeps = shape[i] == 1 && more + i >= wanted.length - x.rank();
+            wanted[more + i] = keeps ? -1 : shape[i];
+        }
+        return Arrays.stream(wanted).allMatch(dim -> dim == -1)
+                ? x
+                : Arrays.stream(wanted).anyMatch(dim -> dim == 0)
+                        ? node.op("onnx_expand").in("X", x).in("Shape", node.input(1)).out("Out")
+                        : node.op("expand_v2").in("X", x).attr("shape", wanted).out("Out");
+    }
+
+    private static Ref tile(Node node) {
+        Ref x = node.input(0);
+        if (node.version() < 6) {
+            throw node.error(
+                    "version %d has another meaning, which is not supported; since 6 it has an operand repeats",
+                    node.version());
+        }
+        long[] repeats = node.integers(1);
+        if (repeats == null) {
+            return node.op("tile").in("X", x).in("RepeatTimes", node.input(1)).out("Out");
+        }
+        if (repeats.length != x.rank()) {
+            throw node.error("repeats has one number for each of %d axes, but is %s", x.rank(),
+                    Arrays.toString(repeats));
+        }
+        if (Arrays.stream(repeats).anyMatch(each -> each == 0)) {
+            long[] dims = x.dims();
+            for (int i = 0; i < dims.length; i++) {
+                dims[i] = dims[i] < 0 || repeats[i] == 0 ? 0 : dims[i] * repeats[i];
+            }
+            return node.op("fill_constant").attr("shape", dims).attr("dtype", x.dtype()).out("Out");
+        }
+        return node.op("tile").in("X", x).attr("repeat_times", repeats).out("Out");
+    }
+
+    private static List<Size> images(Node node, Ref x) {
+        if (x.rank() != 4) {
+            throw node.error("needs images of four dimensions, but has %s", Arrays.toString(x.dims()));
+        }
+        if (node.integer("blocksize", 0) < 1) {
+            throw node.error("the attribute 'blocksize' is at least 1, but is %d", node.integer("blocksize", 0));
+        }
+        return Size.all(node.block(), x);
+    }
+
+    private static Ref depthToSpace(Node node) {
+        Ref x = node.input(0);
+        BlockBuilder block = node.block();
+        List<Size> dims = images(node, x);
+        long side = node.int32("blocksize", 0);
+        Size known = new Size.Known(side);
+        Size depth = dims.get(1).dividedBy(block, side * side);
+        boolean rows = node.text("mode", "DCR").equals("DCR");
+        List<Size> parts = new ArrayList<>(List.of(dims.get(0)));
+        parts.addAll(rows ? List.of(known, known, depth) : List.of(depth, known, known));
+        parts.addAll(dims.subList(2, 4));
+        Ref split = Size.reshape(block, x, parts);
+        Ref moved = rows ? block.transpose(split, 0, 3, 4, 1, 5, 2) : block.transpose(split, 0, 1, 4, 2, 5, 3);
+        return Size.reshape(block, moved,
+                List.of(dims.get(0), depth, dims.get(2).times(block, side), dims.get(3).times(block, side)));
+    }
+
+    private static Ref spaceToDepth(Node node) {
+        Ref x = node.input(0);
+        BlockBuilder block = node.block();
+        List<Size> dims = images(node, x);
+        long side = node.int32("blocksize", 0);
+        Size known = new Size.Known(side);
+        Size height = dims.get(2).dividedBy(block, side);
+        Size width = dims.get(3).dividedBy(block, side);
+        boolean rows = node.text("mode", "DCR").equals("DCR");
+        Ref split = Size.reshape(block, x, List.of(dims.get(0), dims.get(1), height, known, width, known));
+        Ref moved = rows ? block.transpose(split, 0, 3, 5, 1, 2, 4) : block.transpose(split, 0, 1, 3, 5, 2, 4);
+        return Size.reshape(block, moved,
+                List.of(dims.get(0), dims.get(1).times(block, side * side), height, width));
+    }
+}
