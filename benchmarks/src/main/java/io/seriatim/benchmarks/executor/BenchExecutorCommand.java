@@ -48,7 +48,9 @@ public final class BenchExecutorCommand implements Callable<Integer> {
         /** Steps of networks. */
         NETWORKS,
         /** The time to compile a plan. */
-        BUILD
+        BUILD,
+        /** Inference with int8 products. */
+        INT8
     }
 
     /** Created by the command line parser. */
@@ -76,6 +78,7 @@ public final class BenchExecutorCommand implements Callable<Integer> {
                     new ModelBench(turns, quick ? 8 : 50, progress).run(printer, quick ? Models.small() : Models.all());
                 case BUILD -> new BuildBench(quick ? 1 : Math.min(count, 3), progress).run(printer,
                         quick ? new int[]{1000, 10_000} : new int[]{1000, 10_000, 100_000});
+                case INT8 -> new QuantizedBench(turns, progress).run(printer, Models.quantized());
             }
         }
         return 0;

@@ -28,6 +28,13 @@ final class Models {
         return List.of(mlp(), leNet(), bert(), tagger());
     }
 
+    /** Returns the networks that are measured with int8 products, of one image or sequence. */
+    static List<Model> quantized() {
+        return List.of(Model.ofImages("ResNet-50, 1 × 224²", 1, 3, 224, Models::resNet50),
+                new Model("transformer, 6 layers of 384, 1 × 128", DType.FLOAT32, new long[]{1, 128, 384},
+                        new long[]{1, 128, 1}, 10, Models::encoder, Adam.of(1e-4)));
+    }
+
     private static Model mlp() {
         return Model.ofImages("MLP, batch 64", 64, 1, 28, Models::mlp);
     }
@@ -77,6 +84,22 @@ final class Models {
         return y.plus(way).relu();
     }
 
+    /** He et al., 2016: blocks of three convolutions. */
+    private static Value resNet50(Graph g, Value x) {
+        Value y = normalised(g, x, 64, 7, 2, 1).relu().maxPool2d(3, 2, 1);
+        int[] blocks = {3, 4, 6, 3};
+        for (int stage = 0; stage < blocks.length; stage++) {
+            int filters = 64 << stage;
+            for (int i = 0; i < blocks[stage]; i++) {
+                int stride = i == 0 && stage > 0 ? 2 : 1;
+                Value inside = normalised(g, normalised(g, y, filters, 1, 1, 1).relu(), filters, 3, stride, 1).relu();
+                Value way = i == 0 ? normalised(g, y, 4L * filters, 1, stride, 1) : y;
+                y = normalised(g, inside, 4L * filters, 1, 1, 1).plus(way).relu();
+            }
+        }
+        return g.linear(y.globalAveragePool2d().flatten(1), 1000);
+    }
+
     /**
      * Sandler et al., 2018: for each stage the expansion factor, channels, number of blocks, and the stride of the
      * first block.
@@ -109,14 +132,27 @@ final class Models {
         Value places = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, LENGTH, width);
         Value y = g.layers().layerNorm(width).apply(g.layers().embedding(WORDS, width).apply(words).plus(places));
         for (int i = 0; i < 2; i++) {
-            MultiHeadAttention preemption = g.layers().multiHeadAttention(width, 4, 0);
-            Layer afterAttention = g.layers().layerNorm(width);
-            Layer afterBoth = g.layers().layerNorm(width);
-            Value attended = afterAttention.apply(y.plus(preemption.apply(y)));
-            Value wide = g.layers().linear(width, 4 * width).apply(attended).gelu();
-            y = afterBoth.apply(attended.plus(g.layers().linear(4 * width, width).apply(wide)));
+            y = layer(g, y, width, 4);
         }
         return g.layers().linear(width, WORDS).apply(y);
+    }
+
+    /** An encoder as large as MiniLM. */
+    private static Value encoder(Graph g, Value x) {
+        Value y = x;
+        for (int i = 0; i < 6; i++) {
+            y = layer(g, y, 384, 12);
+        }
+        return y;
+    }
+
+    private static Value layer(Graph g, Value x, long width, int heads) {
+        MultiHeadAttention preemption = g.layers().multiHeadAttention(width, heads, 0);
+        Layer afterAttention = g.layers().layerNorm(width);
+        Layer afterBoth = g.layers().layerNorm(width);
+        Value attended = afterAttention.apply(x.plus(preemption.apply(x)));
+        Value wide = g.layers().linear(width, 4 * width).apply(attended).gelu();
+        return afterBoth.apply(attended.plus(g.layers().linear(4 * width, width).apply(wide)));
     }
 
     private static Value tagger(Graph g, Value words) {
