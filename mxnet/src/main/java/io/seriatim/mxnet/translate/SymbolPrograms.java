@@ -122,7 +122,26 @@ public final class SymbolPrograms {
         Integer rank = types.rank(node);
         long[] dims = new long[rank == null ? guess : rank];
         Arrays.fill(dims, -1);
+        if (dims.length > 1) {
+            dims[1] = channels(node);
+        }
         return dims;
+    }
+
+    /** The channels of images, if a convolution reads them; else −1. */
+    private long channels(SymbolNode image) {
+        SymbolEntry entry = new SymbolEntry(image.index(), 0);
+        for (SymbolNode node : graph.nodes()) {
+            if (node.operator().equals("Convolution") && node.inputs().size() > 1
+                    && node.inputs().getFirst().equals(entry)) {
+                Tensor weight = parameters.get(graph.nodes().get(node.inputs().get(1).node()).name());
+                int groups = new AttributeMap(node.attributes()).integer("num_group", 1);
+                if (weight != null && weight.shape().rank() > 1 && groups > 0) {
+                    return Math.multiplyExact(weight.shape().dim(1), (long) groups);
+                }
+            }
+        }
+        return -1;
     }
 
     /** The dimensions that the file says; −1 for those that are 0. */
