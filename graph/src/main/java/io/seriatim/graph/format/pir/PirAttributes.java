@@ -121,56 +121,57 @@ final class PirAttributes {
             return list(values, type);
         }
         return switch (type.getSimpleName()) {
-            case "Int" -> whole(value) instanceof Long number && number.intValue() == number
+            case "Int" -> made(whole(value), number -> number.intValue() == number
                     ? new Attribute.Int(number.intValue())
-                    : null;
-            case "Int64" -> whole(value) instanceof Long number ? new Attribute.Int64(number) : null;
-            case "Real" -> real(value) instanceof Double number ? new Attribute.Real(number.floatValue()) : null;
-            case "Float64" -> real(value) instanceof Double number ? new Attribute.Float64(number) : null;
-            case "Bool" -> whole(value) instanceof Long number && (number == 0 || number == 1)
+                    : null);
+            case "Int64" -> made(whole(value), Attribute.Int64::new);
+            case "Real" -> made(real(value), number -> new Attribute.Real(number.floatValue()));
+            case "Float64" -> made(real(value), Attribute.Float64::new);
+            case "Bool" -> made(whole(value), number -> number == 0 || number == 1
                     ? new Attribute.Bool(number == 1)
-                    : null;
-            // Some tolerances are texts.
-            case "Text" -> value instanceof String text
-                    ? new Attribute.Text(text)
-                    : value instanceof Double || value instanceof Long
-                            ? new Attribute.Text(value.toString())
-                            : null;
-            case "Scalar" -> number(value) instanceof ScalarNumber number ? new Attribute.Scalar(number) : null;
+                    : null);
+            case "Text" -> text(value);
+            case "Scalar" -> made(number(value), Attribute.Scalar::new);
             // One number stands for a list of one.
             default -> value instanceof String ? null : list(List.of(value), type);
         };
     }
 
+    /** Some tolerances are texts. */
+    private static @Nullable Attribute text(Object value) {
+        return value instanceof String || value instanceof Double || value instanceof Long
+                ? new Attribute.Text(value.toString())
+                : null;
+    }
+
+    private static <T> @Nullable Attribute made(@Nullable T value, Function<T, @Nullable Attribute> make) {
+        return value == null ? null : make.apply(value);
+    }
+
     private static @Nullable Attribute list(List<?> values, Class<? extends Attribute> type) {
         return switch (type.getSimpleName()) {
-            case "Ints" -> {
-                List<Long> numbers = all(values, PirAttributes::whole);
-                yield numbers == null || numbers.stream().anyMatch(each -> each.intValue() != each)
-                        ? null
-                        : new Attribute.Ints(numbers.stream().map(Long::intValue).toList());
-            }
-            case "Int64s" -> all(values, PirAttributes::whole) instanceof List<Long> numbers
-                    ? new Attribute.Int64s(numbers)
-                    : null;
-            case "Reals" -> all(values, PirAttributes::real) instanceof List<Double> numbers
-                    ? new Attribute.Reals(numbers.stream().map(Double::floatValue).toList())
-                    : null;
-            case "Float64s" -> all(values, PirAttributes::real) instanceof List<Double> numbers
-                    ? new Attribute.Float64s(numbers)
-                    : null;
-            case "Bools" -> all(values, PirAttributes::whole) instanceof List<Long> numbers
-                    && numbers.stream().allMatch(each -> each == 0 || each == 1)
-                            ? new Attribute.Bools(numbers.stream().map(each -> each == 1).toList())
-                            : null;
-            case "Texts" -> all(values, each -> each instanceof String text ? text : null) instanceof List<String> texts
-                    ? new Attribute.Texts(texts)
-                    : null;
-            case "Scalars" -> all(values, PirAttributes::number) instanceof List<ScalarNumber> numbers
-                    ? new Attribute.Scalars(numbers)
-                    : null;
+            case "Ints" -> made(all(values, PirAttributes::whole), PirAttributes::ints);
+            case "Int64s" -> made(all(values, PirAttributes::whole), Attribute.Int64s::new);
+            case "Reals" -> made(all(values, PirAttributes::real),
+                    numbers -> new Attribute.Reals(numbers.stream().map(Double::floatValue).toList()));
+            case "Float64s" -> made(all(values, PirAttributes::real), Attribute.Float64s::new);
+            case "Bools" -> made(all(values, PirAttributes::whole), PirAttributes::bools);
+            case "Texts" -> made(all(values, each -> each instanceof String text ? text : null), Attribute.Texts::new);
+            case "Scalars" -> made(all(values, PirAttributes::number), Attribute.Scalars::new);
             default -> null;
         };
+    }
+
+    private static @Nullable Attribute ints(List<Long> numbers) {
+        return numbers.stream().anyMatch(each -> each.intValue() != each)
+                ? null
+                : new Attribute.Ints(numbers.stream().map(Long::intValue).toList());
+    }
+
+    private static @Nullable Attribute bools(List<Long> numbers) {
+        return numbers.stream().allMatch(each -> each == 0 || each == 1)
+                ? new Attribute.Bools(numbers.stream().map(each -> each == 1).toList())
+                : null;
     }
 
     private static <T> @Nullable List<T> all(List<?> values, Function<Object, @Nullable T> convert) {

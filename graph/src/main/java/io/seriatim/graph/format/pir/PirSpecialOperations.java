@@ -25,6 +25,9 @@ final class PirSpecialOperations {
 
     /** Reads an operation; false if it is none of these. */
     boolean read(JsonObject op, String kind) throws FileFormatException {
+        if (kind.equals("1.stack")) {
+            return stack(op);
+        }
         switch (kind) {
             case "0.combine" -> combine(op);
             case "0.split" -> split(op);
@@ -32,9 +35,6 @@ final class PirSpecialOperations {
             case "1.full", "1.full_int_array", "1.assign_value" -> constant(op, kind.substring(2));
             case "1.assign_value_" -> assignValue(op);
             case "1.assign_out_" -> assignOut(op);
-            case "1.stack" -> {
-                return stack(op);
-            }
             case "1.shape64" -> shape(op);
             case "1.masked_fill", "1.masked_fill_" -> maskedFill(op);
             case "1.create_array", "1.create_array_like" -> createArray(op);
