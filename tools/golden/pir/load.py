@@ -83,9 +83,15 @@ def main():
     for way in WAYS:
         left, good = list(names), 0
         while left:
-            run = subprocess.run([sys.executable, __file__, str(folder), way, ",".join(left)], capture_output=True, text=True)
+            output = folder / f".{way}.log"
+            with open(output, "w") as log, open(folder / f".{way}.err", "w") as errors:
+                try:
+                    code = subprocess.run([sys.executable, __file__, str(folder), way, ",".join(left)], stdout=log, stderr=errors,
+                                          timeout=60 + 3 * len(left)).returncode
+                except subprocess.TimeoutExpired:
+                    code = "hung"
             begun = None
-            for line in run.stdout.splitlines():
+            for line in output.read_text().splitlines():
                 words = line.split(" ", 4)
                 if words[0] == "BEGIN":
                     begun = words[1]
@@ -100,8 +106,8 @@ def main():
                 begun = begun or left[0]
                 left.remove(begun)
                 bad += 1
-                errors = [line for line in run.stderr.splitlines() if "Error" in line or "Hint" in line][-2:]
-                print(way, begun, "DIED", run.returncode, " ".join(errors)[:300], flush=True)
+                errors = [line for line in (folder / f".{way}.err").read_text().splitlines() if "Error" in line or "Hint" in line][-2:]
+                print(way, begun, "DIED", code, " ".join(errors)[:300], flush=True)
         print(way, good, "of", len(names), "right", flush=True)
     sys.exit(bad > 0)
 

@@ -118,15 +118,22 @@ final class PirControlWriter {
         branch(builder, block, condition, op.output("Out"), taken, other);
     }
 
-    /** Paddle wants one type of a loop's value before and after a step, even of one element. */
-    private static long sameRank(PirBuilder builder, long value, VarType from, VarType to) {
+    /**
+     * Paddle wants one type of a loop's value before and after a step, even of a value that a step overwrites before it
+     * reads it, which is one element of any type.
+     */
+    private static long sameType(PirBuilder builder, long value, VarType from, VarType to) {
         VarType.TensorType old = from.tensorType();
         VarType.TensorType now = to.tensorType();
-        if (old == null || now == null || old.dims().size() == now.dims().size()
-                || !old.dims().stream().allMatch(dim -> dim == 1) || !now.dims().stream().allMatch(dim -> dim == 1)) {
+        if (old == null || now == null) {
             return value;
         }
-        return builder.add("1.reshape", List.of(), List.of(value, builder.ints(now.dims())), to);
+        long cast = builder.cast(value, old, now.dtype());
+        if (old.dims().size() == now.dims().size() || !old.dims().stream().allMatch(dim -> dim == 1)
+                || !now.dims().stream().allMatch(dim -> dim == 1)) {
+            return cast;
+        }
+        return builder.add("1.reshape", List.of(), List.of(cast, builder.ints(now.dims())), to);
     }
 
     private void loop(PirBuilder builder, Block block, OpDesc op) {
@@ -151,7 +158,7 @@ final class PirControlWriter {
         for (int i = 0; i < names.size(); i++) {
             VarType type = PirWriter.type(block, names.get(i));
             arguments.add(PirOp.Result.of(numbers.get(i), type));
-            operands.set(i + 1, sameRank(builder, operands.get(i + 1), before.get(i), type));
+            operands.set(i + 1, sameType(builder, operands.get(i + 1), before.get(i), type));
         }
         List<Long> next = new ArrayList<>();
         next.add(inside.value(condition));
