@@ -51,7 +51,7 @@ class TensorStreamsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(DType.class)
+    @EnumSource(value = DType.class, mode = EnumSource.Mode.EXCLUDE, names = {"UINT16", "UINT32", "UINT64"})
     void readsWhatItWrites(DType dtype) throws IOException {
         for (long[] dims : new long[][]{{}, {0}, {13}, {2, 0, 3}, {3, 4, 5}, {1, 2, 1, 3, 2}}) {
             Tensor tensor = Tensor.allocate(dtype, dims);

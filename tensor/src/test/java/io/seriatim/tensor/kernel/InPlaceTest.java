@@ -179,7 +179,8 @@ class InPlaceTest {
     @EnumSource(Binary.Function.class)
     void functionsOfTwoElements(Binary.Function function) {
         for (Kernels kernels : REGISTRIES) {
-            for (DType dtype : function.isTest() ? List.of(DType.BOOL) : FLOATS) {
+            List<DType> dtypes = function.isBitwise() ? List.of(DType.INT8, DType.UINT16, DType.UINT64) : FLOATS;
+            for (DType dtype : function.isTest() ? List.of(DType.BOOL) : dtypes) {
                 Binary binary = Binary.of(function);
                 for (long[] dims : SHAPES) {
                     for (int input = 0; input < 2; input++) {
