@@ -4,11 +4,14 @@ import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT64;
 import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,11 +58,87 @@ class ControlFlowGradientTest {
             differences.check(what + " in a second call, seed " + SEED, graph.main(), List.of("x", "w"), again, SEED);
             return Outputs.none();
         });
+        second(what, loss);
+    }
+
+    /** The gradients of some sum of the gradients, also a second time, beside the gradients of the loss. */
+    private void second(String what, LossOf loss) {
+        Network.define(graph -> {
+            Value x = input(graph, "x", 2, 3);
+            Value w = input(graph, "w", 3, 3);
+            Value made = loss.of(graph, x, w);
+            List<Value> slopes = graph.gradients(List.of(made), List.of(x, w)).stream().filter(Objects::nonNull)
+                    .toList();
+            Value sum = graph
+                    .addAll(slopes.stream().map(each -> each.square().plus(each.sin()).sum()).toArray(Value[]::new));
+            Program first = graph.main().copy();
+            List<String> gradients = NumericGradientTest.names(graph.gradients(List.of(sum), List.of(x, w)));
+            GradientCheck differences = new GradientCheck(first, sum.name(), feeds);
+            differences.check(what + ", second gradients, seed " + SEED, graph.main(), List.of("x", "w"), gradients,
+                    SEED);
+            List<String> again = NumericGradientTest.names(graph.gradients(List.of(sum.times(1)),
+                    List.of(x, w)));
+            differences.check(what + ", second gradients in a further call, seed " + SEED, graph.main(),
+                    List.of("x", "w"), again, SEED);
+            return Outputs.none();
+        });
     }
 
     @FunctionalInterface
     private interface LossOf {
         Value of(Graph graph, Value x, Value w);
+    }
+
+    /** x to the power of 5 by a loop: its first, second and third derivative. */
+    @Test
+    void derivativesOfAPower() {
+        Network.define(g -> {
+            Value x = g.data("x", FLOAT64, 1).wantGradient();
+            Value five = g.full(INT64, 5, 1);
+            Value target = g.whileLoop(v -> List.of(v.getFirst().lessThan(five)),
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(x)), g.full(INT64, 0, 1), g.full(FLOAT64, 1, 1))
+                    .get(1);
+            List<String> names = new ArrayList<>();
+            for (int order = 1; order <= 3; order++) {
+                target = Objects.requireNonNull(g.gradients(List.of(target), List.of(x)).getFirst());
+                names.add(target.name());
+            }
+            Map<String, Tensor> found = Interpreter.of(Kernels.portable()).run(g.main(),
+                    Map.of("x", Tensor.of(FLOAT64, new double[]{1.5}, 1)), names);
+            double[] expected = {5 * Math.pow(1.5, 4), 20 * Math.pow(1.5, 3), 60 * Math.pow(1.5, 2)};
+            for (int i = 0; i < expected.length; i++) {
+                assertEquals(expected[i], Objects.requireNonNull(found.get(names.get(i))).getDouble(0), 1e-12);
+            }
+            return Outputs.none();
+        });
+    }
+
+    /** A loop whose steps make a list cannot be recorded: the program stays as it was. */
+    @Test
+    void refusesListsOfSteps() {
+        Network.define(g -> {
+            Value x = g.data("x", FLOAT64, 2).wantGradient();
+            Value two = g.full(INT64, 2, 1);
+            Value loss = g.whileLoop(v -> List.of(v.getFirst().lessThan(two)), v -> {
+                Value list = g.op("write_to_array").in("X", v.get(1).times(x)).in("I", g.full(INT64, 0, 1)).one("Out");
+                Value all = g.op("tensor_array_to_tensor").in("X", list).all("Out", "OutIndex").getFirst();
+                return List.of(v.getFirst().plus(1), all);
+            }, g.full(INT64, 0, 1), x.sin()).get(1).sum();
+            Value slope = Objects.requireNonNull(g.gradients(List.of(loss), List.of(x)).getFirst());
+            Value sum = slope.square().sum();
+            String before = g.main().toString();
+            IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
+                    () -> g.gradients(List.of(sum), List.of(x)));
+            assertTrue(String.valueOf(refusal.getMessage()).contains("make the list outside of the loop or branch"),
+                    refusal.getMessage());
+            assertEquals(before, g.main().toString());
+            return Outputs.none();
+        });
+    }
+
+    @Test
+    void straight() {
+        check("straight", (_, x, w) -> x.matmul(w).tanh().mean());
     }
 
     @ParameterizedTest

@@ -62,6 +62,7 @@ public final class Backward {
     public static List<ParameterGradient> append(Program program, String loss, List<String> parameters,
             Set<String> noGradient,
             int maxChainedAdditions) {
+        RecordedControlFlow.rewrite(program, List.of(loss));
         Backward backward = new Backward(program, maxChainedAdditions);
         return backward.ofLoss(loss, parameters, noGradient);
     }
@@ -133,6 +134,7 @@ public final class Backward {
     public static List<@Nullable String> gradients(Program program, List<String> targets,
             List<@Nullable String> targetGradients,
             List<String> inputs, Set<String> noGradient) {
+        RecordedControlFlow.rewrite(program, targets);
         Backward backward = new Backward(program, 0);
         return backward.ofTargets(targets, targetGradients, inputs, noGradient);
     }
@@ -382,6 +384,13 @@ public final class Backward {
             op.attributes().forEach(
                     each -> each.value().blocks().forEach(index -> declareInner(program.block(index), kept != null)));
             if (kept != null) {
+                for (String missing : GradientPruning.missing(kept, block, parentOp(block))) {
+                    OpDesc zeros = Appender.complete(OpDesc.of("fill_any_like").in("X", forward(missing))
+                            .out("Out", missing).attr("value", 0f).attr("dtype", -1).attr(Roles.SCOPE, "").build(),
+                            Roles.BACKWARD);
+                    declare(block, zeros);
+                    ops.add(zeros);
+                }
                 declareRead(block, kept);
                 declare(block, kept);
                 ops.add(kept);

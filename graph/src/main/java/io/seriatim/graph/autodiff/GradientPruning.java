@@ -8,6 +8,8 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -141,6 +143,25 @@ public final class GradientPruning {
         Map<String, List<String>> inputs = new LinkedHashMap<>(op.inputs());
         inputs.put("X", op.input("X").stream().filter(name -> isThere(name, block, parent)).toList());
         return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
+    }
+
+    /**
+     * The gradients of a step's own tensors that a derived operation reads, though nothing computes them because what
+     * comes after the step does not depend on them.
+     */
+    static List<String> missing(OpDesc op, Block block, @Nullable OpDesc parent) {
+        if (parent == null || ControlGradients.block(op) >= 0 || op.type().equals("rnn_memory_helper_grad")) {
+            return List.of();
+        }
+        Block forward = block.program().block(block.forward());
+        return op.inputNames().stream().distinct().filter(name -> isGradient(name) && !isThere(name, block, parent))
+                .filter(name -> name.equals(GradientRule.gradient(Backward.forward(name)))
+                        && isDense(forward.var(Backward.forward(name))))
+                .toList();
+    }
+
+    private static boolean isDense(@Nullable VarDesc desc) {
+        return desc != null && desc.type() instanceof VarType.Dense;
     }
 
     /**

@@ -90,8 +90,11 @@ final class ControlInstructions {
                 String name = GradientRule.gradient(inputs.get(i));
                 // Gradients of variables that a branch not taken would have changed pass through.
                 Object value = inner == null ? incoming.get(name) : inner.here(name);
-                environment.set(gradients.get(i),
-                        value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+                // What only the branch reads may have no value if it was not taken: nothing asks for its gradient.
+                if (value != null || inner != null || environment.find(inputs.get(i)) != null) {
+                    environment.set(gradients.get(i),
+                            value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+                }
             }
         }
     }
@@ -260,7 +263,11 @@ final class ControlInstructions {
 
     void selectInput(OpDesc op, Environment environment) {
         String chosen = choice(op, op.input("X"), environment);
-        environment.set(op.output("Out").getFirst(), VariableValues.copy(environment.get(chosen)));
+        String to = op.output("Out").getFirst();
+        // The gradient of a branch's result that has none is zero.
+        environment.set(to, chosen.equals(GradientRule.EMPTY)
+                ? VariableValues.zerosLike(environment.get(Backward.forward(to)))
+                : VariableValues.copy(environment.get(chosen)));
     }
 
     void selectOutput(OpDesc op, Environment environment) {

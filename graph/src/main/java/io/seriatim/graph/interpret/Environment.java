@@ -93,6 +93,16 @@ final class Environment {
         return null;
     }
 
+    /**
+     * The value where the variable lives, which {@link #set} would replace. A variable of the same name further out is
+     * another, such as the gradient that an earlier call has left there.
+     */
+    @Nullable
+    Object findOwned(String name) {
+        Environment owner = owner(name);
+        return owner == null ? null : owner.values.get(name);
+    }
+
     @Nullable
     Object here(String name) {
         return values.get(name);

@@ -33,6 +33,18 @@ final class TensorListInstructions {
     static boolean run(OpDesc op, Environment environment) {
         switch (op.type()) {
             case "write_to_array" -> write(op, environment);
+            case "array_add", "array_put" -> {
+                if (environment.find(op.input("X").getFirst()) != null) {
+                    write(op, environment);
+                }
+            }
+            case "array_take", "array_peek" -> {
+                Tensor element = element(op, environment);
+                if (element != null) {
+                    environment.set(op.output("Out").getFirst(), element);
+                }
+            }
+            case "array_new" -> environment.set(op.output("Out").getFirst(), new Environment.TensorList());
             case "read_from_array" -> environment.set(op.output("Out").getFirst(), read(op, environment));
             case "lod_tensor_to_array" -> SequenceListInstructions.split(op, environment);
             case "array_to_lod_tensor" -> SequenceListInstructions.join(op, environment);
@@ -41,6 +53,7 @@ final class TensorListInstructions {
                 environment.set(op.output("Out").getFirst(), Tensor.of(new long[]{length(op, environment)}, 1));
             case "tensor_array_to_tensor" -> join(op, environment);
             case "tensor_array_to_tensor_grad" -> split(op, environment);
+            case "array_join" -> joinGradients(op, environment);
             case "assign" -> environment.set(op.output("Out").getFirst(), VariableValues.copy(list(op, environment)));
             case "fill_any_like" ->
                 environment.set(op.output("Out").getFirst(), VariableValues.zerosLike(list(op, environment)));
@@ -79,7 +92,7 @@ final class TensorListInstructions {
 
     private static void write(OpDesc op, Environment environment) {
         String name = op.output("Out").getFirst();
-        Object found = environment.find(name);
+        Object found = environment.findOwned(name);
         Environment.TensorList list;
         if (found instanceof Environment.TensorList there) {
             list = there;
@@ -90,14 +103,18 @@ final class TensorListInstructions {
         int index = index(op, environment);
         Tensor value = environment.dense(op.input("X").getFirst());
         Tensor before = index < list.tensors().size() ? list.tensors().get(index) : null;
-        boolean adds = before != null && name.contains("@GRAD");
+        boolean adds = before != null && switch (op.type()) {
+            case "array_add" -> true;
+            case "array_put" -> false;
+            default -> name.contains("@GRAD");
+        };
         VariableValues.put(list, index, adds ? (Tensor) VariableValues.sum(before, value) : VariableValues.copy(value));
     }
 
     private static Tensor read(OpDesc op, Environment environment) {
         int index = index(op, environment);
         boolean gradient = !op.input("X_W").isEmpty();
-        Object found = environment.find(op.input("X").getFirst());
+        Object found = environment.findOwned(op.input("X").getFirst());
         List<@Nullable Tensor> tensors = found == null && gradient ? List.of() : list(op, environment).tensors();
         Tensor tensor = index < tensors.size() ? tensors.get(index) : null;
         if (tensor != null) {
@@ -114,19 +131,61 @@ final class TensorListInstructions {
                         + tensors.size() + ": write it before it is read");
     }
 
+    /** An element of a list; if there is none, zeros like what was written, or null. */
+    private static @Nullable Tensor element(OpDesc op, Environment environment) {
+        int index = index(op, environment);
+        Object found = environment.findOwned(op.input("X").getFirst());
+        List<@Nullable Tensor> tensors = found == null ? List.of() : list(op, environment).tensors();
+        Tensor tensor = index < tensors.size() ? tensors.get(index) : null;
+        if (tensor == null) {
+            List<String> like = op.input("X_W");
+            return !like.isEmpty() && environment.find(like.getFirst()) instanceof Tensor written
+                    ? (Tensor) VariableValues.zerosLike(written)
+                    : null;
+        }
+        if (op.type().equals("array_take")) {
+            tensors.set(index, null);
+        }
+        return VariableValues.copy(tensor);
+    }
+
+    /** The gradient of taking a tensor apart joins the parts; those that have no gradient are zeros. */
+    private static void joinGradients(OpDesc op, Environment environment) {
+        String name = op.input("Like").getFirst();
+        if (!(environment.get(name) instanceof Environment.TensorList like)) {
+            throw new IllegalArgumentException("Variable '" + name + "' must be a list of tensors (an array)");
+        }
+        List<@Nullable Tensor> given = environment.find(op.input("X").getFirst()) instanceof Environment.TensorList list
+                ? list.tensors()
+                : List.of();
+        List<Tensor> parts = elements(name, like);
+        for (int i = 0; i < parts.size(); i++) {
+            Tensor part = i < given.size() ? given.get(i) : null;
+            parts.set(i, part == null ? (Tensor) VariableValues.zerosLike(parts.get(i)) : part);
+        }
+        boolean stacks = Instructions.attrs(op).getBool("use_stack");
+        int axis = axis(op, parts.getFirst().shape().rank() + (stacks ? 1 : 0));
+        environment.set(op.output("Out").getFirst(),
+                stacks ? VariableValues.stacked(axis, parts) : VariableValues.concatenated(axis, parts));
+    }
+
     private static List<Tensor> elements(OpDesc op, Environment environment) {
+        return elements(op.input("X").getFirst(), list(op, environment));
+    }
+
+    private static List<Tensor> elements(String name, Environment.TensorList list) {
         List<Tensor> elements = new ArrayList<>();
-        for (Tensor tensor : list(op, environment).tensors()) {
+        for (Tensor tensor : list.tensors()) {
             if (tensor == null) {
                 throw new IllegalArgumentException(
-                        "List '" + op.input("X").getFirst() + "' has nothing at " + elements.size()
+                        "List '" + name + "' has nothing at " + elements.size()
                                 + "; write all its elements before they are joined");
             }
             elements.add(tensor);
         }
         if (elements.isEmpty()) {
             throw new IllegalArgumentException(
-                    "List '" + op.input("X").getFirst() + "' is empty; write to it before it is joined");
+                    "List '" + name + "' is empty; write to it before it is joined");
         }
         return elements;
     }

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -193,6 +194,22 @@ public final class Inference {
             throw error("needs a tensor in slot " + slot + (index == 0 ? "" : ", place " + index));
         }
         return type;
+    }
+
+    /**
+     * The inputs of a slot without those that stand for none.
+     *
+     * @param slot
+     *            its slot
+     * @return their types, at least one
+     * @throws IllegalArgumentException
+     *             if another is not there
+     */
+    public List<ArgType> present(String slot) {
+        List<String> names = op.input(slot);
+        List<ArgType> present = IntStream.range(0, names.size())
+                .filter(i -> !names.get(i).equals(GradientRule.EMPTY)).mapToObj(i -> in(slot, i)).toList();
+        return present.isEmpty() ? List.of(in(slot, 0)) : present;
     }
 
     /** What is known of an input; null if nothing is. */

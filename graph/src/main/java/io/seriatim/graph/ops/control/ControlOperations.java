@@ -2,13 +2,17 @@ package io.seriatim.graph.ops.control;
 
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Copy;
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Branches, loops and recurrences, which run blocks, and the operations that choose between their results. The
@@ -87,7 +91,16 @@ public final class ControlOperations {
             for (int i = 0; i < inference.outputs("Out"); i++) {
                 inference.set("Out", i, inference.in("X"));
             }
-        }).grad("select_input(Mask, X=Out@GRAD) -> Out=X@GRAD").register(registry);
+        }).grad(ControlOperations::ofChosen).register(registry);
+    }
+
+    /** Results of {@code select_output} that nothing wants have no gradient either. */
+    private static List<OpDesc> ofChosen(OpDesc op, Predicate<String> wanted) {
+        List<String> gradients = op.output("Out").stream()
+                .map(name -> name.equals(GradientRule.EMPTY) ? name : GradientRule.gradient(name)).toList();
+        String of = op.input("X").getFirst();
+        return List.of(OpDesc.of("select_input").in("X", gradients).in("Mask", op.input("Mask"))
+                .out("Out", wanted.test(of) ? GradientRule.gradient(of) : GradientRule.EMPTY).build());
     }
 
     private static void mask(Inference inference) {
@@ -100,10 +113,10 @@ public final class ControlOperations {
 
     /** The shape that all choices have in common; dimensions in which they differ are unknown. */
     private static ArgType common(Inference inference) {
-        ArgType first = inference.in("X");
+        List<ArgType> choices = inference.present("X");
+        ArgType first = choices.getFirst();
         long[] dims = first.dims();
-        for (int i = 1; i < inference.count("X"); i++) {
-            ArgType other = inference.in("X", i);
+        for (ArgType other : choices.subList(1, choices.size())) {
             inference.require(other.dtype() == first.dtype() && other.kind() == first.kind(),
                     "what is chosen between must be of one type, but is %s and %s", first, other);
             long[] more = other.dims();

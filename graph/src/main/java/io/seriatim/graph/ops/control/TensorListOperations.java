@@ -1,12 +1,15 @@
 package io.seriatim.graph.ops.control;
 
 import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** Lists of tensors (arrays), which loops write and read. */
@@ -19,13 +22,14 @@ public final class TensorListOperations {
                 .infer(inference -> {
                     index(inference);
                     inference.set("Out", 0, ArgType.array(inference.dtype("X"), inference.dims("X")));
-                }).grad("read_from_array(X=Out@GRAD, I, X_W=X) -> Out=X@GRAD").register(registry);
+                }).grad(TensorListOperations::ofWrite).register(registry);
         Operation.define("read_from_array").in("X", "I", "X_W?").out("Out").changesInPlace(TensorListOperations::taken)
                 .infer(inference -> {
                     index(inference);
                     list(inference);
                     inference.set("Out", inference.dtype("X"), inference.dims("X"));
-                }).grad("write_to_array(X=Out@GRAD, I) -> Out=X@GRAD").register(registry);
+                }).grad(TensorListOperations::ofRead).register(registry);
+        ofGradients(registry);
         Operation.define("lod_array_length").in("X").out("Out").infer(inference -> {
             list(inference);
             inference.set("Out", DType.INT64, 1);
@@ -34,7 +38,7 @@ public final class TensorListOperations {
                 .attr("use_stack", false)
                 .infer(inference -> {
                     list(inference);
-                    inference.set("Out", inference.dtype("X"), joined(inference));
+                    inference.set("Out", inference.dtype("X"), joined(inference, "X"));
                     inference.set("OutIndex", DType.INT32, -1);
                 }).grad("tensor_array_to_tensor_grad(X, Out@GRAD) -> X@GRAD").register(registry);
         Operation.define("tensor_array_to_tensor_grad").in("X", "Out@GRAD").out("X@GRAD").attr("axis", 0)
@@ -42,7 +46,60 @@ public final class TensorListOperations {
                 .infer(inference -> {
                     list(inference);
                     inference.same("X", "X@GRAD");
-                }).register(registry);
+                }).grad("array_join(X=X@GRAD@GRAD, Like=X) -> Out=Out@GRAD@GRAD").register(registry);
+    }
+
+    /**
+     * What happens to lists of gradients, as operations with gradients of their own: an element is added to, taken out,
+     * set, or read, where one that is not there is zero. PaddlePaddle tells these from reads and writes of other lists
+     * by names. A variable without a value, as a branch that was not taken leaves it, is neither written, nor is there
+     * zero of it.
+     */
+    private static void ofGradients(Operations registry) {
+        for (String type : new String[]{"array_add", "array_put"}) {
+            Operation.define(type).in("X", "I").out("Out").changesInPlace(op -> op.output("Out")).infer(inference -> {
+                index(inference);
+                inference.set("Out", 0, ArgType.array(inference.dtype("X"), inference.dims("X")));
+            }).grad((type.equals("array_add") ? "array_peek" : "array_take")
+                    + "(X=Out@GRAD, I, X_W=X) -> Out=X@GRAD").register(registry);
+        }
+        for (String type : new String[]{"array_take", "array_peek"}) {
+            Operation.define(type).in("X", "I", "X_W?").out("Out")
+                    .changesInPlace(op -> type.equals("array_take") ? taken(op) : List.of()).infer(inference -> {
+                        index(inference);
+                        list(inference);
+                        inference.set("Out", inference.dtype("X"), inference.dims("X"));
+                    })
+                    .grad((type.equals("array_take") ? "array_put" : "array_add") + "(X=Out@GRAD, I) -> Out=X@GRAD")
+                    .register(registry);
+        }
+        Operation.define("array_join").in("X", "Like").out("Out").attr("axis", 0).attr("use_stack", false)
+                .infer(inference -> inference.set("Out", inference.dtype("Like"), joined(inference, "Like")))
+                .grad("tensor_array_to_tensor_grad(X=Like, Out@GRAD) -> X@GRAD").register(registry);
+        Operation.define("array_new").out("Out").attr("dtype", 5).attr("shape", new long[0])
+                .infer(inference -> inference.set("Out", 0,
+                        ArgType.array(DataTypes.dtype(inference.attrs().getInt("dtype")),
+                                inference.attrs().getLongs("shape"))))
+                .register(registry);
+    }
+
+    /** To write to a list of gradients is to add to an element. */
+    private static List<OpDesc> ofWrite(OpDesc op, Predicate<String> wanted) {
+        String list = op.output("Out").getFirst();
+        String type = list.contains(GradientRule.SUFFIX) ? "array_peek" : "read_from_array";
+        return List.of(OpDesc.of(type).in("X", GradientRule.gradient(list)).in("I", op.input("I"))
+                .in("X_W", op.input("X")).out("Out", gradient(op.input("X").getFirst(), wanted)).build());
+    }
+
+    /** To read from a list of gradients is to take out an element. */
+    private static List<OpDesc> ofRead(OpDesc op, Predicate<String> wanted) {
+        String type = op.input("X_W").isEmpty() ? "write_to_array" : "array_put";
+        return List.of(OpDesc.of(type).in("X", GradientRule.gradient(op.output("Out").getFirst()))
+                .in("I", op.input("I")).out("Out", gradient(op.input("X").getFirst(), wanted)).build());
+    }
+
+    private static String gradient(String name, Predicate<String> wanted) {
+        return wanted.test(name) ? GradientRule.gradient(name) : GradientRule.EMPTY;
     }
 
     /** The gradient of writing an element takes it out of the list; its result may be the list itself. */
@@ -65,8 +122,8 @@ public final class TensorListOperations {
                 inference.in("X"));
     }
 
-    private static long[] joined(Inference inference) {
-        long[] dims = inference.dims("X");
+    private static long[] joined(Inference inference, String slot) {
+        long[] dims = inference.dims(slot);
         int rank = dims.length + (inference.attrs().getBool("use_stack") ? 1 : 0);
         int axis = inference.attrs().getInt("axis");
         inference.require(axis >= -rank && axis < rank, "the axis must be from %d to %d, but is %d", -rank, rank - 1,
