@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Numbers the values that a block's operations read and write. Each write of a variable creates a new value, so that
@@ -92,6 +93,9 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return new Numbering(block, feeds).of(wanted);
     }
 
+    /** The operations that run the block of a gradient. */
+    private static final Set<String> GRADIENTS = Set.of("while_grad", "conditional_block_grad", "recurrent_grad");
+
     /** Returns for each variable the blocks of a program that name it in operations or in their attributes. */
     public static Map<String, Set<Integer>> mentions(Program program) {
         Map<String, Set<Integer>> mentions = new HashMap<>();
@@ -103,9 +107,23 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
                         .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
                 op.attributes().forEach(each -> names(each.value())
                         .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index())));
+                if (GRADIENTS.contains(op.type())) {
+                    gradients(op).forEach(
+                            name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                }
             }
         }
         return mentions;
+    }
+
+    /**
+     * The variables that the gradient of control flow takes from the steps of its block: the gradients of what the
+     * forward operation reads and of a recurrence's states. Outside they may have other names, or none.
+     */
+    private static List<String> gradients(OpDesc op) {
+        return Stream.concat(op.inputNames().stream(),
+                op.attributes().stream().flatMap(each -> names(each.value()).stream()))
+                .map(GradientRule::gradient).toList();
     }
 
     /**
