@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
@@ -40,17 +41,18 @@ public final class IndexPutOperations {
                             "x and value must have one type, but are %s and %s",
                             inference.dtype("x"), inference.dtype("value"));
                     inference.same("x", "out");
-                }).lower(l -> put(l, l.in("x"), l.in("value"), l.attrs().getBool("accumulate"), "out"))
+                }).lower(l -> l.out("out", put(l, l.in("x"), l.in("value"), l.ins("indices"),
+                        l.attrs().getBool("accumulate"))))
                 .grad("index_put_grad(indices, value, x, out@GRAD) -> value@GRAD, x@GRAD",
                         IndexPutOperations::gradients)
                 .register(registry);
     }
 
-    private static void put(Lowering l, Operand x, Operand value, boolean accumulate, String to) {
-        Operand result = l.temporary(x.spec());
+    private static Operand put(Lowering l, Operand x, Operand value, List<Operand> indices, boolean accumulate) {
+        Operand result = l.temporary(x.spec().rowMajor());
         List<@Nullable Operand> from = new ArrayList<>(List.of(x, value));
-        from.addAll(l.ins("indices"));
-        l.call("index_put", (in, out) -> {
+        from.addAll(indices);
+        Step.HostFunction function = (in, out) -> {
             Tensor target = Objects.requireNonNull(out.getFirst());
             int[] places = places(in.subList(2, in.size()), x.shape());
             if (target.dtype().arithmetic() == DType.INT64) {
@@ -70,34 +72,54 @@ public final class IndexPutOperations {
                 }
                 Elements.write(all, target);
             }
-        }, from, List.of(result));
-        l.out(to, result);
+        };
+        l.call("index_put", new Step.Differentiable(function, (next, in, _, gradients) -> {
+            Operand gradient = Objects.requireNonNull(gradients.getFirst());
+            List<Operand> places = in.subList(2, in.size());
+            List<@Nullable Operand> found = new ArrayList<>();
+            found.add(accumulate ? gradient : put(next, gradient, next.number(gradient.dtype(), 0), places, false));
+            found.add(taken(next, gradient, in.get(1), places));
+            places.forEach(_ -> found.add(null));
+            return found;
+        }), from, List.of(result));
+        return result;
+    }
+
+    /** The sums of the elements from where values were put. */
+    private static Operand taken(Lowering l, Operand from, Operand like, List<Operand> indices) {
+        Operand result = l.temporary(like.spec().rowMajor());
+        List<@Nullable Operand> all = new ArrayList<>(List.of(from));
+        all.addAll(indices);
+        Step.HostFunction function = (in, out) -> {
+            double[] elements = Objects.requireNonNull(in.getFirst()).toDoubleArray();
+            int[] places = places(in.subList(1, in.size()), from.shape());
+            double[] sums = new double[Math.toIntExact(result.shape().size())];
+            int[] sources = sources(result.shape(), places.length, sums.length);
+            for (int i = 0; i < places.length; i++) {
+                sums[sources[i]] += elements[places[i]];
+            }
+            Elements.write(sums, Objects.requireNonNull(out.getFirst()));
+        };
+        l.call("index_put_grad", new Step.Differentiable(function, (next, in, _, gradients) -> {
+            List<Operand> places = in.subList(1, in.size());
+            List<@Nullable Operand> found = new ArrayList<>();
+            found.add(put(next, next.fill(0, from.spec().rowMajor()), Objects.requireNonNull(gradients.getFirst()),
+                    places, true));
+            places.forEach(_ -> found.add(null));
+            return found;
+        }), all, List.of(result));
+        return result;
     }
 
     private static void gradients(Lowering l) {
         Operand dout = l.in("out@GRAD");
         if (l.wants("x@GRAD")) {
-            if (l.attrs().getBool("accumulate")) {
-                l.out("x@GRAD", dout);
-            } else {
-                put(l, dout, l.number(dout.dtype(), 0), false, "x@GRAD");
-            }
+            l.out("x@GRAD", l.attrs().getBool("accumulate")
+                    ? dout
+                    : put(l, dout, l.number(dout.dtype(), 0), l.ins("indices"), false));
         }
         if (l.wants("value@GRAD")) {
-            Operand result = l.temporary(l.in("value").spec());
-            List<@Nullable Operand> from = new ArrayList<>(List.of(dout));
-            from.addAll(l.ins("indices"));
-            l.call("index_put_grad", (in, out) -> {
-                double[] all = Objects.requireNonNull(in.getFirst()).toDoubleArray();
-                int[] places = places(in.subList(1, in.size()), dout.shape());
-                double[] sums = new double[Math.toIntExact(result.shape().size())];
-                int[] sources = sources(result.shape(), places.length, sums.length);
-                for (int i = 0; i < places.length; i++) {
-                    sums[sources[i]] += all[places[i]];
-                }
-                Elements.write(sums, Objects.requireNonNull(out.getFirst()));
-            }, from, List.of(result));
-            l.out("value@GRAD", result);
+            l.out("value@GRAD", taken(l, dout, l.in("value"), l.ins("indices")));
         }
     }
 

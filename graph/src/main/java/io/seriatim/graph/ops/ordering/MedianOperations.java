@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Axes;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
@@ -102,22 +103,35 @@ public final class MedianOperations {
             dims[i] = x.dim(order[i]);
             back[order[i]] = i;
         }
-        Operand groups = l.temporary(TensorSpec.of(x.dtype(), dims));
-        l.call("nanmedian_grad", (in, out) -> {
-            double[] gradients = required(in, 1).toDoubleArray();
+        l.out("X@GRAD", spread(l, l.in("MedianIndex"), l.in("Out@GRAD"), dims, false).transpose(back));
+    }
+
+    /**
+     * Spreads gradients of medians over the elements that they come from. The gradient of that is linear too: it
+     * collects them from there.
+     */
+    private static Operand spread(Lowering l, Operand indexes, Operand from, long[] dims, boolean collects) {
+        Operand to = l.temporary(TensorSpec.of(from.dtype(), dims));
+        Step.HostFunction function = (in, out) -> {
             long[] places = required(in, 0).toLongArray();
+            double[] given = required(in, 1).toDoubleArray();
             double[] result = new double[Math.toIntExact(required(out, 0).shape().size())];
-            int length = gradients.length == 0 ? 0 : result.length / gradients.length;
-            for (int group = 0; group < gradients.length && length > 0; group++) {
+            int groups = Math.min(given.length, result.length);
+            int medians = collects ? result.length : given.length;
+            int length = medians == 0 ? 0 : Math.max(given.length, result.length) / medians;
+            for (int group = 0; group < groups && length > 0; group++) {
                 for (long place : new long[]{places[2 * group], places[2 * group + 1]}) {
                     if (place >= 0) {
-                        result[group * length + Math.toIntExact(Objects.checkIndex(place, length))] += gradients[group]
-                                / 2;
+                        int at = group * length + Math.toIntExact(Objects.checkIndex(place, length));
+                        result[collects ? group : at] += given[collects ? at : group] / 2;
                     }
                 }
             }
             Elements.write(result, required(out, 0));
-        }, List.of(l.in("MedianIndex"), l.in("Out@GRAD")), List.of(groups));
-        l.out("X@GRAD", groups.transpose(back));
+        };
+        l.call("nanmedian_grad", new Step.Differentiable(function, (next, in, _, gradients) -> Arrays.asList(null,
+                spread(next, in.get(0), Objects.requireNonNull(gradients.getFirst()), from.shape().dims(), !collects))),
+                List.of(indexes, from), List.of(to));
+        return to;
     }
 }

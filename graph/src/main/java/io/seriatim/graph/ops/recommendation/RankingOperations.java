@@ -1,13 +1,19 @@
 package io.seriatim.graph.ops.recommendation;
 
+import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.PutAlongAxis;
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.Unary;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -92,26 +98,44 @@ public final class RankingOperations {
             }
             Elements.write(losses, Checks.tensor(out, 0));
         }, List.of(l.in("X"), l.in("Label")), List.of(l.output("Y"))))
-                .grad(BAYESIAN + "_grad(X, Label, Y@GRAD) -> X@GRAD", l -> l.call(BAYESIAN + "_grad", (in, out) -> {
-                    Tensor x = Checks.tensor(in, 0);
-                    boolean single = x.dtype() == DType.FLOAT32;
-                    int classes = Checks.dim(x, -1);
-                    double[] values = x.toDoubleArray();
-                    int[] labels = Checks.within(BAYESIAN, "Label", Checks.tensor(in, 1), 0, classes - 1L);
-                    double[] gradients = Checks.tensor(in, 2).toDoubleArray();
-                    double[] slopes = new double[values.length];
-                    for (int i = 0; i < values.length; i++) {
-                        int row = i / classes;
-                        int right = row * classes + labels[row];
-                        if (i != right) {
-                            double slope =
-                                    gradients[row] / ((classes - 1) * (1 + odds(values[right] - values[i], single)));
-                            slopes[right] -= slope;
-                            slopes[i] += slope;
-                        }
-                    }
-                    Elements.write(slopes, Checks.tensor(out, 0));
-                }, List.of(l.in("X"), l.in("Label"), l.in("Y@GRAD")), List.of(l.output("X@GRAD")))).register(registry);
+                .grad(BAYESIAN + "_grad(X, Label, Y@GRAD) -> X@GRAD",
+                        l -> l.call(BAYESIAN + "_grad",
+                                new Step.Expandable(RankingOperations::slopes, RankingOperations::steps),
+                                List.of(l.in("X"), l.in("Label"), l.in("Y@GRAD")), List.of(l.output("X@GRAD"))))
+                .register(registry);
+    }
+
+    private static void slopes(List<@Nullable Tensor> in, List<@Nullable Tensor> out) {
+        Tensor x = Checks.tensor(in, 0);
+        boolean single = x.dtype() == DType.FLOAT32;
+        int classes = Checks.dim(x, -1);
+        double[] values = x.toDoubleArray();
+        int[] labels = Checks.within(BAYESIAN, "Label", Checks.tensor(in, 1), 0, classes - 1L);
+        double[] gradients = Checks.tensor(in, 2).toDoubleArray();
+        double[] slopes = new double[values.length];
+        for (int i = 0; i < values.length; i++) {
+            int row = i / classes;
+            int right = row * classes + labels[row];
+            if (i != right) {
+                double slope = gradients[row] / ((classes - 1) * (1 + odds(values[right] - values[i], single)));
+                slopes[right] -= slope;
+                slopes[i] += slope;
+            }
+        }
+        Elements.write(slopes, Checks.tensor(out, 0));
+    }
+
+    /** The slopes of all classes, from which that of the label takes their sum. */
+    private static List<Operand> steps(Lowering l, List<Operand> in) {
+        Operand x = in.get(0);
+        Operand label = in.get(1);
+        int axis = x.rank() - 1;
+        Operand right = l.run(new TakeAlongAxis(axis), x, label);
+        Operand nearer = l.unary(Unary.Function.SIGMOID, l.binary(Binary.Function.SUBTRACT, x, right));
+        Operand each = l.linear(l.binary(Binary.Function.MULTIPLY, nearer, in.get(2)),
+                1.0 / Math.max(1, x.dim(axis) - 1), 0);
+        Operand sum = l.run(new Reduction(Reduction.Function.SUM, List.of(axis), true), each);
+        return List.of(l.run(new PutAlongAxis(axis, true), each, label, l.linear(sum, -1, 0)));
     }
 
     private static double odds(double difference, boolean single) {

@@ -2,14 +2,17 @@ package io.seriatim.graph.ops.reduction;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /** Reductions over runs of rows that have one number. */
@@ -96,29 +99,48 @@ public final class SegmentOperations {
         return pool.equals("MEAN") ? result / rows : result;
     }
 
-    /** Each of several equal largest elements gets the gradient. */
     private static void gradient(Lowering l) {
         String pool = l.attrs().getText("pooltype");
-        l.call(TYPE + "_grad", (in, out) -> {
+        Operand spread = spread(l, pool, List.of(l.in("X"), l.in("SegmentIds"), l.in("Out"), l.in("Out@GRAD")), false);
+        l.out("X@GRAD", spread);
+    }
+
+    /**
+     * Spreads gradients of segments over their rows; each of several equal largest elements gets the gradient. The
+     * gradient of that, with respect to the gradients, is linear too: it collects them from the rows.
+     *
+     * @param given
+     *            rows, their segments, the results, and what is spread or collected
+     */
+    private static Operand spread(Lowering l, String pool, List<Operand> given, boolean collects) {
+        Operand to = l.temporary(given.get(collects ? 2 : 0).spec().rowMajor());
+        Step.HostFunction function = (in, out) -> {
             double[] values = Checks.tensor(in, 0).toDoubleArray();
             long[] ids = Checks.tensor(in, 1).toLongArray();
             double[] results = Checks.tensor(in, 2).toDoubleArray();
-            double[] gradients = Checks.tensor(in, 3).toDoubleArray();
+            double[] from = Checks.tensor(in, 3).toDoubleArray();
             int width = values.length / ids.length;
-            double[] slopes = new double[values.length];
+            double[] sums = new double[collects ? results.length : values.length];
             for (int begin = 0, end; begin < ids.length; begin = end) {
                 end = end(ids, begin);
                 int of = Math.toIntExact(ids[begin] * width);
                 for (int i = begin * width; i < end * width; i++) {
-                    double gradient = gradients[of + i % width];
-                    slopes[i] = switch (pool) {
-                        case "SUM" -> gradient;
-                        case "MEAN" -> gradient / (end - begin);
-                        default -> values[i] == results[of + i % width] ? gradient : 0;
+                    int result = of + i % width;
+                    double value = from[collects ? i : result];
+                    sums[collects ? result : i] += switch (pool) {
+                        case "SUM" -> value;
+                        case "MEAN" -> value / (end - begin);
+                        default -> values[i] == results[result] ? value : 0;
                     };
                 }
             }
-            Elements.write(slopes, Checks.tensor(out, 0));
-        }, List.of(l.in("X"), l.in("SegmentIds"), l.in("Out"), l.in("Out@GRAD")), List.of(l.output("X@GRAD")));
+            Elements.write(sums, Checks.tensor(out, 0));
+        };
+        l.call(TYPE + "_grad", new Step.Differentiable(function, (next, in, _, gradients) -> {
+            Operand gradient = Objects.requireNonNull(gradients.getFirst());
+            return Arrays.asList(null, null, null,
+                    spread(next, pool, List.of(in.get(0), in.get(1), in.get(2), gradient), !collects));
+        }), given, List.of(to));
+        return to;
     }
 }
