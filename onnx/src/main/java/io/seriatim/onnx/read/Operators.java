@@ -3,6 +3,7 @@ package io.seriatim.onnx.read;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.operators.ActivationOperators;
 import io.seriatim.onnx.operators.ConstantOperators;
+import io.seriatim.onnx.operators.ControlOperators;
 import io.seriatim.onnx.operators.CreationOperators;
 import io.seriatim.onnx.operators.ElementwiseOperators;
 import io.seriatim.onnx.operators.FusedOperators;
@@ -30,6 +31,7 @@ final class Operators {
         Registry all = new Registry();
         ActivationOperators.register(all);
         ConstantOperators.register(all);
+        ControlOperators.register(all);
         CreationOperators.register(all);
         ElementwiseOperators.register(all);
         FusedOperators.register(all);

@@ -1,0 +1,338 @@
+package io.seriatim.onnx.operators;
+
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.graph.translate.BlockBuilder;
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.node.Size;
+import io.seriatim.onnx.proto.OnnxGraph;
+import io.seriatim.onnx.proto.OnnxType;
+import io.seriatim.onnx.proto.OnnxValue;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Branches and loops. */
+public final class ControlOperators {
+    private ControlOperators() {
+    }
+
+    /** Adds the operators. */
+    public static void register(Registry operators) {
+        operators.all("If", ControlOperators::branch);
+        operators.all("Loop", ControlOperators::loop);
+        operators.all("Scan", ControlOperators::scan);
+    }
+
+    private static List<Ref> branch(Node node) {
+        BlockBuilder block = node.block();
+        long[] known = node.integers(0);
+        if (known != null && known.length == 1) {
+            String taken = known[0] != 0 ? "then_branch" : "else_branch";
+            return node.graphs().translate(node.graph(taken), block, List.of());
+        }
+        Ref condition = block.reshape(node.input(0), 1);
+        List<Ref> then = branch(node, condition, node.graph("then_branch"));
+        List<Ref> otherwise = branch(node, block.unary("logical_not", condition), node.graph("else_branch"));
+        if (then.size() != otherwise.size()) {
+            throw node.error("the branches have as many outputs as each other, but %d and %d", then.size(),
+                    otherwise.size());
+        }
+        Ref mask = block.cast(condition, DType.INT32);
+        List<Ref> results = new ArrayList<>();
+        for (int i = 0; i < then.size(); i++) {
+            results.add(block.op("select_input").in("X", otherwise.get(i), then.get(i)).in("Mask", mask).out("Out"));
+        }
+        return results;
+    }
+
+    private static List<Ref> branch(Node node, Ref condition, OnnxGraph graph) {
+        BlockBuilder outer = node.block();
+        BlockBuilder inner = outer.child();
+        List<Ref> results = new ArrayList<>();
+        for (Ref result : node.graphs().translate(graph, inner, List.of())) {
+            Ref out = outer.declare(result.type());
+            inner.op("assign").in("X", result).to("Out", out).append();
+            results.add(out);
+        }
+        outer.op("conditional_block").in("Cond", condition).in("Input", captured(inner.block()))
+                .to("Out", results.stream().map(Ref::name).toList())
+                .to("Scope", List.of(outer.declare(new VarType.Other(VarType.STEP_SCOPES))))
+                .block("sub_block", inner.block()).attr("is_scalar_condition", true).append();
+        return results;
+    }
+
+    /** The variables around a block that it or the blocks in it read. */
+    private static List<Ref> captured(Block block) {
+        Set<String> names = new LinkedHashSet<>();
+        collect(block, new LinkedHashSet<>(), names);
+        List<Ref> refs = new ArrayList<>();
+        for (String name : names) {
+            refs.add(new Ref(name, ArgType.dense(DType.FLOAT32)));
+        }
+        return refs;
+    }
+
+    private static void collect(Block block, Set<String> around, Set<String> names) {
+        Set<String> inside = new LinkedHashSet<>(around);
+        block.vars().forEach(desc -> inside.add(desc.name()));
+        for (OpDesc op : block.ops()) {
+            op.inputNames().stream().filter(name -> !inside.contains(name)).forEach(names::add);
+            op.attributes().forEach(each -> each.value().blocks()
+                    .forEach(index -> collect(block.program().block(index), inside, names)));
+        }
+    }
+
+    /** A loop that is being translated: values that steps pass on, and lists of what each step gives. */
+    private static final class Steps {
+        final Node node;
+        final BlockBuilder outer;
+        final BlockBuilder inner;
+        final Ref count;
+        final Ref again;
+        final List<Ref> states = new ArrayList<>();
+        final List<Ref> lists = new ArrayList<>();
+
+        Steps(Node node, Ref again) {
+            this.node = node;
+            this.outer = node.block();
+            this.inner = outer.child();
+            this.again = again;
+            this.count = variable(outer.integers(DType.INT64, 0), ArgType.dense(DType.INT64, 1));
+        }
+
+        private Ref variable(Ref initial, ArgType type) {
+            Ref variable = outer.declare(type);
+            outer.op("assign").in("X", initial).to("Out", variable).append();
+            return new Ref(variable.name(), type);
+        }
+
+        /** A value that steps pass on; a dimension is known if the graph says that it stays. */
+        void state(Ref initial, OnnxValue declared) {
+            long[] dims = initial.dims();
+            long[] said = declared.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> given)
+                    && given != null && given.size() == dims.length
+                            ? given.stream().mapToLong(OnnxType.Dim::size).toArray()
+                            : new long[0];
+            for (int i = 0; i < dims.length; i++) {
+                dims[i] = said.length > 0 && said[i] == dims[i] ? dims[i] : -1;
+            }
+            states.add(variable(initial, ArgType.dense(initial.dtype(), dims)));
+        }
+
+        /** Passes on what a step computes. */
+        void pass(List<Ref> next) {
+            List<Ref> safe = new ArrayList<>();
+            for (int i = 0; i < next.size(); i++) {
+                Ref each = next.get(i);
+                Ref state = states.get(i);
+                if (each.dtype() != state.dtype() || each.rank() != state.rank()) {
+                    throw node.error("value %d that its steps pass on keeps its type and rank, but is %s before and %s "
+                            + "after a step", i + 1, state.type(), each.type());
+                }
+                boolean moves = states.contains(each) && !each.equals(state);
+                safe.add(moves ? inner.op("assign").in("X", each).out("Out") : each);
+            }
+            for (int i = 0; i < next.size(); i++) {
+                if (!safe.get(i).equals(states.get(i))) {
+                    inner.op("assign").in("X", safe.get(i)).to("Out", states.get(i)).append();
+                }
+            }
+        }
+
+        /** Adds what a step gives to lists. */
+        void collect(List<Ref> given) {
+            for (Ref each : given) {
+                Ref list = outer.declare(ArgType.array(each.dtype(), each.dims()));
+                Ref own = inner.op("assign").in("X", each).out("Out");
+                inner.op("write_to_array").in("X", own).in("I", count).to("Out", list).append();
+                lists.add(list);
+            }
+        }
+
+        /** Ends a step: counts, and says whether another follows. */
+        void end(Ref follows) {
+            Ref next = inner.binary("elementwise_add", count, inner.integers(DType.INT64, 1));
+            inner.op("assign").in("X", next).to("Out", count).append();
+            inner.op("assign").in("X", follows).to("Out", again).append();
+            List<Ref> written = new ArrayList<>(states);
+            written.addAll(lists);
+            written.add(count);
+            written.add(again);
+            Set<Ref> read = new LinkedHashSet<>(captured(inner.block()));
+            Set<String> names = new LinkedHashSet<>();
+            read.forEach(each -> names.add(each.name()));
+            written.forEach(each -> names.add(each.name()));
+            names.remove(again.name());
+            List<Ref> operands = names.stream().map(name -> new Ref(name, ArgType.dense(DType.FLOAT32))).toList();
+            outer.op("while").in("X", operands).in("Condition", again)
+                    .to("Out", written.stream().map(Ref::name).toList())
+                    .to("StepScopes", List.of(outer.declare(new VarType.Other(VarType.STEP_SCOPES))))
+                    .block("sub_block", inner.block()).attr("is_test", false).append();
+        }
+
+        /** A list as one tensor. */
+        Ref stacked(int index) {
+            Ref list = lists.get(index);
+            return outer.op("tensor_array_to_tensor").in("X", list).attr("axis", 0).attr("use_stack", true)
+                    .outs("Out", "OutIndex").getFirst();
+        }
+    }
+
+    private static @Nullable Ref limit(Node node) {
+        return node.has(0) ? node.block().reshape(node.block().cast(node.input(0), DType.INT64), 1) : null;
+    }
+
+    private static Ref and(BlockBuilder block, Ref x, Ref y) {
+        return block.op("logical_and").in("X", x).in("Y", y).out("Out");
+    }
+
+    private static Ref truth(BlockBuilder block) {
+        return block.cast(block.integers(DType.INT64, 1), DType.BOOL);
+    }
+
+    private static List<Ref> loop(Node node) {
+        BlockBuilder block = node.block();
+        OnnxGraph body = node.graph("body");
+        Ref limit = limit(node);
+        Ref first = node.has(1) ? block.reshape(node.input(1), 1) : truth(block);
+        Ref enough = limit == null
+                ? first
+                : and(block, first,
+                        block.binary("less_than", block.integers(DType.INT64, 0), limit));
+        Ref again = block.declare(ArgType.dense(DType.BOOL, 1));
+        block.op("assign").in("X", enough).to("Out", again).append();
+        Steps steps = new Steps(node, again);
+        List<Ref> initial = node.inputs(2);
+        if (body.inputs().size() != initial.size() + 2 || body.outputs().size() < initial.size() + 1) {
+            throw node.error("passes on %d values, so that its body has %d inputs and at least %d outputs, but it has "
+                    + "%d and %d", initial.size(), initial.size() + 2, initial.size() + 1, body.inputs().size(),
+                    body.outputs().size());
+        }
+        for (int i = 0; i < initial.size(); i++) {
+            steps.state(initial.get(i), body.inputs().get(i + 2));
+        }
+        List<Ref> operands = new ArrayList<>();
+        operands.add(steps.inner.reshape(steps.count));
+        operands.add(steps.inner.reshape(again));
+        operands.addAll(steps.states);
+        List<Ref> results = node.graphs().translate(body, steps.inner, operands);
+        steps.collect(results.subList(initial.size() + 1, results.size()));
+        Ref follows = steps.inner.reshape(results.getFirst(), 1);
+        if (limit != null) {
+            Ref next = steps.inner.binary("elementwise_add", steps.count, steps.inner.integers(DType.INT64, 1));
+            follows = and(steps.inner, follows, steps.inner.binary("less_than", next, limit));
+        }
+        Ref kept = steps.inner.op("assign").in("X", follows).out("Out");
+        steps.pass(results.subList(1, initial.size() + 1));
+        steps.end(kept);
+        return results(steps);
+    }
+
+    private static List<Ref> results(Steps steps) {
+        List<Ref> all = new ArrayList<>(steps.states);
+        for (int i = 0; i < steps.lists.size(); i++) {
+            all.add(steps.stacked(i));
+        }
+        return all;
+    }
+
+    private static List<Ref> scan(Node node) {
+        BlockBuilder block = node.block();
+        if (node.version() < 9) {
+            throw node.error("version 8 has batches and lengths, which are not supported; convert the model to 9 or "
+                    + "later with onnx.version_converter");
+        }
+        OnnxGraph body = node.graph("body");
+        List<Ref> all = node.inputs(0);
+        int scanned = node.int32("num_scan_inputs", 0);
+        int states = all.size() - scanned;
+        if (scanned < 1 || states < 0 || body.inputs().size() != all.size() || body.outputs().size() < states) {
+            throw node.error("scans %d of its %d operands, but its body has %d inputs and %d outputs", scanned,
+                    all.size(), body.inputs().size(), body.outputs().size());
+        }
+        int[] axes = axes(node, "scan_input_axes", all.subList(states, all.size()));
+        boolean[] back = directions(node, "scan_input_directions", scanned);
+        Ref length = Size.of(block, all.get(states), axes[0]).tensor(block);
+        Ref again = block.declare(ArgType.dense(DType.BOOL, 1));
+        block.op("assign").in("X", block.binary("less_than", block.integers(DType.INT64, 0), length)).to("Out", again)
+                .append();
+        Steps steps = new Steps(node, again);
+        for (int i = 0; i < states; i++) {
+            steps.state(all.get(i), body.inputs().get(i));
+        }
+        List<Ref> operands = new ArrayList<>(steps.states);
+        BlockBuilder inner = steps.inner;
+        for (int i = 0; i < scanned; i++) {
+            Ref last = inner.binary("elementwise_sub", length, inner.integers(DType.INT64, 1));
+            Ref at = back[i] ? inner.binary("elementwise_sub", last, steps.count) : steps.count;
+            Ref part = inner.op("gather").in("X", all.get(states + i)).in("Index", at).attr("axis", axes[i])
+                    .out("Out");
+            operands.add(inner.squeeze(part, axes[i]));
+        }
+        List<Ref> results = node.graphs().translate(body, inner, operands);
+        steps.collect(results.subList(states, results.size()));
+        Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
+        Ref follows = inner.binary("less_than", next, length);
+        steps.pass(results.subList(0, states));
+        steps.end(follows);
+        return arranged(node, results(steps), states);
+    }
+
+    /** Reverses and transposes what the steps of a scan gave. */
+    private static List<Ref> arranged(Node node, List<Ref> results, int states) {
+        List<Ref> arranged = new ArrayList<>(results);
+        List<Ref> lists = results.subList(states, results.size());
+        int[] axes = axes(node, "scan_output_axes", lists);
+        boolean[] back = directions(node, "scan_output_directions", lists.size());
+        for (int i = 0; i < lists.size(); i++) {
+            Ref each = lists.get(i);
+            if (back[i]) {
+                each = node.op("flip").in("X", each).attr("axis", new int[]{0}).out("Out");
+            }
+            if (axes[i] != 0) {
+                int[] order = new int[each.rank()];
+                for (int k = 0; k < order.length; k++) {
+                    order[k] = k == axes[i] ? 0 : k < axes[i] ? k + 1 : k;
+                }
+                each = node.block().transpose(each, order);
+            }
+            arranged.set(states + i, each);
+        }
+        return arranged;
+    }
+
+    private static int[] axes(Node node, String attribute, List<Ref> values) {
+        long[] given = node.integers(attribute);
+        int[] axes = new int[values.size()];
+        if (given != null && given.length != axes.length) {
+            throw node.error("the attribute '%s' has one axis for each of %d values, but is %s", attribute,
+                    axes.length, Arrays.toString(given));
+        }
+        for (int i = 0; i < axes.length; i++) {
+            axes[i] = given == null ? 0 : node.axis(given[i], values.get(i).rank());
+        }
+        return axes;
+    }
+
+    private static boolean[] directions(Node node, String attribute, int count) {
+        long[] given = node.integers(attribute);
+        if (given != null && given.length != count) {
+            throw node.error("the attribute '%s' has one number for each of %d values, but is %s", attribute, count,
+                    Arrays.toString(given));
+        }
+        boolean[] back = new boolean[count];
+        for (int i = 0; i < count; i++) {
+            back[i] = given != null && given[i] != 0;
+        }
+        return back;
+    }
+}
