@@ -113,10 +113,10 @@ final class PirTypes {
             out.beginObject().name("#").value(NONE).end();
             return;
         }
-        if (!(type instanceof VarType.Dense || type instanceof VarType.TensorArray)) {
+        VarType.TensorType tensor = type.tensorType();
+        if (tensor == null || !(type instanceof VarType.Dense || type instanceof VarType.TensorArray)) {
             throw new IllegalArgumentException("PIR has no counterpart of a variable of type " + type);
         }
-        VarType.TensorType tensor = type.tensorType();
         boolean dense = type instanceof VarType.Dense;
         out.beginObject().name("#").value(dense ? TENSOR : ARRAY).name("D").beginArray();
         out.beginObject().name("#").value(element(tensor.dataType())).end();
