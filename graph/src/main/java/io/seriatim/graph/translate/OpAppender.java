@@ -209,6 +209,27 @@ public final class OpAppender {
         return append(names);
     }
 
+    /**
+     * Appends the operation.
+     *
+     * @param slots
+     *            output slots
+     * @param counts
+     *            the numbers of their variables
+     * @return the results of all slots, in this order
+     */
+    public List<Ref> lists(List<String> slots, List<Integer> counts) {
+        List<String> names = new ArrayList<>();
+        for (int slot = 0; slot < slots.size(); slot++) {
+            int first = names.size();
+            for (int i = 0; i < counts.get(slot); i++) {
+                names.add(block.fresh());
+            }
+            desc.out(slots.get(slot), names.subList(first, names.size()));
+        }
+        return append(names);
+    }
+
     private List<Ref> append(List<String> names) {
         block.append(desc.build(), !writesGiven);
         return names.stream().map(block::ref).toList();

@@ -11,6 +11,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
             CumulativeSchemas::register, //
             ElementwiseSchemas::register, //
             PadSchemas::register, //
+            PoolSchemas::register, //
             ReductionSchemas::register, //
             ReshapeSchemas::register, //
             ResizeSchemas::register, //

@@ -46,10 +46,13 @@ public final class WindowAttributes {
         switch (algorithm) {
             case "EXPLICIT" -> window.explicit(paddings);
             case "SAME" -> window.same(lengths, kernel);
+            case "SAME_UPPER" -> window.same(lengths, kernel, true);
+            case "SAME_LOWER" -> window.same(lengths, kernel, false);
             case "VALID" -> {
             }
-            default -> require(false, "the attribute 'padding_algorithm' must be EXPLICIT, SAME or VALID, but is '%s'",
-                    algorithm);
+            default ->
+                require(false, "the attribute 'padding_algorithm' must be EXPLICIT, SAME, SAME_UPPER, SAME_LOWER "
+                        + "or VALID, but is '%s'", algorithm);
         }
         return window;
     }
@@ -93,12 +96,17 @@ public final class WindowAttributes {
     /** Padding SAME: as many places as strides fit into the length. Paddle then uses dilations of 1. */
     private void same(long[] lengths, long[] kernel) {
         Arrays.fill(dilations, 1);
+        same(lengths, kernel, true);
+    }
+
+    /** As many places as strides fit into the length, with dilations, as in ONNX; an odd rest is at the end or not. */
+    private void same(long[] lengths, long[] kernel, boolean moreAtEnd) {
         for (int i = 0; i < begin.length; i++) {
             if (lengths[i] >= 0 && kernel[i] >= 0) {
                 long places = Math.ceilDiv(lengths[i], strides[i]);
-                int sum = Math.toIntExact(Math.max(0, (places - 1) * strides[i] + kernel[i] - lengths[i]));
-                begin[i] = sum / 2;
-                end[i] = sum - sum / 2;
+                int sum = Math.toIntExact(Math.max(0, (places - 1) * strides[i] + extent(i, kernel[i]) - lengths[i]));
+                begin[i] = moreAtEnd ? sum / 2 : sum - sum / 2;
+                end[i] = sum - begin[i];
             }
         }
     }

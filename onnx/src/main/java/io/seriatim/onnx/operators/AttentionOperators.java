@@ -1,0 +1,275 @@
+package io.seriatim.onnx.operators;
+
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Registry;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Attention of ONNX, rotary embeddings, and what models of language have around them. */
+public final class AttentionOperators {
+    private AttentionOperators() {
+    }
+
+    /** Adds the operators. */
+    public static void register(Registry operators) {
+        operators.all("Attention", AttentionOperators::attention);
+        operators.one("RotaryEmbedding", node -> rotary(node, node.maybe(3), node.input(1), node.input(2)));
+        operators.all("CausalConvWithState", AttentionOperators::causal);
+    }
+
+    /** Images of heads [batch, heads, length, size], from [batch, length, heads · size]. */
+    static Ref heads(Steps steps, Ref x, int heads) {
+        return steps.transpose(steps.reshape(x, 0, 0, heads, x.dim(2) < 0 ? -1 : x.dim(2) / heads), 0, 2, 1, 3);
+    }
+
+    /** The opposite of {@link #heads}. */
+    static Ref merged(Steps steps, Ref x) {
+        long size = x.dim(1) < 0 || x.dim(3) < 0 ? -1 : x.dim(1) * x.dim(3);
+        return steps.reshape(steps.transpose(x, 0, 2, 1, 3), 0, 0, size);
+    }
+
+    private static int heads(Node node, String name) {
+        int heads = node.int32(name, 0);
+        if (heads < 1) {
+            throw node.error("needs the attribute '%s', a positive number, for operands of rank 3", name);
+        }
+        return heads;
+    }
+
+    private static List<Ref> attention(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref q = node.input(0);
+        Ref k = node.input(1);
+        Ref v = node.input(2);
+        boolean flat = q.rank() == 3;
+        if (flat) {
+            q = heads(steps, q, heads(node, "q_num_heads"));
+            k = heads(steps, k, heads(node, "kv_num_heads"));
+            v = heads(steps, v, heads(node, "kv_num_heads"));
+        }
+        Ref past = node.maybe(4);
+        Ref pastValue = node.maybe(5);
+        if (past != null && pastValue != null) {
+            k = steps.concat(2, past, k);
+            v = steps.concat(2, pastValue, v);
+        }
+        Ref presentKey = k;
+        Ref presentValue = v;
+        if (q.dim(3) < 0 && !node.hasAttribute("scale")) {
+            throw node.error("needs a known size of heads or the attribute 'scale'");
+        }
+        double scale = node.hasAttribute("scale") ? node.real("scale", 1) : 1 / Math.sqrt((double) q.dim(3));
+        k = repeated(steps, k, q.dim(1));
+        v = repeated(steps, v, q.dim(1));
+        Ref scores = scores(steps, q, k, scale);
+        int mode = node.int32("qk_matmul_output_mode", 0);
+        float cap = node.real("softcap", 0);
+        Ref shown = scores;
+        Ref capped = cap > 0
+                ? steps.linear(steps.unary("tanh", steps.linear(scores, 1 / cap, 0)), cap, 0)
+                : scores;
+        if (mode == 1) {
+            shown = capped;
+        }
+        Ref bias = bias(node, steps, q, k);
+        Ref biased = bias == null ? capped : steps.add(capped, bias);
+        if (mode == 2) {
+            shown = biased;
+        }
+        DType precision = node.dtype("softmax_precision", q.dtype());
+        Ref weights = steps.cast(probabilities(steps, steps.cast(biased, precision), bias), q.dtype());
+        if (mode == 3) {
+            shown = weights;
+        }
+        Ref y = steps.matmul(weights, v, false, false);
+        return List.of(flat ? merged(steps, y) : y, presentKey, presentValue, shown);
+    }
+
+    /** q · kᵀ · scale; both are scaled by its root, which keeps 16-bit numbers in range. */
+    static Ref scores(Steps steps, Ref q, Ref k, double scale) {
+        if (q.dtype() == DType.FLOAT32 || q.dtype() == DType.FLOAT64 || scale <= 0) {
+            return steps.linear(steps.matmul(q, k, false, true), scale, 0);
+        }
+        double root = Math.sqrt(scale);
+        return steps.matmul(steps.linear(q, root, 0), steps.linear(k, root, 0), false, true);
+    }
+
+    /** A softmax in which rows that the bias masks as a whole are 0. */
+    static Ref probabilities(Steps steps, Ref scores, @Nullable Ref bias) {
+        if (bias == null) {
+            return steps.softmax(scores);
+        }
+        Ref largest = steps.reduce("reduce_max", steps.cast(bias, DType.FLOAT32), bias.rank() - 1);
+        Ref masked = steps.op("equal").in("X", largest)
+                .in("Y", steps.scalar(DType.FLOAT32, Double.NEGATIVE_INFINITY)).out("Out");
+        return steps.where(masked, steps.scalar(scores.dtype(), 0), steps.softmax(scores));
+    }
+
+    /** Each head as often as there are heads of queries for it. */
+    private static Ref repeated(Steps steps, Ref x, long heads) {
+        if (heads < 0 || x.dim(1) == heads) {
+            return x;
+        }
+        if (x.dim(1) < 1 || heads % x.dim(1) != 0) {
+            throw new IllegalArgumentException("the heads of the queries (" + heads
+                    + ") are a multiple of those of the keys (" + x.dim(1) + ")");
+        }
+        return steps.op("repeat_interleave").in("X", x).attr("Repeats", heads / x.dim(1)).attr("dim", 1).out("Out");
+    }
+
+    private static Ref range(Steps steps, Ref length) {
+        return steps.op("range").in("Start", steps.scalar(DType.INT64, 0)).in("End", length)
+                .in("Step", steps.scalar(DType.INT64, 1)).out("Out");
+    }
+
+    /** 0 where a condition holds, −∞ elsewhere. */
+    static Ref allowed(Steps steps, Ref condition, DType dtype) {
+        return steps.where(condition, steps.scalar(dtype, 0), steps.scalar(dtype, Double.NEGATIVE_INFINITY));
+    }
+
+    /** What is added to the scores: mask, causal mask, window and padding; null if there is none. */
+    private static @Nullable Ref bias(Node node, Steps steps, Ref q, Ref k) {
+        DType dtype = q.dtype();
+        List<Ref> parts = new ArrayList<>();
+        Ref mask = node.maybe(3);
+        Ref keys = steps.length(k, 2);
+        if (mask != null) {
+            parts.add(extended(steps, mask.dtype() == DType.BOOL ? allowed(steps, mask, dtype) : mask, k));
+        }
+        boolean causal = node.flag("is_causal", false);
+        long left = node.integer("left_window_size", -1);
+        long right = node.integer("right_window_size", -1);
+        Ref valid = node.maybe(6);
+        Ref columns = causal || left >= 0 || right >= 0 || valid != null ? range(steps, keys) : null;
+        if (columns != null && (causal || left >= 0 || right >= 0)) {
+            Ref queries = steps.length(q, 2);
+            Ref rows = steps.unsqueeze(range(steps, queries), 1);
+            Ref past = node.maybe(4);
+            if (past != null) {
+                rows = steps.add(rows, steps.length(past, 2));
+            } else if (valid != null) {
+                rows = steps.add(rows, steps.reshape(steps.sub(valid, queries), -1, 1, 1, 1));
+            }
+            Ref distance = steps.sub(rows, columns);
+            if (causal) {
+                parts.add(allowed(steps, compared(steps, "greater_equal", distance, 0), dtype));
+            }
+            if (left >= 0) {
+                parts.add(allowed(steps, compared(steps, "less_equal", distance, left), dtype));
+            }
+            if (right >= 0) {
+                parts.add(allowed(steps, compared(steps, "greater_equal", distance, -right), dtype));
+            }
+        }
+        if (columns != null && valid != null) {
+            Ref inside = steps.op("less_than").in("X", columns).in("Y", steps.reshape(valid, -1, 1, 1, 1)).out("Out");
+            parts.add(allowed(steps, inside, dtype));
+        }
+        return parts.stream().reduce(steps::add).orElse(null);
+    }
+
+    private static Ref compared(Steps steps, String type, Ref x, long number) {
+        return steps.op(type).in("X", x).in("Y", steps.block().integers(DType.INT64, number)).out("Out");
+    }
+
+    /** A mask that has fewer columns than there are keys masks the others. */
+    private static Ref extended(Steps steps, Ref mask, Ref k) {
+        long columns = mask.dim(-1);
+        if (columns == 1 || (columns >= 0 && columns == k.dim(2)) || columns < 0 || k.dim(2) < 0) {
+            return mask;
+        }
+        int[] paddings = new int[2 * mask.rank()];
+        paddings[2 * mask.rank() - 1] = Math.toIntExact(k.dim(2) - columns);
+        if (k.dim(2) < columns) {
+            throw new IllegalArgumentException("the mask has more columns (" + columns + ") than there are keys ("
+                    + k.dim(2) + ")");
+        }
+        return steps.op("pad").in("X", mask).attr("paddings", paddings)
+                .attr("pad_value", Float.NEGATIVE_INFINITY).out("Out");
+    }
+
+    /** A rotation of pairs of elements by angles whose cosines and sines are given. */
+    static Ref rotary(Node node, @Nullable Ref positions, Ref cosines, Ref sines) {
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        boolean flat = x.rank() == 3;
+        Ref image;
+        if (flat) {
+            int heads = node.int32("num_heads", 0);
+            int rotated = node.int32("rotary_embedding_dim", 0);
+            long size = heads > 0 ? x.dim(2) / heads : rotated > 0 ? rotated : 2 * cosines.dim(-1);
+            if (size < 1 || x.dim(2) < 0) {
+                throw node.error("needs the attribute 'num_heads' and a known last dimension for operands of rank 3");
+            }
+            image = steps.reshape(x, 0, 0, x.dim(2) / size, size);
+        } else {
+            image = steps.transpose(x, 0, 2, 1, 3);
+        }
+        long size = image.dim(3);
+        int rotated = node.int32("rotary_embedding_dim", 0);
+        if (size < 0 || rotated < 0 || rotated > size) {
+            throw node.error("needs a known size of heads, and the attribute 'rotary_embedding_dim' is at most that "
+                    + "size; they are %d and %d", size, rotated);
+        }
+        Ref cos = steps.unsqueeze(at(steps, cosines, positions), 2);
+        Ref sin = steps.unsqueeze(at(steps, sines, positions), 2);
+        boolean part = rotated > 0 && rotated < size;
+        Ref turned = part ? steps.slice(image, 3, 0, rotated) : image;
+        boolean interleaved = node.flag("interleaved", false);
+        long half = (part ? rotated : size) / 2;
+        Ref first = interleaved ? steps.everySecond(turned, 3, 0) : steps.slice(turned, 3, 0, half);
+        Ref second = interleaved ? steps.everySecond(turned, 3, 1) : steps.slice(turned, 3, half, 2 * half);
+        Ref real = steps.sub(steps.mul(cos, first), steps.mul(sin, second));
+        Ref imaginary = steps.add(steps.mul(sin, first), steps.mul(cos, second));
+        Ref joined = interleaved
+                ? steps.reshape(steps.concat(4, steps.unsqueeze(real, 4), steps.unsqueeze(imaginary, 4)), 0, 0, 0,
+                        2 * half)
+                : steps.concat(3, real, imaginary);
+        Ref whole = part ? steps.concat(3, joined, steps.slice(image, 3, rotated, Integer.MAX_VALUE)) : joined;
+        return flat ? steps.reshape(whole, 0, 0, x.dim(2)) : steps.transpose(whole, 0, 2, 1, 3);
+    }
+
+    /** The rows of a table at positions [batch, length]; the table itself without positions. */
+    private static Ref at(Steps steps, Ref table, @Nullable Ref positions) {
+        return positions == null
+                ? table
+                : steps.op("lookup_table_v2").in("W", table).in("Ids", positions).out("Out");
+    }
+
+    private static List<Ref> causal(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        Ref w = node.input(1);
+        long kernel = w.dim(2);
+        if (x.rank() != 3 || w.rank() != 3 || kernel < 1 || w.dim(0) < 1) {
+            throw node.error("needs operands of rank 3 and weights of a known shape");
+        }
+        Ref past = node.maybe(3);
+        Ref padded;
+        if (kernel == 1) {
+            padded = x;
+        } else if (past == null) {
+            padded = steps.op("pad").in("X", x)
+                    .attr("paddings", new int[]{0, 0, 0, 0, Math.toIntExact(kernel - 1), 0}).out("Out");
+        } else {
+            padded = steps.concat(2, past, x);
+        }
+        Ref result = steps.squeeze(steps.op("depthwise_conv2d").in("Input", steps.unsqueeze(padded, 2))
+                .in("Filter", steps.unsqueeze(w, 2)).attr("groups", w.dim(0)).out("Output"), 2);
+        Ref bias = node.maybe(2);
+        Ref sum = bias == null ? result : steps.add(result, steps.unsqueeze(bias, 1));
+        String activation = node.text("activation", "none");
+        Ref y = switch (activation) {
+            case "none" -> sum;
+            case "silu", "swish" -> steps.unary("silu", sum);
+            default -> throw node.error("attribute 'activation' is none, silu or swish, but is '%s'", activation);
+        };
+        Ref state = kernel == 1
+                ? steps.slice(padded, 2, 0, 0)
+                : steps.slice(padded, 2, -(kernel - 1), Integer.MAX_VALUE);
+        return List.of(y, state);
+    }
+}

@@ -1,0 +1,169 @@
+package io.seriatim.onnx.operators;
+
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Registry;
+import io.seriatim.tensor.DType;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Levels of quantized numbers, and products of them. */
+public final class QuantizationOperators {
+    private QuantizationOperators() {
+    }
+
+    /** Adds the operators. */
+    public static void register(Registry operators) {
+        operators.one("DequantizeLinear", QuantizationOperators::dequantize);
+        operators.one("QuantizeLinear", QuantizationOperators::quantize);
+        operators.all("DynamicQuantizeLinear", QuantizationOperators::dynamic);
+        operators.one("MatMulInteger", node -> {
+            Steps steps = new Steps(node.block());
+            return steps.matmul(levels(steps, node.input(0), rows(steps, node.maybe(2)), DType.INT32),
+                    levels(steps, node.input(1), node.maybe(3), DType.INT32), false, false);
+        });
+        operators.one("ConvInteger", node -> {
+            Steps steps = new Steps(node.block());
+            return steps.cast(sums(node, steps, node.input(0), node.input(1), node.maybe(2), node.maybe(3)),
+                    DType.INT32);
+        });
+        operators.one("QLinearConv", QuantizationOperators::convolution);
+        operators.one("QLinearMatMul", QuantizationOperators::product);
+    }
+
+    private static Ref dequantize(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        Ref scale = node.input(1);
+        DType dtype = node.dtype("output_dtype", scale.dtype());
+        Ref zero = node.maybe(2);
+        Ref levels = steps.cast(x, DType.FLOAT32);
+        if (x.dtype() == DType.INT32) {
+            // Differences of levels of 32 bits are whole numbers before they are rounded.
+            levels = zero == null ? levels : steps.cast(steps.sub(x, spread(node, steps, zero, x)), DType.FLOAT32);
+        } else if (zero != null) {
+            levels = steps.sub(levels, spread(node, steps, steps.cast(zero, DType.FLOAT32), x));
+        }
+        return steps.cast(steps.mul(levels, steps.cast(spread(node, steps, scale, x), DType.FLOAT32)), dtype);
+    }
+
+    private static Ref quantize(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        Ref zero = node.maybe(2);
+        DType levels = zero != null ? zero.dtype() : node.dtype("output_dtype", DType.UINT8);
+        DType precision = node.dtype("precision", x.dtype());
+        Ref scaled = steps.div(steps.cast(x, precision), steps.cast(spread(node, steps, node.input(1), x), precision));
+        return quantized(steps, scaled, zero == null ? null : spread(node, steps, zero, x), levels);
+    }
+
+    /** Rounded to the nearest even level, shifted and clipped. */
+    private static Ref quantized(Steps steps, Ref scaled, @Nullable Ref zero, DType levels) {
+        double least = switch (levels) {
+            case INT8 -> Byte.MIN_VALUE;
+            case INT16 -> Short.MIN_VALUE;
+            case UINT8, UINT16 -> 0;
+            default -> throw new IllegalArgumentException("levels of the type " + levels + " are not supported");
+        };
+        double largest = switch (levels) {
+            case INT8 -> Byte.MAX_VALUE;
+            case INT16 -> Short.MAX_VALUE;
+            case UINT8 -> 255;
+            default -> 65535;
+        };
+        Ref rounded = steps.unary("onnx_round", steps.cast(scaled, Steps.precise(scaled.dtype())));
+        Ref shifted = zero == null ? rounded : steps.add(rounded, steps.cast(zero, rounded.dtype()));
+        Ref clipped = steps.op("clip").in("X", shifted).attr("min", (float) least).attr("max", (float) largest)
+                .out("Out");
+        return steps.cast(clipped, levels);
+    }
+
+    /** One number, one for each place of an axis, or one for each block of an axis, with the shape of an operand. */
+    private static Ref spread(Node node, Steps steps, Ref numbers, Ref x) {
+        long block = node.integer("block_size", 0);
+        int rank = x.rank();
+        if (numbers.rank() == 0 || (numbers.rank() == 1 && numbers.dim(0) == 1 && block == 0)) {
+            return numbers.rank() == 0 ? numbers : steps.reshape(numbers);
+        }
+        int axis = node.axis(node.integer("axis", 1), rank);
+        if (block > 0) {
+            Ref repeated = steps.op("repeat_interleave").in("X", numbers).attr("Repeats", block).attr("dim", axis)
+                    .out("Out");
+            return x.dim(axis) < 0 || repeated.dim(axis) == x.dim(axis)
+                    ? repeated
+                    : steps.slice(repeated, axis, 0, x.dim(axis));
+        }
+        if (numbers.rank() != 1) {
+            throw node.error("scales are one number or one for each place of an axis, but have %d dimensions",
+                    numbers.rank());
+        }
+        int behind = rank - 1 - axis;
+        return behind == 0 ? numbers : steps.unsqueeze(numbers, Steps.axesFrom(1, 1 + behind));
+    }
+
+    private static List<Ref> dynamic(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        Ref zero = steps.scalar(DType.FLOAT32, 0);
+        Ref largest = extreme(steps, x, "reduce_max", "elementwise_max", zero);
+        Ref least = extreme(steps, x, "reduce_min", "elementwise_min", zero);
+        Ref range = steps.div(steps.sub(largest, least), steps.scalar(DType.FLOAT32, 255));
+        Ref none = steps.op("equal").in("X", range).in("Y", zero).out("Out");
+        Ref scale = steps.add(range, steps.cast(none, DType.FLOAT32));
+        Ref point = quantized(steps, steps.div(steps.sub(zero, least), scale), null, DType.UINT8);
+        return List.of(quantized(steps, steps.div(x, scale), point, DType.UINT8), scale, point);
+    }
+
+    private static Ref extreme(Steps steps, Ref x, String reduction, String with, Ref zero) {
+        Ref all = steps.op(reduction).in("X", x).attr("reduce_all", true).attr("keep_dim", false).out("Out");
+        return steps.block().binary(with, steps.reshape(all), zero);
+    }
+
+    /** The zero points of the rows of a left matrix, as a column. */
+    private static @Nullable Ref rows(Steps steps, @Nullable Ref zero) {
+        return zero == null || zero.rank() != 1 || zero.dim(0) == 1 ? zero : steps.unsqueeze(zero, 1);
+    }
+
+    /** Levels less their zero points, exactly. */
+    private static Ref levels(Steps steps, Ref x, @Nullable Ref zero, DType dtype) {
+        Ref levels = steps.cast(x, dtype);
+        return zero == null ? levels : steps.sub(levels, steps.cast(zero, dtype));
+    }
+
+    /** Sums of products of a convolution; float64 holds whole numbers of more than 32 bits exactly. */
+    private static Ref sums(Node node, Steps steps, Ref x, Ref w, @Nullable Ref xZero, @Nullable Ref wZero) {
+        Ref perFilter = wZero == null || wZero.rank() != 1 || wZero.dim(0) == 1
+                ? wZero
+                : steps.unsqueeze(wZero, Steps.axesFrom(1, w.rank()));
+        return ConvolutionOperators.convolution(node, levels(steps, x, xZero, DType.FLOAT64),
+                levels(steps, w, perFilter, DType.FLOAT64), null);
+    }
+
+    private static Ref convolution(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        Ref sums = sums(node, steps, x, node.input(3), node.input(2), node.input(5));
+        Ref bias = node.maybe(8);
+        if (bias != null) {
+            sums = steps.add(sums, steps.perChannel(steps.cast(bias, DType.FLOAT64), x.rank()));
+        }
+        Ref scales = steps.mul(node.input(1), node.input(4));
+        Ref factor = steps.div(scales, node.input(6));
+        Ref perChannel = factor.rank() == 1 && factor.dim(0) != 1
+                ? steps.perChannel(factor, x.rank())
+                : steps.reshape(factor);
+        Ref scaled = steps.mul(steps.cast(sums, DType.FLOAT32), perChannel);
+        return quantized(steps, scaled, node.input(7), node.input(7).dtype());
+    }
+
+    private static Ref product(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref sums = steps.matmul(levels(steps, node.input(0), rows(steps, node.input(2)), DType.INT32),
+                levels(steps, node.input(3), node.input(5), DType.INT32), false, false);
+        Ref left = rows(steps, node.input(1));
+        Ref scales = steps.mul(left == null ? node.input(1) : left, node.input(4));
+        Ref factor = steps.cast(steps.div(scales, node.input(6)), DType.FLOAT32);
+        return quantized(steps, steps.mul(steps.cast(sums, DType.FLOAT32), factor), node.input(7),
+                node.input(7).dtype());
+    }
+}
