@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the node tests of the package onnx, without network: node_tests.py FOLDER (target/onnx for -Ponnx-suite).
+"""Writes the node tests of the package onnx, without network: node_tests.py FOLDER [SAMPLE.zip].
 
-A folder for each case with model.onnx, input_N.pb and output_N.pb, and a file cases.txt: name, relative and absolute
-tolerance. Tested with onnx 1.23.2 and numpy 2.
+FOLDER is target/onnx for -Ponnx-suite. It gets a folder for each case with model.onnx, input_N.pb and output_N.pb, and
+a file cases.txt: name, relative and absolute tolerance. SAMPLE.zip, onnx/src/test/resources/node-tests.zip for the
+default build, gets some small cases of each operator. Tested with onnx 1.23.2 and numpy 2.
 """
 import pathlib
+import random
 import sys
 import warnings
+import zipfile
 
 import numpy
 import onnx
@@ -40,6 +43,31 @@ def write(folder, case):
     return True
 
 
+def sample(root, lines, file):
+    """Some small cases of each operator that is the first of a case."""
+    cases = {}
+    for line in lines:
+        folder = root / line.split(" ")[0]
+        size = sum(each.stat().st_size for each in folder.iterdir())
+        nodes = onnx.load(folder / "model.onnx").graph.node
+        if size < 12000 and nodes and not folder.name.endswith("_expanded"):
+            cases.setdefault(nodes[0].op_type, []).append(line)
+    draw = random.Random(24)
+    chosen = []
+    for _, all_of_operator in sorted(cases.items()):
+        chosen += draw.sample(all_of_operator, min(3, len(all_of_operator)))
+    chosen.sort()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+        def add(name, data):
+            out.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+
+        add("cases.txt", "\n".join(chosen) + "\n")
+        for line in chosen:
+            for each in sorted((root / line.split(" ")[0]).iterdir()):
+                add(f"{each.parent.name}/{each.name}", each.read_bytes())
+    print(len(chosen), "cases in", file)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     warnings.simplefilter("ignore")
@@ -57,8 +85,11 @@ def main():
             for file in data.glob("*.pb"):
                 (folder / file.name).write_bytes(file.read_bytes())
             lines.append(f"{case.name} {case.rtol} {case.atol}")
-    (root / "cases.txt").write_text("\n".join(sorted(set(lines))) + "\n")
+    lines = sorted(set(lines))
+    (root / "cases.txt").write_text("\n".join(lines) + "\n")
     print(len(lines), "cases")
+    if len(sys.argv) > 2:
+        sample(root, lines, sys.argv[2])
 
 
 main()

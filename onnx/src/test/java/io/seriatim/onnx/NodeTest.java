@@ -1,6 +1,7 @@
 package io.seriatim.onnx;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
@@ -12,10 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The cases of ONNX's backend tests. */
 final class NodeTest {
@@ -23,12 +28,63 @@ final class NodeTest {
     @Test
     void passesAllCasesButThoseThatAreListed() throws IOException {
         String folder = System.getProperty("seriatim.onnx", "");
-        assumeFalse(folder.isEmpty(), "the node tests of ONNX are run by -Ponnx-suite");
+        assumeFalse(folder.isEmpty(), "all node tests of ONNX are run by -Ponnx-suite");
+        assertPass(Path.of(folder), Pattern.compile(System.getProperty("cases", "")));
+    }
+
+    /** Some cases of each operator, which tools/onnx/node_tests.py chose. */
+    @Test
+    void passesTheSample(@TempDir Path folder) throws IOException {
+        unpack(folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
+    /** What is read can be written, if its operations have counterparts, and then computes the same. */
+    @Test
+    void writesWhatItReads(@TempDir Path folder) throws IOException {
+        unpack(folder);
+        Set<String> without = without().keySet();
+        List<String> failures = new ArrayList<>();
+        int written = 0;
+        for (NodeCases.Case each : NodeCases.of(folder)) {
+            if (!without.contains(each.name())) {
+                String failure = rewrittenFailure(each, folder.resolve("written.onnx"));
+                if (failure == null) {
+                    written++;
+                } else if (!failure.contains("cannot be written as ONNX")) {
+                    failures.add(each.name() + ": " + failure);
+                }
+            }
+        }
+        System.out.println(written + " cases are written");
+        assertEquals("", String.join("\n", failures));
+        assertTrue(written > 0, "some cases can be written");
+    }
+
+    private static @Nullable String rewrittenFailure(NodeCases.Case each, Path file) {
+        try {
+            return NodeCases.rewrittenFailure(each, file);
+        } catch (IOException | RuntimeException e) {
+            return e.getClass().getSimpleName() + ": " + e.getMessage();
+        }
+    }
+
+    private static void unpack(Path folder) throws IOException {
+        try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream("/node-tests.zip"));
+                ZipInputStream zip = new ZipInputStream(in)) {
+            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                Path file = folder.resolve(entry.getName());
+                Files.createDirectories(Objects.requireNonNull(file.getParent()));
+                Files.copy(zip, file);
+            }
+        }
+    }
+
+    private static void assertPass(Path folder, Pattern chosen) throws IOException {
         Map<String, String> without = without();
-        Pattern chosen = Pattern.compile(System.getProperty("cases", ""));
         List<String> failures = new ArrayList<>();
         int passed = 0;
-        for (NodeCases.Case each : NodeCases.of(Path.of(folder))) {
+        for (NodeCases.Case each : NodeCases.of(folder)) {
             if (!chosen.matcher(each.name()).find()) {
                 continue;
             }

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 /** Translates a model of ONNX into a program, node by node. */
 public final class ModelTranslator {
     /** The versions of ONNX's operators that are read. */
-    private static final long OLDEST = 6;
+    private static final long OLDEST = 1;
     private static final long NEWEST = 28;
     /** Operators that had the same form and meaning in all versions before. */
     private static final Set<String> UNCHANGED = Set.of("Abs", "Ceil", "Exp", "Floor", "Identity", "Log", "Neg", "Not",

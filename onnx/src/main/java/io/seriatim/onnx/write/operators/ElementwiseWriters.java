@@ -123,6 +123,13 @@ public final class ElementwiseWriters {
     }
 
     private static void celu(WrittenOp op) {
+        if (op.dtype("X") != DType.FLOAT64) {
+            // ONNX has it for float only.
+            String y =
+                    op.node("Celu", Map.of("alpha", op.attrs().getFloat("alpha")), op.cast(op.in("X"), DType.FLOAT32));
+            op.out("Out", op.cast(y, op.dtype("X")));
+            return;
+        }
         String alpha = number(op, op.attrs().getFloat("alpha"));
         String below = op.node("Mul", alpha,
                 op.node("Sub", op.node("Exp", op.node("Div", op.in("X"), alpha)), number(op, 1)));
