@@ -18,6 +18,7 @@ import io.seriatim.onnx.write.operators.ElementwiseWriters;
 import io.seriatim.onnx.write.operators.IndexWriters;
 import io.seriatim.onnx.write.operators.NetworkWriters;
 import io.seriatim.onnx.write.operators.OtherWriters;
+import io.seriatim.onnx.write.operators.OwnWriters;
 import io.seriatim.onnx.write.operators.RecurrentWriters;
 import io.seriatim.onnx.write.operators.ReductionWriters;
 import io.seriatim.onnx.write.operators.ShapeWriters;
@@ -49,6 +50,7 @@ public final class ProgramWriter {
         RecurrentWriters.register(all);
         ControlWriters.register(all);
         OtherWriters.register(all);
+        OwnWriters.register(all);
         return all;
     }
 
