@@ -19,6 +19,7 @@ import io.seriatim.onnx.operators.ProductOperators;
 import io.seriatim.onnx.operators.QuantizationOperators;
 import io.seriatim.onnx.operators.RecurrentOperators;
 import io.seriatim.onnx.operators.ReductionOperators;
+import io.seriatim.onnx.operators.RegionOperators;
 import io.seriatim.onnx.operators.ResizeOperators;
 import io.seriatim.onnx.operators.ShapeOperators;
 
@@ -53,6 +54,7 @@ final class Operators {
         QuantizationOperators.register(all);
         RecurrentOperators.register(all);
         ReductionOperators.register(all);
+        RegionOperators.register(all);
         ResizeOperators.register(all);
         ShapeOperators.register(all);
         return all;

@@ -10,6 +10,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
             CreationSchemas::register, //
             CumulativeSchemas::register, //
             ElementwiseSchemas::register, //
+            GridSchemas::register, //
             PadSchemas::register, //
             PoolSchemas::register, //
             ReductionSchemas::register, //
