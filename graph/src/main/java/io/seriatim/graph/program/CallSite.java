@@ -24,9 +24,12 @@ final class CallSite {
      */
     static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.append",
             "io.seriatim.graph.autodiff", "io.seriatim.graph.differentiate", "io.seriatim.graph.format",
-            "io.seriatim.graph.interpret", "io.seriatim.graph.lod", "io.seriatim.graph.op",
-            "io.seriatim.graph.optimizer", "io.seriatim.graph.parallel", "io.seriatim.graph.program",
-            "io.seriatim.graph.quantization", "io.seriatim.graph.util");
+            "io.seriatim.graph.format.pir", "io.seriatim.graph.interpret", "io.seriatim.graph.json",
+            "io.seriatim.graph.lod", "io.seriatim.graph.op", "io.seriatim.graph.optimizer",
+            "io.seriatim.graph.parallel", "io.seriatim.graph.program", "io.seriatim.graph.quantization",
+            "io.seriatim.graph.translate", "io.seriatim.graph.util");
+    /** Modules that translate models of other systems. */
+    private static final List<String> TRANSLATING = List.of("io.seriatim.onnx.", "io.seriatim.mxnet.");
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     private final List<StackFrame> found;
@@ -46,6 +49,9 @@ final class CallSite {
 
     static boolean isUsers(String className) {
         if (className.startsWith("java.") || className.startsWith("jdk.")) {
+            return false;
+        }
+        if (TRANSLATING.stream().anyMatch(className::startsWith)) {
             return false;
         }
         return !className.startsWith("io.seriatim.graph.")

@@ -30,7 +30,7 @@ class NetworkOperationsTest {
         convolution("conv2d", 3, 4, 3, 3).attr("paddings", new int[]{-1, 0})
                 .isRefused("'paddings' must have numbers from 0 on, but is [-1, 0]");
         convolution("conv2d", 3, 4, 3, 3).attr("padding_algorithm", "FULL")
-                .isRefused("must be EXPLICIT, SAME or VALID, but is 'FULL'");
+                .isRefused("must be EXPLICIT, SAME, SAME_UPPER, SAME_LOWER or VALID, but is 'FULL'");
         new OneOperation("conv2d").in("Input", F, 2, 4, 5, 6).in("Filter", DType.FLOAT64, 3, 4, 3, 3).out("Output")
                 .isRefused("one type",
                         "float64");

@@ -223,7 +223,8 @@ class PirFormatTest {
         Random random = new Random(5);
         int refused = 0;
         for (int i = 0; i < 3000; i++) {
-            byte[] mutated = mutated(documents.get(names.get(random.nextInt(names.size()))), random);
+            byte[] mutated =
+                    mutated(Objects.requireNonNull(documents.get(names.get(random.nextInt(names.size())))), random);
             try {
                 PirReader.read(JsonReader.parse("test.json", mutated));
             } catch (FileFormatException e) {
