@@ -29,6 +29,7 @@ final class PirSpecialWriter {
                 return fill(builder, block, op);
             }
             case "assign_value" -> assignValue(builder, block, op);
+            case "flatten2" -> flatten(builder, block, op);
             case "share_data" -> one(builder, block, op, "1.assign", "X");
             case "lod_array_length" -> length(builder, block, op);
             case "write_to_array" -> arrayWrite(builder, block, op);
@@ -114,6 +115,35 @@ final class PirSpecialWriter {
                         PirBuilder.dtype(dtype), new PirOp.Given("values", "scalar[]", scalars),
                         new PirOp.Given("place", "place", "undefined")),
                 List.of(), out(block, op)));
+    }
+
+    /** PIR merges one range of dimensions, flatten2 those before an axis and those from it on. */
+    private void flatten(PirBuilder builder, Block block, OpDesc op) {
+        String from = op.input("X").getFirst();
+        VarType.TensorType x = PirWriter.type(block, from).tensorType();
+        VarType.TensorType out = out(block, op).tensorType();
+        long axis = PirConstants.whole(Objects.requireNonNull(value(op, "axis")));
+        if (x == null || out == null || out.dims().size() != 2 || axis < 0 || axis > x.dims().size()) {
+            writer.refuse(block, op, "axis " + axis + " of dimensions that are not known");
+            return;
+        }
+        int at = (int) axis;
+        int rank = x.dims().size();
+        List<Long> dims = new ArrayList<>(x.dims().subList(0, at));
+        dims.add(out.dims().getLast());
+        long matrix = merged(builder, writer.value(builder, from), at, rank,
+                new VarType.Dense(new VarType.TensorType(out.dataType(), dims), null));
+        bind(builder, block, op, at == 1 ? matrix : merged(builder, matrix, 0, at, out(block, op)));
+    }
+
+    /** Makes one dimension of those from {@code start} to before {@code end}, of which there may be none. */
+    private static long merged(PirBuilder builder, long value, int start, int end, VarType type) {
+        return start == end
+                ? builder.add("1.unsqueeze", List.of(), List.of(value, builder.ints(List.of((long) start))), type)
+                : builder.add("1.flatten",
+                        List.of(new PirOp.Given("start_axis", "i32", (long) start),
+                                new PirOp.Given("stop_axis", "i32", (long) end - 1)),
+                        List.of(value), type);
     }
 
     private void length(PirBuilder builder, Block block, OpDesc op) {

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format.pir;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -19,6 +20,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npz;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
@@ -180,6 +182,32 @@ class PirFormatTest {
             for (PirOperation.Result result : each.results()) {
                 assertTrue(result.slot() == null || outputs.contains(result.slot()), each.toString());
             }
+        }
+    }
+
+    /** PIR has one operation for what flatten2 does around axis 1, and needs two around any other. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3})
+    void matricesOfAnyAxisAreWritten(int axis, @TempDir Path written) throws IOException {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 3, 4)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, -1)))
+                .put(VarDesc.of("shape", VarType.dense(DType.FLOAT32, 0, -1, 3, 4)))
+                .add(OpDesc.of("flatten2").in("X", "x").out("Out", "y").out("XShape", "shape").attr("axis", axis)
+                        .build());
+        Path file = written.resolve("matrix.json");
+        InferenceModels.save(file, new InferenceModel(program, List.of("x"), List.of("y"), Map.of()));
+        float[] values = new float[24];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = i;
+        }
+        try (InferenceModel model = InferenceModels.load(file)) {
+            Tensor y = Objects.requireNonNull(Interpreter.of(Kernels.system())
+                    .run(model.program(), Map.of("x", Tensor.of(values, 2, 3, 4)), model.fetches())
+                    .get(model.fetches().getFirst()));
+            long rows = List.of(1, 2, 6, 24).get(axis);
+            assertEquals(Shape.of(rows, 24 / rows), y.shape());
+            assertArrayEquals(values, y.toFloatArray());
         }
     }
 
