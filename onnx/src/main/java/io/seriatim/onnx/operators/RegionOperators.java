@@ -5,7 +5,9 @@ import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** Images seen through grids, regions of images, and images that are made of patches. */
 public final class RegionOperators {
@@ -17,6 +19,75 @@ public final class RegionOperators {
         operators.one("GridSample", RegionOperators::sample);
         operators.one("AffineGrid", n -> n.op("affine_grid").in("Theta", n.input(0)).in("OutputShape", n.input(1))
                 .attr("align_corners", n.flag("align_corners", false)).out("Output"));
+        operators.one("RoiAlign", RegionOperators::align);
+        operators.one("NonMaxSuppression", n -> n.op("onnx_non_max_suppression").in("Boxes", n.input(0))
+                .in("Scores", n.input(1)).maybe("Most", n.maybe(2)).maybe("Overlap", n.maybe(3))
+                .maybe("Least", n.maybe(4)).attr("center", n.flag("center_point_box", false)).out("Out"));
+        operators.one("Col2Im", RegionOperators::fold);
+    }
+
+    /** The regions of an operation of Paddle are in the order of their images, those of ONNX in any. */
+    private static Ref align(Node node) {
+        if (!node.text("mode", "avg").equals("avg")) {
+            throw node.error("the mode '%s' is not supported; the mode 'avg' is", node.text("mode", ""));
+        }
+        String coordinates = node.text("coordinate_transformation_mode",
+                node.version() < 16 ? "output_half_pixel" : "half_pixel");
+        if (!List.of("half_pixel", "output_half_pixel").contains(coordinates)) {
+            throw node.error("the attribute 'coordinate_transformation_mode' is half_pixel or output_half_pixel, but "
+                    + "is '%s'", coordinates);
+        }
+        Steps steps = new Steps(node.block());
+        Ref x = node.input(0);
+        DType computed = Steps.precise(x.dtype());
+        Ref images = steps.cast(node.input(2), DType.INT64);
+        List<Ref> order = steps.op("argsort").in("X", images).attr("axis", 0).outs("Out", "Indices");
+        Ref numbers = steps.op("onnx_range").in("Start", node.block().integers(DType.INT64, 0))
+                .in("Limit", steps.length(x, 0)).in("Delta", node.block().integers(DType.INT64, 1)).out("Out");
+        Ref same = node.block().binary("equal", steps.unsqueeze(images, 1), steps.unsqueeze(numbers, 0));
+        Ref counts = steps.op("reduce_sum").in("X", steps.cast(same, DType.INT64)).attr("dim", new int[]{0})
+                .attr("keep_dim", false).out("Out");
+        Ref regions = steps.op("gather").in("X", steps.cast(node.input(1), computed)).in("Index", order.get(1))
+                .out("Out");
+        Ref aligned = steps.op("roi_align").in("X", steps.cast(x, computed)).in("ROIs", regions)
+                .in("RoisNum", steps.cast(counts, DType.INT32)).attr("pooled_height", node.int32("output_height", 1))
+                .attr("pooled_width", node.int32("output_width", 1))
+                .attr("spatial_scale", node.real("spatial_scale", 1))
+                .attr("sampling_ratio", node.int32("sampling_ratio", 0))
+                .attr("aligned", coordinates.equals("half_pixel")).out("Out");
+        Ref back = steps.op("argsort").in("X", order.get(1)).attr("axis", 0).outs("Out", "Indices").get(1);
+        return steps.cast(steps.op("gather").in("X", aligned).in("Index", back).out("Out"), x.dtype());
+    }
+
+    private static Ref fold(Node node) {
+        long[] image = node.knownIntegers(1, "image_shape");
+        long[] block = node.knownIntegers(2, "block_shape");
+        if (image.length != 2 || block.length != 2) {
+            throw node.error("images have two axes in the supported form, but these have %d and their blocks %d",
+                    image.length, block.length);
+        }
+        long[] pads = numbers(node, "pads", 4, 0);
+        return node.op("fold").in("X", node.input(0)).attr("output_sizes", int32(node, image))
+                .attr("kernel_sizes", int32(node, block)).attr("strides", int32(node, numbers(node, "strides", 2, 1)))
+                .attr("paddings", int32(node, pads))
+                .attr("dilations", int32(node, numbers(node, "dilations", 2, 1))).out("Y");
+    }
+
+    private static long[] numbers(Node node, String name, int count, long byDefault) {
+        long[] given = node.integers(name);
+        if (given != null && given.length != count) {
+            throw node.error("the attribute '%s' has %d numbers, but there are %d", name, count, given.length);
+        }
+        return given == null ? LongStream.generate(() -> byDefault).limit(count).toArray() : given;
+    }
+
+    private static int[] int32(Node node, long[] values) {
+        for (long value : values) {
+            if (value != (int) value) {
+                throw node.error("has the number %d, which is out of range", value);
+            }
+        }
+        return Arrays.stream(values).mapToInt(value -> (int) value).toArray();
     }
 
     private static Ref sample(Node node) {

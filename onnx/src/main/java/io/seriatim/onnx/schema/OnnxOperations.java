@@ -9,6 +9,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
     private static final List<Consumer<Operations>> FAMILIES = List.of(//
             CreationSchemas::register, //
             CumulativeSchemas::register, //
+            DetectionSchemas::register, //
             ElementwiseSchemas::register, //
             GridSchemas::register, //
             PadSchemas::register, //
