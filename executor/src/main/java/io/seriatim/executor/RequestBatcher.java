@@ -39,8 +39,8 @@ public final class RequestBatcher {
     private static final long LEAST_NANOS_TO_LINGER = 50_000;
 
     private final Plan plan;
-    private final int mostRows;
-    private final int mostRuns;
+    private final int maxRows;
+    private final int maxRuns;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrival = lock.newCondition();
     /** Requests without a turn, in order of arrival. The lock guards this field and all other mutable state. */
@@ -75,10 +75,10 @@ public final class RequestBatcher {
     public record Counts(long requests, long runs, long failures) {
     }
 
-    private RequestBatcher(Plan plan, int mostRows, int mostRuns) {
+    private RequestBatcher(Plan plan, int maxRows, int maxRuns) {
         this.plan = plan;
-        this.mostRows = mostRows;
-        this.mostRuns = mostRuns;
+        this.maxRows = maxRows;
+        this.maxRuns = maxRuns;
     }
 
     /**
@@ -88,15 +88,15 @@ public final class RequestBatcher {
      * @param plan
      *            a plan that does not change the scope, and whose feeds and fetches have an unknown first dimension,
      *            the rows
-     * @param mostRows
+     * @param maxRows
      *            the maximum number of rows of a batch, at least 1. If possible, the number of rows is a power of two,
      *            so that the plan is compiled for few shapes
      * @return a thread-safe batcher
      * @throws IllegalArgumentException
      *             if requests to the plan cannot be batched; the message states the reason
      */
-    public static RequestBatcher of(Plan plan, int mostRows) {
-        return of(plan, mostRows, Runtime.getRuntime().availableProcessors());
+    public static RequestBatcher of(Plan plan, int maxRows) {
+        return of(plan, maxRows, Runtime.getRuntime().availableProcessors());
     }
 
     /**
@@ -105,21 +105,21 @@ public final class RequestBatcher {
      * @param plan
      *            a plan that does not change the scope, and whose feeds and fetches have an unknown first dimension,
      *            the rows
-     * @param mostRows
+     * @param maxRows
      *            the maximum number of rows of a batch, at least 1
-     * @param mostRuns
+     * @param maxRuns
      *            the maximum number of concurrent runs, at least 1; to use all processors, divide their number by the
      *            threads of a run
      * @return a thread-safe batcher
      * @throws IllegalArgumentException
      *             if requests to the plan cannot be batched; the message states the reason
      */
-    public static RequestBatcher of(Plan plan, int mostRows, int mostRuns) {
-        if (mostRows < 1 || mostRuns < 1) {
+    public static RequestBatcher of(Plan plan, int maxRows, int maxRuns) {
+        if (maxRows < 1 || maxRuns < 1) {
             throw new IllegalArgumentException(
                     "The maximum rows of a batch and the maximum concurrent runs must be at least 1, but are "
-                            + mostRows + " and "
-                            + mostRuns);
+                            + maxRows + " and "
+                            + maxRuns);
         }
         if (plan.writesScope()) {
             throw new IllegalArgumentException(
@@ -132,7 +132,7 @@ public final class RequestBatcher {
         }
         plan.feeds().names().forEach(name -> requireRows(plan, "feed", name));
         plan.fetches().names().forEach(name -> requireRows(plan, "fetch", name));
-        return new RequestBatcher(plan, mostRows, mostRuns);
+        return new RequestBatcher(plan, maxRows, maxRuns);
     }
 
     private static void requireRows(Plan plan, String what, String name) {
@@ -161,7 +161,7 @@ public final class RequestBatcher {
      */
     public RequestBatcher prepare(Tensor... values) {
         BatchRequest request = new BatchRequest(false, checked(values));
-        for (long count = 1; count * request.rows <= mostRows; count *= 2) {
+        for (long count = 1; count * request.rows <= maxRows; count *= 2) {
             split(Collections.nCopies((int) count, request));
         }
         return this;
@@ -249,7 +249,7 @@ public final class RequestBatcher {
     private void enter(BatchRequest request) {
         lock.lock();
         try {
-            if (running < mostRuns) {
+            if (running < maxRuns) {
                 running++;
                 request.leads = true;
             } else if (request.isAlone) {
@@ -354,7 +354,7 @@ public final class RequestBatcher {
             long rows = leader.rows;
             int best = 1;
             for (BatchRequest each = waiting.first; each != null; each = each.after) {
-                if (rows + each.rows <= mostRows && each.fits(leader)) {
+                if (rows + each.rows <= maxRows && each.fits(leader)) {
                     all.add(each);
                     rows += each.rows;
                     best = Long.bitCount(rows) == 1 ? all.size() : best;

@@ -13,9 +13,9 @@ import io.seriatim.tensor.Tensor;
  *            the batcher of the plan
  */
 record JoinedService(PlanService service, RequestBatcher batcher) implements ServePeer.Session {
-    static JoinedService of(ServedNetwork served, int mostRows) {
+    static JoinedService of(ServedNetwork served, int maxRows) {
         PlanService service = PlanService.open(served);
-        RequestBatcher batcher = RequestBatcher.of(service.plan(), mostRows);
+        RequestBatcher batcher = RequestBatcher.of(service.plan(), maxRows);
         return new JoinedService(service, batcher.prepare(Tensor.of(new float[service.size()], service.shape())));
     }
 

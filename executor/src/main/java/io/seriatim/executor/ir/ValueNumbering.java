@@ -93,9 +93,6 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return new Numbering(block, feeds).of(wanted);
     }
 
-    /** The operations that run the block of a gradient. */
-    private static final Set<String> GRADIENTS = Set.of("while_grad", "conditional_block_grad", "recurrent_grad");
-
     /** Returns for each variable the blocks of a program that name it in operations or in their attributes. */
     public static Map<String, Set<Integer>> mentions(Program program) {
         Map<String, Set<Integer>> mentions = new HashMap<>();
@@ -107,13 +104,20 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
                         .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
                 op.attributes().forEach(each -> names(each.value())
                         .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index())));
-                if (GRADIENTS.contains(op.type())) {
+                if (runsGradient(op)) {
                     gradients(op).forEach(
                             name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
                 }
             }
         }
         return mentions;
+    }
+
+    /** Whether an operation runs the block of a gradient: control flow that computes gradients. */
+    private static boolean runsGradient(OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        return schema != null && schema.effects().contains(Effect.CONTROL)
+                && schema.outputs().stream().anyMatch(slot -> slot.name().endsWith(GradientRule.SUFFIX));
     }
 
     /**

@@ -39,14 +39,14 @@ public final class ParallelRunLoop implements RunLoop {
     private static final int NO_CALL = -1;
 
     private final CompiledPlan plan;
-    private final CriticalPaths urgency;
+    private final CriticalPaths criticalPaths;
     private final HelperPool helpers;
     private final int threads;
     private final int[] together;
 
-    public ParallelRunLoop(CompiledPlan plan, CriticalPaths urgency, HelperPool helpers, int threads) {
+    public ParallelRunLoop(CompiledPlan plan, CriticalPaths criticalPaths, HelperPool helpers, int threads) {
         this.plan = plan;
-        this.urgency = urgency;
+        this.criticalPaths = criticalPaths;
         this.helpers = helpers;
         this.threads = threads;
         this.together = Tiling.together(plan.tasks(), plan.values());
@@ -77,7 +77,7 @@ public final class ParallelRunLoop implements RunLoop {
     final class Run {
         private final Frame frame;
         private final AtomicIntegerArray waiting = new AtomicIntegerArray(plan.before().length);
-        private final ReadyTasks ready = new ReadyTasks(urgency, plan.before().length);
+        private final ReadyTasks ready = new ReadyTasks(criticalPaths, plan.before().length);
         private final AtomicInteger left = new AtomicInteger();
         private final AtomicInteger inside = new AtomicInteger(CLOSED);
         private volatile @Nullable Throwable failure;
@@ -301,7 +301,7 @@ public final class ParallelRunLoop implements RunLoop {
             if (kept < 0) {
                 return other;
             }
-            boolean exchanged = urgency.isBefore(other, kept);
+            boolean exchanged = criticalPaths.isBefore(other, kept);
             put(exchanged ? kept : other);
             return exchanged ? other : kept;
         }

@@ -5,7 +5,7 @@ import io.seriatim.executor.schedule.CriticalPaths;
 
 /** A thread-safe priority queue of ready tasks: a binary heap of task indices, with the most urgent task first. */
 final class ReadyTasks {
-    private final CriticalPaths urgency;
+    private final CriticalPaths criticalPaths;
     @GuardedBy("this")
     private final int[] heap;
     /** Read without the lock only to check whether the queue is empty. */
@@ -15,8 +15,8 @@ final class ReadyTasks {
      * Creates a queue with a fixed capacity, so that {@link #put} cannot fail for lack of memory: if it failed on the
      * thread of a device, the task would be lost.
      */
-    ReadyTasks(CriticalPaths urgency, int most) {
-        this.urgency = urgency;
+    ReadyTasks(CriticalPaths criticalPaths, int most) {
+        this.criticalPaths = criticalPaths;
         this.heap = new int[most];
     }
 
@@ -31,7 +31,7 @@ final class ReadyTasks {
     synchronized void put(int task) {
         int at = size;
         size = at + 1;
-        while (at > 0 && urgency.isBefore(task, heap[(at - 1) / 2])) {
+        while (at > 0 && criticalPaths.isBefore(task, heap[(at - 1) / 2])) {
             heap[at] = heap[(at - 1) / 2];
             at = (at - 1) / 2;
         }
@@ -48,7 +48,7 @@ final class ReadyTasks {
      * and returns the other.
      */
     synchronized int exchange(int task) {
-        if (size == 0 || !urgency.precedes(heap[0], task)) {
+        if (size == 0 || !criticalPaths.precedes(heap[0], task)) {
             return task;
         }
         int first = takeFirst();
@@ -66,10 +66,10 @@ final class ReadyTasks {
         size = left;
         int at = 0;
         for (int child = 1; child < left; child = 2 * at + 1) {
-            if (child + 1 < left && urgency.isBefore(heap[child + 1], heap[child])) {
+            if (child + 1 < left && criticalPaths.isBefore(heap[child + 1], heap[child])) {
                 child++;
             }
-            if (urgency.isBefore(moved, heap[child])) {
+            if (criticalPaths.isBefore(moved, heap[child])) {
                 break;
             }
             heap[at] = heap[child];

@@ -26,8 +26,8 @@ public final class IntraOpChoice {
         if (tasks.size() > MOST_TASKS || changesScope(tasks, values)) {
             return false;
         }
-        CriticalPaths urgency = CriticalPaths.of(tasks, Dependencies.after(before.get()), values);
-        return urgency.sum() < MOST && urgency.gain(threads) == CriticalPaths.Gain.NONE;
+        CriticalPaths criticalPaths = CriticalPaths.of(tasks, Dependencies.after(before.get()), values);
+        return criticalPaths.sum() < MOST && criticalPaths.gain(threads) == CriticalPaths.Gain.NONE;
     }
 
     /** Returns whether a task writes a variable that outlives the run. */
