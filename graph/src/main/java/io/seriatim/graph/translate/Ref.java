@@ -36,9 +36,15 @@ public record Ref(String name, ArgType type) {
      * @param axis
      *            from −rank to rank − 1
      * @return −1 if unknown
+     * @throws IllegalArgumentException
+     *             if there is no such axis
      */
     public long dim(int axis) {
         long[] dims = type.dims();
+        if (axis < -dims.length || axis >= dims.length) {
+            throw new IllegalArgumentException("Variable '" + name + "' has " + dims.length
+                    + " dimensions, but axis " + axis + " is wanted");
+        }
         return dims[axis < 0 ? axis + dims.length : axis];
     }
 

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 public final class NormalisationOperators {
     private static final float EPSILON = 1e-5f;
 
+    /** The most channels that are added one by one; each takes operations of its own. */
+    private static final int MOST_SUMMED = 1024;
+
     private NormalisationOperators() {
     }
 
@@ -221,6 +224,10 @@ public final class NormalisationOperators {
         if (x.rank() == 4 && size % 2 == 1) {
             return node.op("lrn").in("X", x).attr("n", size).attr("k", bias).attr("alpha", (float) (alpha / size))
                     .attr("beta", beta).outs("Out", "MidOut").getFirst();
+        }
+        if (size > MOST_SUMMED) {
+            throw node.error("sums an even number of channels or those of what is no image: at most %d, but the "
+                    + "attribute 'size' is %d", MOST_SUMMED, size);
         }
         int before = (size - 1) / 2;
         int[] paddings = new int[2 * x.rank()];

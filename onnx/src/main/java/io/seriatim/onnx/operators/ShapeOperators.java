@@ -167,7 +167,10 @@ public final class ShapeOperators {
             return node.op("onnx_split").in("X", x).in("Split", node.input(1)).attr("axis", axis).list("Out",
                     node.results());
         }
-        int count = parts == null ? (int) node.integer("num_outputs", node.results()) : parts.length;
+        if (x.rank() == 0) {
+            throw node.error("divides an axis, but its operand is a scalar");
+        }
+        int count = parts == null ? node.int32("num_outputs", node.results()) : parts.length;
         if (count != node.results() || count < 1) {
             throw node.error("has %d results, but %d parts", node.results(), count);
         }

@@ -42,12 +42,15 @@ public final class ModelTranslator {
             "Reciprocal", "Relu", "Sigmoid", "Softplus", "Softsign", "Sqrt", "Tanh", "Transpose");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
+    /** The most nodes that calls of functions make; functions that call others twice each would double them. */
+    private static final int MOST_CALLED = 200_000;
 
     private final String source;
     private final OnnxModel model;
     private final TensorData data;
     private final ModelBuilder builder = new ModelBuilder();
     private final Map<String, OnnxFunction> functions = new HashMap<>();
+    private int called;
 
     private ModelTranslator(String source, OnnxModel model, TensorData data) {
         this.source = source;
@@ -220,6 +223,10 @@ public final class ModelTranslator {
         }
 
         void translate(OnnxNode node) {
+            if (depth > 0 && ++called > MOST_CALLED) {
+                throw new IllegalArgumentException("calls of functions make at most " + MOST_CALLED
+                        + " nodes, but these make more; the functions call each other too often");
+            }
             List<@Nullable Ref> operands = new ArrayList<>();
             for (String name : node.inputs()) {
                 operands.add(
@@ -261,6 +268,10 @@ public final class ModelTranslator {
                 throw message.startsWith("Operator ")
                         ? e
                         : new IllegalArgumentException(node + ": " + message, e);
+            } catch (ArithmeticException | IndexOutOfBoundsException e) {
+                // Sizes and axes are computed from numbers of the file.
+                throw new IllegalArgumentException(node + ": the sizes, axes or numbers of its operands and attributes "
+                        + "are out of range or do not fit each other (" + e.getMessage() + ")", e);
             }
         }
 

@@ -49,13 +49,22 @@ final class SliceSchemas {
         }
         inference.require(
                 parts == null || (parts.length == count && Arrays.stream(parts).allMatch(part -> part >= 0)
-                        && (length < 0 || Arrays.stream(parts).sum() == length)),
+                        && (length < 0 || sum(parts) == length)),
                 "axis %d of length %d cannot be divided into %d parts of the lengths %s", axis, length, count,
                 Arrays.toString(parts));
         for (int i = 0; i < count; i++) {
             dims[axis] = parts == null ? -1 : parts[i];
             inference.set("Out", i, ArgType.dense(inference.dtype("X"), dims));
         }
+    }
+
+    /** The sum of numbers from 0 on; the largest number if it is larger. */
+    private static long sum(long[] parts) {
+        long sum = 0;
+        for (long part : parts) {
+            sum = part > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + part;
+        }
+        return sum;
     }
 
     private static void split(Lowering l) {
