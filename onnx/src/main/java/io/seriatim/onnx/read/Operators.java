@@ -22,6 +22,7 @@ import io.seriatim.onnx.operators.ReductionOperators;
 import io.seriatim.onnx.operators.RegionOperators;
 import io.seriatim.onnx.operators.ResizeOperators;
 import io.seriatim.onnx.operators.ShapeOperators;
+import io.seriatim.onnx.operators.SignalOperators;
 
 /** The translators of all families. */
 final class Operators {
@@ -57,6 +58,7 @@ final class Operators {
         RegionOperators.register(all);
         ResizeOperators.register(all);
         ShapeOperators.register(all);
+        SignalOperators.register(all);
         return all;
     }
 }

@@ -1,0 +1,163 @@
+package io.seriatim.onnx.operators;
+
+import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Node;
+import io.seriatim.onnx.node.Registry;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.stream.IntStream;
+
+/** Fourier transforms of signals and of their frames, and weights of mel frequencies. */
+public final class SignalOperators {
+    private static final long MOST = 1L << 26;
+
+    private SignalOperators() {
+    }
+
+    /** Adds the operators. */
+    public static void register(Registry operators) {
+        operators.one("DFT", SignalOperators::transform);
+        operators.one("STFT", SignalOperators::frames);
+        operators.one("MelWeightMatrix", SignalOperators::mel);
+    }
+
+    private static Ref transform(Node node) {
+        Ref x = node.input(0);
+        int axis = node.axis(axis(node), x.rank());
+        if (axis == x.rank() - 1) {
+            throw node.error("the axis %d has the real and the imaginary parts, but signals lie along another", axis);
+        }
+        boolean inverse = node.flag("inverse", false);
+        boolean half = node.flag("onesided", false);
+        long length = node.has(1) ? known(node, 1, "dft_length") : -1;
+        Steps steps = new Steps(node.block());
+        if (inverse && half) {
+            Ref numbers = complex(node, steps, length < 0 ? x : resized(node, steps, x, axis, length / 2 + 1));
+            Ref real = steps.op("fft_c2r").in("X", numbers).attr("axes", new long[]{axis})
+                    .attr("normalization", "backward").attr("forward", false)
+                    .attr("last_dim_size", Math.max(length, 0)).out("Out");
+            return steps.unsqueeze(real, x.rank() - 1);
+        }
+        Ref signal = length < 0 ? x : resized(node, steps, x, axis, length);
+        return spectrum(node, steps, signal, axis, inverse, half);
+    }
+
+    private static long axis(Node node) {
+        return node.version() < 20 ? node.integer("axis", 1) : node.has(2) ? one(node, 2, "axis") : -2;
+    }
+
+    private static long one(Node node, int index, String what) {
+        long[] values = node.knownIntegers(index, what);
+        if (values.length != 1) {
+            throw node.error("operand %d (%s) is one number, but has %d", index + 1, what, values.length);
+        }
+        return values[0];
+    }
+
+    private static long known(Node node, int index, String what) {
+        long value = one(node, index, what);
+        if (value < 1 || value > MOST) {
+            throw node.error("operand %d (%s) is from 1 to %d, but is %d", index + 1, what, MOST, value);
+        }
+        return value;
+    }
+
+    /** The first elements of an axis, followed by zeros if there are too few. */
+    private static Ref resized(Node node, Steps steps, Ref x, int axis, long length) {
+        if (x.dim(axis) == length) {
+            return x;
+        }
+        if (x.dim(axis) < 0) {
+            throw node.error("the length of axis %d must be known for a dft_length of %d", axis, length);
+        }
+        Ref pads = node.block().integers(DType.INT64, 0, length - x.dim(axis));
+        return steps.op("onnx_pad").in("X", x).in("Pads", pads).in("Value", steps.scalar(x.dtype(), 0))
+                .attr("axes", new int[]{axis}).out("Out");
+    }
+
+    private static Ref complex(Node node, Steps steps, Ref x) {
+        if (x.dim(x.rank() - 1) != 2) {
+            throw node.error("the last axis of complex numbers has length 2, but has %d", x.dim(x.rank() - 1));
+        }
+        return steps.op("as_complex").in("X", x).out("Out");
+    }
+
+    /** The transform of signals, real if their last axis has length 1. */
+    private static Ref spectrum(Node node, Steps steps, Ref x, int axis, boolean inverse, boolean half) {
+        int last = x.rank() - 1;
+        Ref spectrum;
+        if (x.dim(last) == 1) {
+            spectrum = steps.op("fft_r2c").in("X", steps.squeeze(x, last)).attr("axes", new long[]{axis})
+                    .attr("normalization", "backward").attr("forward", !inverse).attr("onesided", half).out("Out");
+        } else if (half) {
+            throw node.error("half of a spectrum is enough for real signals only, but the last axis has length %d",
+                    x.dim(last));
+        } else {
+            spectrum = steps.op("fft_c2c").in("X", complex(node, steps, x)).attr("axes", new long[]{axis})
+                    .attr("normalization", "backward").attr("forward", !inverse).out("Out");
+        }
+        return steps.op("as_real").in("X", spectrum).out("Out");
+    }
+
+    /** Frames of signals, [batch, samples, parts], each multiplied by the window and transformed. */
+    private static Ref frames(Node node) {
+        Ref x = node.input(0);
+        Ref window = node.maybe(2);
+        if (x.rank() != 3) {
+            throw node.error("signals have three axes, the last for the parts of numbers, but there are %d", x.rank());
+        }
+        long length = node.has(3) ? known(node, 3, "frame_length") : window == null ? -1 : window.dim(0);
+        if (length < 1 || (window != null && window.dim(0) >= 0 && window.dim(0) != length)) {
+            throw node.error("needs a frame_length that is known and is the length of the window; it is %d", length);
+        }
+        Steps steps = new Steps(node.block());
+        Ref frames = steps.op("frame").in("X", steps.transpose(x, 0, 2, 1)).attr("frame_length", length)
+                .attr("hop_length", known(node, 1, "frame_step")).attr("axis", -1).out("Out");
+        Ref ordered = steps.transpose(frames, 0, 3, 2, 1);
+        Ref windowed = window == null ? ordered : steps.mul(ordered, steps.unsqueeze(window, 1));
+        return spectrum(node, steps, windowed, 2, false, node.flag("onesided", true));
+    }
+
+    private static double number(Node node, int index) {
+        Tensor value = node.value(index);
+        if (value == null || value.shape().size() != 1) {
+            throw node.error("operand %d must be a constant of one number: another form is not supported", index + 1);
+        }
+        return value.toDoubleArray()[0];
+    }
+
+    private static Ref mel(Node node) {
+        int bands = Math.toIntExact(known(node, 0, "num_mel_bins"));
+        long length = known(node, 1, "dft_length");
+        long rate = known(node, 2, "sample_rate");
+        int rows = Math.toIntExact(length / 2 + 1);
+        double low = 2595 * Math.log10(1 + number(node, 3) / 700);
+        double high = 2595 * Math.log10(1 + number(node, 4) / 700);
+        double step = (high - low) / (bands + 2);
+        if (bands * (long) rows > MOST) {
+            throw node.error("a matrix of %d rows and %d columns is too large", rows, bands);
+        }
+        long[] edges = IntStream.range(0, bands + 2)
+                .mapToLong(i -> (long) Math.floor(
+                        (length + 1) * (700 * (Math.pow(10, (low + i * step) / 2595) - 1)) / rate))
+                .toArray();
+        if (!(step >= 0) || edges[0] < 0 || edges[bands] >= rows || edges[bands + 1] > rows) {
+            throw node.error("the frequencies from %s to %s Hz are not in order or outside of the %d of the spectrum",
+                    number(node, 3), number(node, 4), rows);
+        }
+        double[] weights = new double[rows * bands];
+        for (int band = 0; band < bands; band++) {
+            long from = edges[band];
+            long center = edges[band + 1];
+            long to = edges[band + 2];
+            for (long row = from; row <= Math.min(center, rows - 1L); row++) {
+                weights[(int) row * bands + band] = center == from ? 1 : (double) (row - from) / (center - from);
+            }
+            for (long row = center; row < to; row++) {
+                weights[(int) row * bands + band] = (double) (to - row) / (to - center);
+            }
+        }
+        return new Steps(node.block()).constant(
+                Tensor.of(node.dtype("output_datatype", DType.FLOAT32), weights, rows, bands));
+    }
+}
