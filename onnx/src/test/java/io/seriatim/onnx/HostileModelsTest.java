@@ -80,7 +80,7 @@ final class HostileModelsTest {
         for (int i = 0; i < count; i++) {
             SplittableRandom random = seeds.split();
             String name = names.get(random.nextInt(names.size()));
-            byte[] model = models.get(name);
+            byte[] model = Objects.requireNonNull(models.get(name));
             byte[] changed = random.nextInt(3) == 0 ? bytesChanged(model, random) : fieldsChanged(model, random);
             String wrong = wrong(changed);
             if (wrong != null) {
@@ -141,7 +141,7 @@ final class HostileModelsTest {
         long number = NUMBERS[random.nextInt(NUMBERS.length)];
         int at = random.nextInt(changed.length / Long.BYTES) * Long.BYTES;
         for (int i = 0; i < Long.BYTES; i++) {
-            changed[at + i] = (byte) (number >>> 8 * i);
+            changed[at + i] = (byte) (number >>> (8 * i));
         }
         return changed;
     }

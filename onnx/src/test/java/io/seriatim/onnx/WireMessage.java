@@ -80,7 +80,7 @@ final class WireMessage {
     private static long fixed(byte[] bytes, int[] at, int count) {
         long value = 0;
         for (int i = 0; i < count; i++) {
-            value |= (bytes[at[0]++] & 0xffL) << 8 * i;
+            value |= (bytes[at[0]++] & 0xffL) << (8 * i);
         }
         return value;
     }
@@ -136,7 +136,7 @@ final class WireMessage {
                 case Long number when field.wireType == VARINT -> varint(out, number);
                 case Long number -> {
                     for (int i = 0; i < (field.wireType == FIXED64 ? Long.BYTES : Integer.BYTES); i++) {
-                        out.write((int) (number >>> 8 * i));
+                        out.write((int) (number >>> (8 * i)));
                     }
                 }
                 case WireMessage inner -> part(out, inner.toBytes());
@@ -154,7 +154,7 @@ final class WireMessage {
     private static void varint(ByteArrayOutputStream out, long value) {
         long left = value;
         while ((left & ~0x7fL) != 0) {
-            out.write((int) (left & 0x7f | 0x80));
+            out.write((int) ((left & 0x7f) | 0x80));
             left >>>= 7;
         }
         out.write((int) left);

@@ -1,14 +1,14 @@
 package io.seriatim.cli.quantize;
 
-import io.seriatim.train.quantization.ModelComparison;
-import io.seriatim.train.quantization.PostTrainingQuantization;
-import io.seriatim.train.quantization.QuantizedModel;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.train.quantization.ModelComparison;
+import io.seriatim.train.quantization.PostTrainingQuantization;
+import io.seriatim.train.quantization.QuantizedModel;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
