@@ -22,7 +22,7 @@ public final class OnnxModels {
     }
 
     /**
-     * Reads a model into a program of this run-time's operations. Its inputs, outputs and initialisers keep their names.
+     * Reads a model into a program of this run-time. Its inputs, outputs and initialisers keep their names.
      *
      * @param path
      *            a file {@code .onnx}; its external data lie in its folder

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and long[], for whole numbers and bool. A long holds a uint64 as its bits: see {@link Unsigned}.
+ * Moves elements of any type between memory and long[], for whole numbers and bool. For uint64, see {@link Unsigned}.
  *
  * <p>
  * Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything but 0; to

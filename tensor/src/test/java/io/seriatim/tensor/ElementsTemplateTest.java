@@ -81,8 +81,8 @@ class ElementsTemplateTest {
                     "Unsigned.fromDouble(", "endUnsigned", ")"),
             Set.of("single"));
     private static final Elements LONGS = Elements.of("Longs", "long", "INT64", "LONG",
-            "Moves elements of any type between memory and long[], for whole numbers and bool. A long holds a uint64 as its "
-                    + "bits: see {@link Unsigned}.",
+            "Moves elements of any type between memory and long[], for whole numbers and bool. For uint64, see "
+                    + "{@link Unsigned}.",
             Map.of("fromFloat", "(long) ", "fromDouble", "(long) ", "toFloat", "(float) ", "toDouble", "(double) "),
             Set.of("single"));
 

@@ -36,8 +36,8 @@ import java.util.Map;
  * @param unitsPerExample
  *            the number of units of an example, at least 1
  * @param values
- *            the initial values of variables that the startup program does not set, by name, such as the parameters of a
- *            loaded model; a training changes copies of them
+ *            the initial values of variables that the startup program does not set, by name, such as the parameters
+ *            of a loaded model; a training changes copies of them
  */
 public record Model(String name, Program main, Program startup, Program evaluation, List<String> feeds, String loss,
         Map<String, String> metrics, Map<String, Schedule> schedules, List<String> inputs, List<String> outputs,

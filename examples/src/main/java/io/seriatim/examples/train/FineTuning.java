@@ -23,8 +23,8 @@ import java.util.stream.IntStream;
 
 /**
  * Trains a network, converts it to ONNX, trains the ONNX file further on other digits, and saves the result in the
- * formats of PaddlePaddle 2, PaddlePaddle 3 and ONNX. A network that PyTorch has exported is trained further by the same
- * code: give its file as the second argument.
+ * formats of PaddlePaddle 2, PaddlePaddle 3 and ONNX. A network that PyTorch has exported is trained further by the
+ * same code: give its file as the second argument.
  */
 public final class FineTuning {
     /** The names of the saved files. The two formats of PaddlePaddle would share their file of parameters. */

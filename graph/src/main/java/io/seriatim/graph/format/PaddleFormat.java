@@ -21,7 +21,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The models of PaddlePaddle 2: {@code NAME.pdmodel} and {@code NAME.pdiparams}, or a folder with {@code __model__}. */
+/** The models of PaddlePaddle 2: {@code NAME.pdmodel} and {@code NAME.pdiparams}, or a folder. */
 final class PaddleFormat implements ModelFormat {
     static final String PROGRAM = ".pdmodel";
     static final String PARAMETERS = ".pdiparams";

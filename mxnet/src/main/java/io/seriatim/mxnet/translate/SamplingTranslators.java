@@ -3,7 +3,7 @@ package io.seriatim.mxnet.translate;
 import io.seriatim.tensor.DType;
 import java.util.List;
 
-/** Images that are sampled at computed places. Places go from −1 to 1, from the center of the first pixel to the last. */
+/** Images that are sampled at places from −1, the center of the first pixel, to 1, that of the last. */
 final class SamplingTranslators {
     private SamplingTranslators() {
     }
