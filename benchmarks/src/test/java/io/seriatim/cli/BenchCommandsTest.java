@@ -42,7 +42,7 @@ class BenchCommandsTest {
     @CsvSource(delimiter = '|',
             textBlock = """
                     bench | seriatim: Missing required subcommand (see 'seriatim bench --help')
-                    dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, doctor (see 'seriatim --help')
+                    dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, convert, quantize, doctor (see 'seriatim --help')
                     bench kernel | seriatim: There is no command 'kernel': did you mean 'kernels'? (see 'seriatim bench --help')
                     bench engine --tempo | seriatim: Unknown option: '--tempo' (see 'seriatim bench engine --help')
                     bench engine --ops 0 | seriatim: --ops must be at least 1, but is 0 (see 'seriatim bench engine --help')
