@@ -1,14 +1,12 @@
 package io.seriatim.graph.format;
 
-import io.seriatim.device.Devices;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -94,33 +92,7 @@ final class TensorReader {
 
     private Tensor tensor() throws IOException {
         version("a tensor");
-        return filled(description());
-    }
-
-    private Tensor filled(TensorSpec spec) throws IOException {
-        Tensor tensor = Tensor.allocate(Devices.system().host(), spec);
-        boolean whole = false;
-        try {
-            in.fill(tensor.buffer().declared().segment());
-            if (spec.dtype() == DType.BOOL) {
-                normalize(tensor.buffer().declared().segment());
-            }
-            whole = true;
-        } finally {
-            if (!whole) {
-                tensor.close();
-            }
-        }
-        return tensor;
-    }
-
-    /** Any byte but 0 is true; kernels need 1. */
-    private static void normalize(MemorySegment memory) {
-        for (long at = 0; at < memory.byteSize(); at++) {
-            if (memory.get(ValueLayout.JAVA_BYTE, at) != 0) {
-                memory.set(ValueLayout.JAVA_BYTE, at, (byte) 1);
-            }
-        }
+        return in.tensor(description());
     }
 
     private TensorSpec description() throws IOException {
@@ -164,7 +136,7 @@ final class TensorReader {
             throw in.error(at, Long.toUnsignedString(count) + " rows, but " + in.remaining() + " bytes are left");
         }
         long start = in.position();
-        Tensor rows = filled(TensorSpec.of(DType.INT64, count));
+        Tensor rows = in.tensor(TensorSpec.of(DType.INT64, count));
         boolean whole = false;
         try {
             long height = height(rows, start);

@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Lod;

@@ -1,4 +1,4 @@
-/** Checks of ranges and text: used by all packages of this module, using none of them. */
+/** Checks of ranges, of text and of bytes: used by all packages of this module, using none of them. */
 @NullMarked
 package io.seriatim.graph.util;
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -1,12 +1,10 @@
 package io.seriatim.mxnet.read;
 
-import io.seriatim.device.Devices;
+import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
@@ -21,9 +19,9 @@ final class ArrayReader {
     /** The kinds of storage by number. */
     private static final List<String> STORAGE = List.of("dense", "row_sparse", "csr");
 
-    private final ArrayBytes in;
+    private final ByteSource in;
 
-    ArrayReader(ArrayBytes in) {
+    ArrayReader(ByteSource in) {
         this.in = in;
     }
 
@@ -42,7 +40,7 @@ final class ArrayReader {
         }
         in.int32("the device's type");
         in.int32("the device's number");
-        return filled(spec(number, dims));
+        return in.tensor(spec(number, dims));
     }
 
     private void requireDense(long number) throws IOException {
@@ -87,33 +85,6 @@ final class ArrayReader {
             return spec;
         } catch (IllegalArgumentException e) {
             throw (IOException) in.error(at, "array " + number + ": " + e.getMessage()).initCause(e);
-        }
-    }
-
-    private Tensor filled(TensorSpec spec) throws IOException {
-        Tensor tensor = Tensor.allocate(Devices.system().host(), spec);
-        boolean whole = false;
-        try {
-            MemorySegment memory = tensor.buffer().declared().segment();
-            in.fill(memory);
-            if (spec.dtype() == DType.BOOL) {
-                normalize(memory);
-            }
-            whole = true;
-        } finally {
-            if (!whole) {
-                tensor.close();
-            }
-        }
-        return tensor;
-    }
-
-    /** Any byte but 0 is true; kernels need 1. */
-    private static void normalize(MemorySegment memory) {
-        for (long at = 0; at < memory.byteSize(); at++) {
-            if (memory.get(ValueLayout.JAVA_BYTE, at) != 0) {
-                memory.set(ValueLayout.JAVA_BYTE, at, (byte) 1);
-            }
         }
     }
 }
