@@ -1,5 +1,6 @@
 package io.seriatim.cli.convert;
 
+import io.seriatim.cli.option.Usage;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
@@ -64,10 +65,7 @@ public final class ConvertCommand implements Callable<Integer> {
     }
 
     private ParameterException usage(String message, @Nullable Throwable cause) {
-        CommandSpec command = Objects.requireNonNull(spec, "spec");
-        return cause == null
-                ? new ParameterException(command.commandLine(), message)
-                : new ParameterException(command.commandLine(), message, cause);
+        return Usage.error(spec, message, cause);
     }
 
     @Override

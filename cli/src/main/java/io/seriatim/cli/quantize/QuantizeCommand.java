@@ -1,5 +1,6 @@
 package io.seriatim.cli.quantize;
 
+import io.seriatim.cli.option.Usage;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.program.VarDesc;
@@ -98,10 +99,7 @@ public final class QuantizeCommand implements Callable<Integer> {
     }
 
     private ParameterException usage(String message, @Nullable Throwable cause) {
-        CommandSpec command = Objects.requireNonNull(spec, "spec");
-        return cause == null
-                ? new ParameterException(command.commandLine(), message)
-                : new ParameterException(command.commandLine(), message, cause);
+        return Usage.error(spec, message, cause);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.seriatim.cli.run;
 
+import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.device.DeviceNotFoundException;
@@ -134,9 +135,7 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private ParameterException usage(String message, @Nullable Throwable cause) {
-        return cause == null
-                ? new ParameterException(command().commandLine(), message)
-                : new ParameterException(command().commandLine(), message, cause);
+        return Usage.error(spec, message, cause);
     }
 
     @Override

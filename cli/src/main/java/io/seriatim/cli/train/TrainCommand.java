@@ -1,5 +1,6 @@
 package io.seriatim.cli.train;
 
+import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.text.Nearest;
 import io.seriatim.device.DeviceNotFoundException;
@@ -148,9 +149,7 @@ public final class TrainCommand implements Callable<Integer> {
     }
 
     private ParameterException usage(String message, @Nullable Throwable cause) {
-        return cause == null
-                ? new ParameterException(command().commandLine(), message)
-                : new ParameterException(command().commandLine(), message, cause);
+        return Usage.error(spec, message, cause);
     }
 
     @Override
