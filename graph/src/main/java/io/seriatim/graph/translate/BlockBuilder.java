@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Appends operations to a block, and knows the types of their results at once. */
 public final class BlockBuilder {
-    /** The names of results until the program ends begin with it. */
-    static final String RESULT = "~";
-
     private final ModelBuilder model;
     private final Block block;
     private final @Nullable BlockBuilder parent;
@@ -108,7 +105,7 @@ public final class BlockBuilder {
     }
 
     String fresh() {
-        return model.fresh(RESULT);
+        return model.result();
     }
 
     /** Infers, computes or appends an operation. */

@@ -9,6 +9,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,10 +23,16 @@ import org.jspecify.annotations.Nullable;
  * part of it.
  */
 public final class ModelBuilder {
+    private static final String RESULT = "~";
+
     private final Program program = new Program();
     private final Constants constants = new Constants();
     private final Map<String, Tensor> parameters = new LinkedHashMap<>();
     private final Set<String> names = new HashSet<>();
+    /** The last number of the names that begin alike, so that each new one is found at once. */
+    private final Map<String, Integer> numbers = new HashMap<>();
+    /** The names of results until the program ends. */
+    private final Set<String> results = new HashSet<>();
     private final Map<String, String> wishes = new LinkedHashMap<>();
     private final List<String> feeds = new ArrayList<>();
     private final BlockBuilder main = new BlockBuilder(this, program.global(), null);
@@ -123,8 +130,8 @@ public final class ModelBuilder {
      */
     public String fresh(String hint) {
         String name = hint.isEmpty() ? "value" : hint;
-        for (int i = 1; !names.add(name); i++) {
-            name = hint + "~" + i;
+        while (!names.add(name)) {
+            name = hint + "~" + numbers.merge(hint, 1, Integer::sum);
         }
         return name;
     }
@@ -157,7 +164,7 @@ public final class ModelBuilder {
     }
 
     private boolean isResult(Ref ref) {
-        return ref.name().startsWith(BlockBuilder.RESULT) && constants.find(ref.name()) == null;
+        return results.contains(ref.name()) && constants.find(ref.name()) == null;
     }
 
     Constants constants() {
@@ -199,6 +206,13 @@ public final class ModelBuilder {
         });
         Renaming.apply(program, renamed);
         return new InferenceModel(program, feeds, List.copyOf(outputs.keySet()), parameters);
+    }
+
+    /** A name for a result, until the program ends. */
+    String result() {
+        String name = fresh(RESULT);
+        results.add(name);
+        return name;
     }
 
     /** Creates a block below another. */

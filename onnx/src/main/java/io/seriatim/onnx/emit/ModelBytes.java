@@ -7,6 +7,7 @@ import io.seriatim.tensor.Tensor;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
@@ -42,16 +43,18 @@ public final class ModelBytes {
      *             if a file cannot be written
      */
     public static void write(Path path, OutGraph graph, int opset) throws IOException {
+        Map<String, Tensor> tensors = graph.initializers();
         long bytes = 0;
-        for (Tensor tensor : graph.initializers().values()) {
+        for (Tensor tensor : tensors.values()) {
             bytes += tensor.spec().bytes();
         }
         String location = path.getFileName() + ".data";
         ModelBytes writer = new ModelBytes(graph.renamed(), location, bytes > MOST_INSIDE);
         WireOutput model = new WireOutput().int64(1, FORMATS.getOrDefault(opset, 10)).text(2, "seriatim")
-                .message(7, writer.graph(graph)).message(8, new WireOutput().text(1, "").int64(2, opset));
+                .message(7, writer.graph(graph, tensors)).message(8, new WireOutput().text(1, "").int64(2, opset));
         if (writer.outside) {
-            AtomicFile.write(path.resolveSibling(location), out -> writer.data(new BufferedOutputStream(out), graph));
+            AtomicFile.write(path.resolveSibling(location),
+                    out -> data(new BufferedOutputStream(out), tensors.values()));
         }
         AtomicFile.write(path, model::writeTo);
     }
@@ -60,9 +63,9 @@ public final class ModelBytes {
         return renamed.getOrDefault(value, value);
     }
 
-    private void data(BufferedOutputStream out, OutGraph graph) throws IOException {
+    private static void data(BufferedOutputStream out, Collection<Tensor> tensors) throws IOException {
         long at = 0;
-        for (Tensor tensor : graph.initializers().values()) {
+        for (Tensor tensor : tensors) {
             for (; at % PAGE != 0; at++) {
                 out.write(0);
             }
@@ -72,11 +75,11 @@ public final class ModelBytes {
         out.flush();
     }
 
-    private WireOutput graph(OutGraph graph) {
+    private WireOutput graph(OutGraph graph, Map<String, Tensor> tensors) {
         WireOutput out = new WireOutput();
         graph.nodes().forEach(node -> out.message(1, node(node)));
         out.text(2, "seriatim");
-        graph.initializers().forEach((name, tensor) -> out.message(5, initializer(name(name), tensor)));
+        tensors.forEach((name, tensor) -> out.message(5, initializer(name(name), tensor)));
         graph.inputs().forEach((name, value) -> out.message(11, value(name(name), value)));
         graph.outputs().forEach((name, value) -> out.message(12, value(name(name), value)));
         return out;
@@ -122,7 +125,7 @@ public final class ModelBytes {
                 yield out.int64(20, 8);
             }
             case Tensor tensor -> out.message(5, tensor("", tensor)).int64(20, 4);
-            case OutGraph graph -> out.message(6, graph(graph)).int64(20, 5);
+            case OutGraph graph -> out.message(6, graph(graph, Map.of())).int64(20, 5);
             default -> throw new IllegalStateException("Attribute " + name + " has a value of " + value.getClass());
         };
     }

@@ -2,7 +2,6 @@ package io.seriatim.onnx.emit;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The writers of operations, by type. */
@@ -31,10 +30,5 @@ public final class OpWriters {
     /** The writer of a type; null if there is none. */
     public @Nullable OpWriter find(String type) {
         return writers.get(type);
-    }
-
-    /** The types that are written. */
-    public Set<String> types() {
-        return Set.copyOf(writers.keySet());
     }
 }

@@ -20,14 +20,12 @@ public final class OutGraph {
     private static final String TEMPORARY = "~";
 
     private final @Nullable OutGraph parent;
-    private final Set<String> names;
+    private final Names names;
     private final List<OutNode> nodes = new ArrayList<>();
     private final Map<String, Tensor> initializers = new LinkedHashMap<>();
     private final Map<String, OutValue> inputs = new LinkedHashMap<>();
     private final Map<String, OutValue> outputs = new LinkedHashMap<>();
     private final Map<String, String> current = new HashMap<>();
-    private final Map<String, String> wishes;
-    private final Map<String, String> forced = new HashMap<>();
     private final Map<List<Object>, String> constants = new HashMap<>();
 
     /**
@@ -41,17 +39,35 @@ public final class OutGraph {
     record OutValue(DType dtype, @Nullable List<Long> dims) {
     }
 
+    /** The names of a graph and of all graphs that its nodes run. */
+    private static final class Names {
+        private final Set<String> taken = new HashSet<>();
+        private final Set<String> temporary = new HashSet<>();
+        /** Names that temporary ones are replaced by if they are free at the end. */
+        private final Map<String, String> wishes = new LinkedHashMap<>();
+        /** Names that temporary ones are replaced by. */
+        private final Map<String, String> forced = new HashMap<>();
+        private long count;
+
+        String fresh() {
+            String name;
+            do {
+                name = TEMPORARY + count++;
+            } while (!taken.add(name));
+            temporary.add(name);
+            return name;
+        }
+    }
+
     /** Creates the graph of a model. */
     public OutGraph() {
         parent = null;
-        names = new HashSet<>();
-        wishes = new LinkedHashMap<>();
+        names = new Names();
     }
 
     private OutGraph(OutGraph parent) {
         this.parent = parent;
         this.names = parent.names;
-        this.wishes = parent.wishes;
     }
 
     /** Creates a graph that a node of this one will run; it sees the values of this one. */
@@ -59,17 +75,9 @@ public final class OutGraph {
         return new OutGraph(this);
     }
 
-    private String fresh() {
-        String name;
-        do {
-            name = TEMPORARY + names.size();
-        } while (!names.add(name));
-        return name;
-    }
-
     /** An input of the model or of a graph that a node runs. */
     public String input(String variable, DType dtype, long @Nullable [] dims) {
-        String name = names.add(variable) ? variable : fresh();
+        String name = names.taken.add(variable) ? variable : names.fresh();
         inputs.put(name, new OutValue(dtype, list(dims)));
         current.put(variable, name);
         return name;
@@ -88,9 +96,14 @@ public final class OutGraph {
 
     /** A parameter, which keeps its name. */
     public void parameter(String variable, Tensor value) {
-        names.add(variable);
+        names.taken.add(variable);
         initializers.put(variable, value);
         current.put(variable, variable);
+    }
+
+    /** The name of an output, which nothing that is written from now on gets. */
+    public void reserve(String name) {
+        names.taken.add(name);
     }
 
     /** A constant without a variable; equal small ones are the same. */
@@ -101,9 +114,9 @@ public final class OutGraph {
         boolean small = value.shape().size() <= 16 && !value.dtype().isComplex();
         List<Object> key = small
                 ? List.of(value.dtype(), value.shape(), numbers(value))
-                : List.of(fresh());
+                : List.of(names.fresh());
         return constants.computeIfAbsent(key, _ -> {
-            String name = fresh();
+            String name = names.fresh();
             initializers.put(name, value);
             return name;
         });
@@ -142,8 +155,8 @@ public final class OutGraph {
     /** A variable has a new value from here on. */
     public void set(String variable, String value) {
         current.put(variable, value);
-        if (value.startsWith(TEMPORARY)) {
-            wishes.putIfAbsent(value, variable);
+        if (names.temporary.contains(value)) {
+            names.wishes.putIfAbsent(value, variable);
         }
     }
 
@@ -151,7 +164,7 @@ public final class OutGraph {
     public List<String> node(String type, List<String> operands, int results, Map<String, Object> attributes) {
         List<String> made = new ArrayList<>();
         for (int i = 0; i < results; i++) {
-            made.add(fresh());
+            made.add(names.fresh());
         }
         nodes.add(new OutNode(type, List.copyOf(operands), made, new TreeMap<>(attributes)));
         return made;
@@ -165,18 +178,16 @@ public final class OutGraph {
                 new OutValue(dtype, list(dims)));
     }
 
-    /** An output of the model, which has a name of its own. */
+    /** An output of the model, whose name is {@linkplain #reserve reserved}. */
     public void output(String variable, String name, DType dtype, long[] dims) {
         String value = get(variable);
         boolean same = value.equals(name);
-        if (same || (value.startsWith(TEMPORARY) && !initializers.containsKey(value) && !outputs.containsKey(name)
-                && nodes.stream().noneMatch(node -> node.outputs().contains(name)) && !taken(name)
-                && wish(value, name))) {
+        if (same || (names.temporary.contains(value) && !initializers.containsKey(value) && !outputs.containsKey(name)
+                && !taken(name) && names.forced.putIfAbsent(value, name) == null)) {
             outputs.put(name, new OutValue(dtype, list(dims)));
             return;
         }
         nodes.add(new OutNode("Identity", List.of(value), List.of(name), Map.of()));
-        names.add(name);
         outputs.put(name, new OutValue(dtype, list(dims)));
     }
 
@@ -184,21 +195,11 @@ public final class OutGraph {
         return inputs.containsKey(name) || initializers.containsKey(name);
     }
 
-    /** Whether a value gets the name. */
-    private boolean wish(String value, String name) {
-        if (forced.containsKey(value)) {
-            return false;
-        }
-        forced.put(value, name);
-        names.add(name);
-        return true;
-    }
-
     /** The names that values get at the end. */
     Map<String, String> renamed() {
-        Map<String, String> renamed = new HashMap<>(forced);
-        wishes.forEach((value, name) -> {
-            if (!renamed.containsKey(value) && names.add(name)) {
+        Map<String, String> renamed = new HashMap<>(names.forced);
+        names.wishes.forEach((value, name) -> {
+            if (!renamed.containsKey(value) && names.taken.add(name)) {
                 renamed.put(value, name);
             }
         });
@@ -214,7 +215,7 @@ public final class OutGraph {
         Set<String> read = new HashSet<>(outputs.keySet());
         read(read);
         Map<String, Tensor> used = new LinkedHashMap<>(initializers);
-        used.keySet().removeIf(name -> name.startsWith(TEMPORARY) && !read.contains(name));
+        used.keySet().removeIf(name -> names.temporary.contains(name) && !read.contains(name));
         return used;
     }
 

@@ -158,11 +158,6 @@ public final class WrittenOp {
         return tensor(op.output(slot).getFirst()).dtype();
     }
 
-    /** The dimensions of a result, −1 where unknown. */
-    public long[] outDims(String slot) {
-        return tensor(op.output(slot).getFirst()).shape();
-    }
-
     /** An axis counted from the front. */
     public int axis(long axis, int rank) {
         return (int) (axis < 0 ? axis + rank : axis);

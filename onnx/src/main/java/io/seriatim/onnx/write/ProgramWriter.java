@@ -54,11 +54,6 @@ public final class ProgramWriter {
         return all;
     }
 
-    /** The types of operations that are written. */
-    public static OpWriters writers() {
-        return WRITERS;
-    }
-
     /**
      * Writes a model.
      *
@@ -87,6 +82,7 @@ public final class ProgramWriter {
             graph.input(feed, type.dtype(), type.shape());
         }
         model.parameters().forEach(graph::parameter);
+        model.fetches().forEach(graph::reserve);
         write(global, graph);
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException("The model cannot be written as ONNX: "
