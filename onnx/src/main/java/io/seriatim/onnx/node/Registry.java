@@ -4,7 +4,6 @@ import io.seriatim.graph.translate.Ref;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -40,11 +39,6 @@ public final class Registry {
     /** The translator of an operator; null if there is none. */
     public @Nullable Translator find(String domain, String type) {
         return translators.get(key(domain, type));
-    }
-
-    /** The operators, each as domain, colon and type. */
-    public Set<String> operators() {
-        return Set.copyOf(translators.keySet());
     }
 
     private static String key(String domain, String type) {

@@ -161,11 +161,6 @@ final class Steps {
         return op("fill_any_like").in("X", x).attr("value", (float) value).attr("dtype", dtype).out("Out");
     }
 
-    /** A value with another's shape, which it broadcasts to. */
-    Ref expandTo(Ref x, Ref shape) {
-        return op("expand_v2").in("X", x).in("Shape", shape).out("Out");
-    }
-
     /** The type in which intermediate results are computed. */
     static DType precise(DType dtype) {
         return dtype == DType.FLOAT16 || dtype == DType.BFLOAT16 ? DType.FLOAT32 : dtype;

@@ -5,7 +5,6 @@ import io.seriatim.onnx.emit.WrittenOp;
 import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 
@@ -288,10 +287,5 @@ public final class ElementwiseWriters {
         op.out("Out", keeps
                 ? op.node("Identity", op.in("X"))
                 : op.node("Mul", op.in("X"), number(op, 1 - (double) op.attrs().getFloat("dropout_prob"))));
-    }
-
-    /** The operators that this family writes as they are; for tests. */
-    static List<String> plain() {
-        return List.copyOf(UNARY.keySet());
     }
 }

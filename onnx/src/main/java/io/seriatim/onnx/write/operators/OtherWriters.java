@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.LongStream;
 
 /** Operations of older programs, of sampling and of regions, and random numbers. */
 public final class OtherWriters {
@@ -42,12 +41,10 @@ public final class OtherWriters {
                 op.nodes("Einsum", 1, Map.of("equation", op.attrs().getText("equation")), op.ins("Operands"))
                         .getFirst()));
         all.add("determinant", op -> op.out("Out", op.node("Det", op.in("Input"))));
-        all.add("top_k", OtherWriters::top);
         all.add("roi_align", OtherWriters::roiAlign);
         all.add("maxout", OtherWriters::maxout);
         all.add("expand", op -> op.out("Out", op.node("Tile", op.in("X"),
                 op.numbers("expand_times", "ExpandTimes", "expand_times_tensor"))));
-        all.add("reverse", OtherWriters::reverse);
         all.add("uniform_random", op -> random(op, "RandomUniform",
                 Map.of("low", op.attrs().getFloat("min"), "high", op.attrs().getFloat("max"))));
         all.add("gaussian_random", op -> random(op, "RandomNormal",
@@ -127,17 +124,6 @@ public final class OtherWriters {
                 op.in("Input"), op.in("Index"), op.node("Expand", op.in("Value"), op.node("Shape", op.in("Index")))));
     }
 
-    private static void top(WrittenOp op) {
-        if (op.rank("X") == 0) {
-            throw op.error("orders a number, which ONNX does not do");
-        }
-        String k = op.has("K") ? op.int64s(op.in("K")) : op.ints(op.attrs().getInt("k"));
-        List<String> found = op.nodes("TopK", 2, Map.of("axis", -1, "largest", 1, "sorted", 1),
-                List.of(op.in("X"), k));
-        op.out("Out", found.get(0));
-        op.out("Indices", found.get(1));
-    }
-
     /** ONNX has the number of the image of each region; Paddle the number of regions of each image. */
     private static void roiAlign(WrittenOp op) {
         if (!op.has("RoisNum")) {
@@ -177,13 +163,6 @@ public final class OtherWriters {
         }
         String parts = op.node("Reshape", op.in("X"), op.ints(shape.stream().mapToLong(Long::longValue).toArray()));
         op.out("Out", ReductionWriters.reduce(op, "ReduceMax", parts, new long[]{axis + 1L}, false));
-    }
-
-    private static void reverse(WrittenOp op) {
-        long[] axes = op.attrs().getLongs("axis");
-        long[] starts = LongStream.of(axes).map(_ -> -1).toArray();
-        long[] ends = LongStream.of(axes).map(_ -> Long.MIN_VALUE + 1).toArray();
-        op.out("Out", op.node("Slice", op.in("X"), op.ints(starts), op.ints(ends), op.ints(axes), op.ints(starts)));
     }
 
     private static void random(WrittenOp op, String node, Map<String, Object> attributes) {

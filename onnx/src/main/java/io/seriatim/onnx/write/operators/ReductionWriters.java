@@ -27,7 +27,8 @@ public final class ReductionWriters {
         all.add("p_norm", ReductionWriters::norm);
         all.add("arg_max", op -> position(op, "ArgMax"));
         all.add("arg_min", op -> position(op, "ArgMin"));
-        all.add("top_k_v2", ReductionWriters::top);
+        all.add("top_k", op -> top(op, -1, true));
+        all.add("top_k_v2", op -> top(op, op.attrs().getInt("axis"), op.attrs().getBool("largest")));
         all.add("argsort", ReductionWriters::sort);
         all.add("cumsum", ReductionWriters::cumulativeSum);
         all.add("softmax", op -> op.out("Out", alongAxis(op, "Softmax")));
@@ -135,13 +136,13 @@ public final class ReductionWriters {
         op.out("Out", op.outType("Out") == DType.INT64 ? at : op.cast(at, op.outType("Out")));
     }
 
-    private static void top(WrittenOp op) {
+    private static void top(WrittenOp op, int axis, boolean largest) {
         if (op.rank("X") == 0) {
             throw op.error("orders a number, which ONNX does not do");
         }
         String k = op.has("K") ? op.int64s(op.in("K")) : op.ints(op.attrs().getInt("k"));
-        List<String> found = op.nodes("TopK", 2, Map.of("axis", op.attrs().getInt("axis"), "largest",
-                op.attrs().getBool("largest") ? 1 : 0, "sorted", 1), List.of(op.in("X"), k));
+        List<String> found = op.nodes("TopK", 2, Map.of("axis", axis, "largest", largest ? 1 : 0, "sorted", 1),
+                List.of(op.in("X"), k));
         op.out("Out", found.get(0));
         op.out("Indices", found.get(1));
     }

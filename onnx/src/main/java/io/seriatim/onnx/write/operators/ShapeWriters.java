@@ -52,7 +52,9 @@ public final class ShapeWriters {
         all.add("pad", op -> pad(op, op.attrs().getLongs("paddings"), op.attrs().getFloat("pad_value")));
         all.add("pad3d", op -> imagePad(op, 3));
         all.add("pad2d", op -> imagePad(op, 2));
-        all.add("flip", ShapeWriters::flip);
+        for (String type : List.of("flip", "reverse")) {
+            all.add(type, ShapeWriters::flip);
+        }
         all.add("roll", ShapeWriters::roll);
         all.add("shape", op -> op.out("Out", op.cast(op.node("Shape", op.in("Input")), op.outType("Out"))));
         all.add("size", op -> op.out("Out", op.node("Size", op.in("Input"))));
