@@ -301,6 +301,38 @@ public final class BlockBuilder {
     }
 
     /**
+     * The elements between two places of an axis.
+     *
+     * @param x
+     *            any value
+     * @param axis
+     *            counts from the end if negative
+     * @param from
+     *            the first place; counts from the end if negative
+     * @param to
+     *            the place after the last; counts from the end if negative, and may exceed the axis
+     * @return the result
+     */
+    public Ref slice(Ref x, int axis, long from, long to) {
+        return op("slice").in("Input", x).attr("axes", new int[]{axis < 0 ? axis + x.rank() : axis})
+                .attr("starts", new int[]{Math.toIntExact(from)})
+                .attr("ends", new int[]{(int) Math.min(to, Integer.MAX_VALUE)}).out("Out");
+    }
+
+    /**
+     * The length of an axis, as a tensor.
+     *
+     * @param x
+     *            any value
+     * @param axis
+     *            from 0 on
+     * @return int64, one element
+     */
+    public Ref length(Ref x, int axis) {
+        return cast(slice(shape(x), 0, axis, axis + 1L), DType.INT64);
+    }
+
+    /**
      * Whole numbers that are known.
      *
      * @param dtype

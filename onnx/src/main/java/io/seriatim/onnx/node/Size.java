@@ -36,9 +36,7 @@ public sealed interface Size {
         if (x.dim(axis) >= 0) {
             return new Known(x.dim(axis));
         }
-        Ref dim = block.op("slice").in("Input", block.shape(x)).attr("axes", new int[]{0})
-                .attr("starts", new int[]{axis}).attr("ends", new int[]{axis + 1}).out("Out");
-        return new Computed(block.cast(dim, DType.INT64), x, axis);
+        return new Computed(block.length(x, axis), x, axis);
     }
 
     /** All dimensions of a value. */

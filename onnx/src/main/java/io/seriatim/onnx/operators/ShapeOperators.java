@@ -45,8 +45,7 @@ public final class ShapeOperators {
         Ref all = block.cast(block.shape(x), DType.INT64);
         return dims.length == x.rank()
                 ? all
-                : block.op("slice").in("Input", all).attr("axes", new int[]{0}).attr("starts", new int[]{start})
-                        .attr("ends", new int[]{end}).out("Out");
+                : block.slice(all, 0, start, end);
     }
 
     private static int place(long at, int rank) {

@@ -79,11 +79,8 @@ final class Steps {
         return IntStream.range(first, rank).toArray();
     }
 
-    /** The elements from one place to another of an axis; a place counts from the end if it is negative. */
     Ref slice(Ref x, int axis, long from, long to) {
-        return op("slice").in("Input", x).attr("axes", new int[]{axis < 0 ? axis + x.rank() : axis})
-                .attr("starts", new int[]{Math.toIntExact(from)})
-                .attr("ends", new int[]{(int) Math.min(to, Integer.MAX_VALUE)}).out("Out");
+        return block.slice(x, axis, from, to);
     }
 
     /** Every second element of an axis, from one on. */
@@ -137,9 +134,8 @@ final class Steps {
         return rank <= 2 ? x : unsqueeze(x, axesFrom(1, rank - 1));
     }
 
-    /** The length of an axis as an int64 tensor of one element. */
     Ref length(Ref x, int axis) {
-        return cast(slice(block.shape(x), 0, axis, axis + 1L), DType.INT64);
+        return block.length(x, axis);
     }
 
     Ref scalar(DType dtype, double value) {
