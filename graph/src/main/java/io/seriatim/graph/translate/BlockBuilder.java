@@ -191,7 +191,7 @@ public final class BlockBuilder {
         for (int i = 0; i < dims.length; i++) {
             shape[i] = Math.toIntExact(dims[i]);
         }
-        return op("reshape2").in("X", x).attr("shape", shape).outs("Out", "XShape").getFirst();
+        return op("reshape2").in("X", x).attr("shape", shape).out("Out");
     }
 
     /**
@@ -204,7 +204,7 @@ public final class BlockBuilder {
      * @return the result
      */
     public Ref transpose(Ref x, int... axes) {
-        return op("transpose2").in("X", x).attr("axis", axes).outs("Out", "XShape").getFirst();
+        return op("transpose2").in("X", x).attr("axis", axes).out("Out");
     }
 
     /**
@@ -217,7 +217,7 @@ public final class BlockBuilder {
      * @return the result
      */
     public Ref unsqueeze(Ref x, int... axes) {
-        return op("unsqueeze2").in("X", x).attr("axes", axes).outs("Out", "XShape").getFirst();
+        return op("unsqueeze2").in("X", x).attr("axes", axes).out("Out");
     }
 
     /**
@@ -230,7 +230,7 @@ public final class BlockBuilder {
      * @return the result
      */
     public Ref squeeze(Ref x, int... axes) {
-        return op("squeeze2").in("X", x).attr("axes", axes).outs("Out", "XShape").getFirst();
+        return op("squeeze2").in("X", x).attr("axes", axes).out("Out");
     }
 
     /**

@@ -3,6 +3,7 @@ package io.seriatim.graph.translate;
 import io.seriatim.graph.op.AttributeSpec;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Slot;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
@@ -10,7 +11,10 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that is being appended to a block. Single use. */
@@ -18,7 +22,7 @@ public final class OpAppender {
     private final BlockBuilder block;
     private final Operation schema;
     private final OpDesc.Builder desc;
-    private boolean writesGiven;
+    private final Set<String> given = new HashSet<>();
 
     OpAppender(BlockBuilder block, String type) {
         this.block = block;
@@ -154,7 +158,7 @@ public final class OpAppender {
      */
     public OpAppender to(String slot, List<String> names) {
         desc.out(slot, names);
-        writesGiven = true;
+        given.add(slot);
         return this;
     }
 
@@ -175,20 +179,20 @@ public final class OpAppender {
     }
 
     /**
-     * Appends the operation.
+     * Appends the operation. Outputs that are not asked for are written too if PaddlePaddle requires them.
      *
      * @param slots
      *            output slots of one variable each
      * @return the results, in this order
      */
     public List<Ref> outs(String... slots) {
-        List<String> names = new ArrayList<>();
-        for (String slot : slots) {
-            String name = block.fresh();
-            names.add(name);
-            desc.out(slot, name);
+        List<String> all = new ArrayList<>(List.of(slots));
+        for (Slot slot : schema.outputs()) {
+            if (!slot.optional() && !slot.list() && !given.contains(slot.name()) && !all.contains(slot.name())) {
+                all.add(slot.name());
+            }
         }
-        return append(names);
+        return lists(all, Collections.nCopies(all.size(), 1)).subList(0, slots.length);
     }
 
     /**
@@ -201,12 +205,7 @@ public final class OpAppender {
      * @return the results
      */
     public List<Ref> list(String slot, int count) {
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            names.add(block.fresh());
-        }
-        desc.out(slot, names);
-        return append(names);
+        return lists(List.of(slot), List.of(count));
     }
 
     /**
@@ -227,11 +226,7 @@ public final class OpAppender {
             }
             desc.out(slots.get(slot), names.subList(first, names.size()));
         }
-        return append(names);
-    }
-
-    private List<Ref> append(List<String> names) {
-        block.append(desc.build(), !writesGiven);
+        block.append(desc.build(), given.isEmpty());
         return names.stream().map(block::ref).toList();
     }
 }

@@ -21,7 +21,7 @@ final class BlockWriter {
     }
 
     OpWriter op(String type) {
-        return new OpWriter(this, model.main().op(type), type);
+        return new OpWriter(this, model.main().op(type));
     }
 
     ModelBuilder model() {

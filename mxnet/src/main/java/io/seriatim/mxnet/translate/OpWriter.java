@@ -1,27 +1,20 @@
 package io.seriatim.mxnet.translate;
 
 import io.seriatim.graph.op.ArgType;
-import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.op.Slot;
 import io.seriatim.graph.translate.OpAppender;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /** An operation that is being described; {@link #one} and the like append it. */
 final class OpWriter {
     private final BlockWriter writer;
     private final OpAppender op;
-    private final String type;
-    private final Set<String> written = new HashSet<>();
 
-    OpWriter(BlockWriter writer, OpAppender op, String type) {
+    OpWriter(BlockWriter writer, OpAppender op) {
         this.writer = writer;
         this.op = op;
-        this.type = type;
     }
 
     OpWriter in(String slot, String... names) {
@@ -41,7 +34,6 @@ final class OpWriter {
     /** Writes an output to variables that are there already. */
     OpWriter to(String slot, String... names) {
         op.to(slot, writer.refs(List.of(names)).toArray(Ref[]::new));
-        written.add(slot);
         return this;
     }
 
@@ -65,17 +57,8 @@ final class OpWriter {
         return op.list(slot, count).stream().map(writer::known).toList();
     }
 
-    /**
-     * Appends the operation and returns an output of each slot. Outputs that nothing reads here are written too, since
-     * PaddlePaddle requires them.
-     */
+    /** Appends the operation and returns an output of each slot. */
     List<String> each(String... slots) {
-        List<String> all = new ArrayList<>(List.of(slots));
-        for (Slot slot : Operations.system().get(type).outputs()) {
-            if (!slot.optional() && !slot.list() && !written.contains(slot.name()) && !all.contains(slot.name())) {
-                all.add(slot.name());
-            }
-        }
-        return op.outs(all.toArray(String[]::new)).stream().map(writer::known).limit(slots.length).toList();
+        return op.outs(slots).stream().map(writer::known).toList();
     }
 }
