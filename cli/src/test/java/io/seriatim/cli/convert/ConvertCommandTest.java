@@ -20,6 +20,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -33,6 +34,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConvertCommandTest {
     @TempDir
@@ -81,6 +85,50 @@ class ConvertCommandTest {
             assertEquals(List.of("image"), model.feeds());
             assertEquals(List.of("softmax_0.tmp_0"), model.fetches());
         }
+    }
+
+    /** From each format to each other, and with the same numbers in all. */
+    @ParameterizedTest
+    @CsvSource({"json, pdmodel", "json, onnx", "onnx, pdmodel", "onnx, json"})
+    void convertsBetweenFormats(String from, String to) throws IOException {
+        Path original = saved("a." + from, List.of("image"), g -> {
+            Value image = g.data("image", DType.FLOAT32, -1, 1, 8, 8);
+            return g.linear(g.batchNorm(g.conv2d(image, 2, 3, 1, 1)).relu().maxPool2d(2, 2, 0).flatten(1), 4)
+                    .softmax(1);
+        });
+        Path written = folder.resolve("b." + to);
+        CommandRun run = CommandRun.of("convert", original, written, "--verify", "--tolerance", "1e-6");
+        assertEquals(0, run.code(), run.err());
+        assertTrue(run.out().contains(" float32 [2, 4]: largest difference "), run.out());
+        float[] pixels = new float[2 * 64];
+        for (int i = 0; i < pixels.length; i++) {
+            pixels[i] = (float) Math.sin(i);
+        }
+        Npy.write(folder.resolve("image.npy"), Tensor.of(pixels, 2, 1, 8, 8));
+        assertArrayEquals(results(original), results(written), 1e-6f);
+    }
+
+    /** What {@code run} computes of image.npy. */
+    private float[] results(Path model) throws IOException {
+        Path results = folder.resolve("of " + model.getFileName());
+        CommandRun run = CommandRun.of("run", "--program", model, "--feed", "image=" + folder.resolve("image.npy"),
+                "--out", results);
+        assertEquals(0, run.code(), run.err());
+        try (Stream<Path> files = Files.list(results)) {
+            float[] values = Npy.read(files.findFirst().orElseThrow()).toFloatArray();
+            assertEquals(8, values.length);
+            assertEquals(1, values[0] + values[1] + values[2] + values[3], 1e-5);
+            return values;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"json", "onnx"})
+    void showsOtherFormats(String end) throws IOException {
+        Path model = saved("a." + end, List.of("x"), g -> g.data("x", DType.FLOAT32, -1, 3).plus(1).tanh());
+        CommandRun run = CommandRun.of("show", "--program", model);
+        assertEquals(0, run.code(), run.err());
+        assertTrue(run.out().contains("tanh"), run.out());
     }
 
     /** Dimensions that are open are made up so that the model can be run; token numbers stay inside small tables. */

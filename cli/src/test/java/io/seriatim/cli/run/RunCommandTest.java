@@ -33,6 +33,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class RunCommandTest {
@@ -90,6 +92,28 @@ class RunCommandTest {
         assertTrue(lines.get(1).startsWith("step=2 " + loss + "=0.0") && lines.size() == 2, out.toString());
         assertArrayEquals(new float[]{3.2f, 3.2f}, Npy.read(results.resolve(prediction + ".npy")).toFloatArray(),
                 1e-5f);
+    }
+
+    /** They keep the names of feeds and fetches. */
+    @ParameterizedTest
+    @ValueSource(strings = {"onnx", "json"})
+    void runsModelsOfOtherFormats(String end) throws IOException {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 2)))
+                .put(VarDesc.of("w", VarType.dense(DType.FLOAT32, 2)).persistent())
+                .put(VarDesc.of("y:0", VarType.dense(DType.FLOAT32, -1, 2)))
+                .add(OpDesc.of("elementwise_mul").in("X", "x").in("Y", "w").out("Out", "y:0").attr("axis", -1).build());
+        Path file = folder.resolve("scaled." + end);
+        try (InferenceModel model = new InferenceModel(program, List.of("x"), List.of("y:0"),
+                Map.of("w", Tensor.of(new float[]{5, 7}, 2)))) {
+            InferenceModels.save(file, model);
+        }
+        Path results = folder.resolve("results");
+        assertEquals(0, run("--program", file, "--feed", "x=" + folder.resolve("x.npy"), "--out", results),
+                err::toString);
+        assertArrayEquals(new float[]{5, 14, 5, 14}, Npy.read(results.resolve("y_0.npy")).toFloatArray());
+        out.getBuffer().setLength(0);
+        assertRefused("no variable 'z' to feed", "--program", file, "--feed", "z=" + folder.resolve("x.npy"));
     }
 
     /** A model for inference brings its parameters, with or without the end of its name. */
