@@ -256,6 +256,30 @@ class SchemasTest {
         }
     }
 
+    /** The parts of any axis; the sum of their elements times random weights is differentiated. */
+    @ParameterizedTest
+    @CsvSource({"0,1,1", "1,2,1", "-1,1,3", "2,4,0", "-2,0,3"})
+    void gradientsOfPartsAreJoinedOnTheirAxis(int axis, long first, long second) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        Tensor x = Tensor.of(random.doubles(24, 0.5, 2).toArray(), 2, 3, 4);
+        Map<String, Tensor> feeds = Map.of("X", x, "Split", Tensor.of(new long[]{first, second}, 2));
+        OpDesc op = OpDesc.of("onnx_split").in("X", "X").in("Split", "Split").out("Out", "Out", "Other")
+                .attr("axis", axis).build();
+        List<Tensor> parts = run(op, feeds, "Out", "Other");
+        GradientSignature signature = (GradientSignature) Objects.requireNonNull(
+                Operations.system().get("onnx_split").gradient());
+        OpDesc.Builder gradient = OpDesc.of(signature.type()).in("X", "Out@GRAD", "Other@GRAD").out("Out", "X@GRAD");
+        op.attributes().forEach(attribute -> gradient.attr(attribute.name(), attribute.value()));
+        double[] weights = random.doubles(parts.getFirst().shape().size(), -1, 1).toArray();
+        Map<String, Tensor> gradients = Map.of(
+                "Out@GRAD", Tensor.of(DType.FLOAT64, weights, parts.getFirst().shape().dims()),
+                "Other@GRAD", Tensor.of(DType.FLOAT64, new double[(int) parts.getLast().shape().size()],
+                        parts.getLast().shape().dims()));
+        Tensor found = run(gradient.build(), gradients, "X@GRAD").getFirst();
+        assertArrayEquals(x.shape().dims(), found.shape().dims());
+        assertArrayEquals(differences(op, feeds, "X", weights), found.toDoubleArray(), 1e-6);
+    }
+
     private static double[] differences(OpDesc op, Map<String, Tensor> feeds, String name, double[] weights) {
         Tensor x = Objects.requireNonNull(feeds.get(name));
         double[] slopes = x.toDoubleArray();
