@@ -77,6 +77,10 @@ public record ProgramArgument(Program program, List<String> feeds, List<String> 
         if (!Files.exists(file) || ENDS_OF_MODELS.stream().anyMatch(file.toString()::endsWith)) {
             return false;
         }
+        if (file.toString().endsWith(PROGRAM)) {
+            // Looking for other formats takes some 30 ms of a start.
+            return true;
+        }
         List<ModelFormat> formats = InferenceModels.formats();
         for (ModelFormat format : formats.subList(1, formats.size())) {
             if (format.reads(file)) {

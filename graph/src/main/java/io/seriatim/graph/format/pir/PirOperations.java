@@ -256,7 +256,7 @@ final class PirOperations {
                 String element = reader.declare(reader.unique(list + "_" + i),
                         new VarType.Dense(new VarType.TensorType(reader.block().get(list).tensor().dataType(),
                                 List.of(1L)), null));
-                Operation slice = schemaOf("slice");
+                Operation slice = Operations.system().get("slice");
                 PirOperations.this.add(OpDesc.of("slice").in("Input", list).out("Out", element)
                         .attr("axes", new int[]{0}).attr("starts", new int[]{i}).attr("ends", new int[]{i + 1}),
                         Set.of("axes", "starts", "ends"), slice);
@@ -371,21 +371,13 @@ final class PirOperations {
         return slots.getOrDefault(slot, List.of()).getFirst();
     }
 
-    static Operation schemaOf(String type) {
-        Operation schema = Operations.system().find(type);
-        if (schema == null) {
-            throw new IllegalStateException("There is no operation type " + type);
-        }
-        return schema;
-    }
-
     /** A variable's value as another type. */
     String cast(String variable, DType to) {
         VarType.TensorType type = reader.block().get(variable).tensor();
         String name = reader.declare(reader.unique(variable + "." + to),
                 new VarType.Dense(new VarType.TensorType(DataTypes.number(to), type.dims()), null));
         add(OpDesc.of("cast").in("X", variable).out("Out", name).attr("in_dtype", type.dataType()).attr("out_dtype",
-                DataTypes.number(to)), Set.of("in_dtype", "out_dtype"), schemaOf("cast"));
+                DataTypes.number(to)), Set.of("in_dtype", "out_dtype"), Operations.system().get("cast"));
         return name;
     }
 

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format.pir;
 
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.json.JsonArray;
 import io.seriatim.graph.json.JsonObject;
 import io.seriatim.graph.json.JsonValue;
@@ -122,7 +123,7 @@ final class PirSpecialOperations {
     private void add(OpDesc.Builder op) {
         OpDesc built = op.build();
         operations.add(op, Set.copyOf(built.attributes().stream().map(each -> each.name()).toList()),
-                PirOperations.schemaOf(built.type()));
+                Operations.system().get(built.type()));
     }
 
     /** A list of numbers that are constants is a constant. */

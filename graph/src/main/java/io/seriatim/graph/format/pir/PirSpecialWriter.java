@@ -43,7 +43,7 @@ final class PirSpecialWriter {
     }
 
     private static @Nullable Object value(OpDesc op, String name) {
-        Operation schema = PirOperations.schemaOf(op.type());
+        Operation schema = Operations.system().get(op.type());
         return PirMatch.value(op, name, schema);
     }
 
