@@ -32,10 +32,8 @@ final class PadSchemas {
     private static void infer(Inference inference) {
         ArgType x = inference.in("X");
         long[] dims = x.dims();
-        long[] axes = inference.has("Axes") ? inference.values("Axes") : inference.attrs().getLongs("axes");
+        long[] axes = Axes.known(inference);
         if (axes == null) {
-            Arrays.fill(dims, -1);
-            inference.set("Out", x.dtype(), dims);
             return;
         }
         long @Nullable [] pads = inference.values("Pads");
