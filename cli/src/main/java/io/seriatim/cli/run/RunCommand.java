@@ -1,8 +1,8 @@
 package io.seriatim.cli.run;
 
-import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.cli.option.RepeatedFeeds;
+import io.seriatim.cli.option.Usage;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;

@@ -1,7 +1,7 @@
 package io.seriatim.cli.train;
 
-import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.option.RepeatedFeeds;
+import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.text.Nearest;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;

@@ -1,9 +1,9 @@
 package io.seriatim.graph.format.pir;
 
-import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.json.JsonArray;
 import io.seriatim.graph.json.JsonObject;
 import io.seriatim.graph.json.JsonValue;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarType;
