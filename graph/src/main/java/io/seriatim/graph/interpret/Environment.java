@@ -196,6 +196,20 @@ final class Environment {
         }
     }
 
+    /** The declaration of a variable in the blocks that are entered. */
+    @Nullable
+    VarDesc desc(String name) {
+        for (Environment environment = this; environment != null; environment = environment.parent) {
+            for (Block block : environment.blocks) {
+                VarDesc desc = block.var(name);
+                if (desc != null) {
+                    return desc;
+                }
+            }
+        }
+        return null;
+    }
+
     private @Nullable Environment owner(String name) {
         Environment holder = null;
         for (Environment environment = this; environment != null; environment = environment.parent) {

@@ -1,6 +1,8 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -173,6 +175,26 @@ final class TensorListInstructions {
         return elements(op.input("X").getFirst(), list(op, environment));
     }
 
+    /**
+     * A tensor without elements, if a list to be stacked is empty, as after a loop without steps: the declaration of
+     * the list gives the type and shape of its elements, with 0 for lengths that only an element would tell.
+     */
+    private static @Nullable Tensor emptyStack(OpDesc op, Environment environment) {
+        String name = op.input("X").getFirst();
+        VarDesc desc = environment.desc(name);
+        if (length(op, environment) > 0 || !Instructions.attrs(op).getBool("use_stack") || desc == null
+                || !(desc.type() instanceof VarType.TensorArray(VarType.TensorType type, Integer _))) {
+            return null;
+        }
+        long[] element = type.shape();
+        int axis = axis(op, element.length + 1);
+        long[] dims = new long[element.length + 1];
+        for (int i = 0; i < element.length; i++) {
+            dims[i < axis ? i : i + 1] = Math.max(0, element[i]);
+        }
+        return Tensor.allocate(type.dtype(), dims);
+    }
+
     private static List<Tensor> elements(String name, Environment.TensorList list) {
         List<Tensor> elements = new ArrayList<>();
         for (Tensor tensor : list.tensors()) {
@@ -200,6 +222,14 @@ final class TensorListInstructions {
     }
 
     private static void join(OpDesc op, Environment environment) {
+        Tensor empty = emptyStack(op, environment);
+        if (empty != null) {
+            environment.set(op.output("Out").getFirst(), empty);
+            if (!op.output("OutIndex").isEmpty()) {
+                environment.set(op.output("OutIndex").getFirst(), Tensor.allocate(DType.INT32, 0));
+            }
+            return;
+        }
         List<Tensor> elements = elements(op, environment);
         boolean stacks = Instructions.attrs(op).getBool("use_stack");
         int axis = axis(op, elements.getFirst().shape().rank() + (stacks ? 1 : 0));
@@ -212,6 +242,10 @@ final class TensorListInstructions {
     }
 
     private static void split(OpDesc op, Environment environment) {
+        if (emptyStack(op, environment) != null) {
+            environment.set(op.output("X@GRAD").getFirst(), new Environment.TensorList());
+            return;
+        }
         List<Tensor> elements = elements(op, environment);
         boolean stacks = Instructions.attrs(op).getBool("use_stack");
         int axis = axis(op, elements.getFirst().shape().rank() + (stacks ? 1 : 0));
