@@ -23,6 +23,7 @@ import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.quantization.IntegerProducts;
@@ -58,6 +59,7 @@ public final class Plan {
     /** With companion values for level-of-detail offsets. */
     private final Program program;
     private final LodProgram lods;
+    private final SymbolicDims symbolicDims;
     private final Feeds feeds;
     private final Fetches fetches;
     /** The names of all values that a run is given, batches of readers apart. */
@@ -75,6 +77,7 @@ public final class Plan {
         this.executor = executor;
         Aliases.check(program);
         this.makesAliases = Aliases.areMadeBy(program);
+        this.symbolicDims = program.symbolicDims();
         this.feeds = feeds;
         this.fetches = fetches;
         this.once = once;
@@ -148,6 +151,10 @@ public final class Plan {
 
     Executor executor() {
         return executor;
+    }
+
+    SymbolicDims symbolicDims() {
+        return symbolicDims;
     }
 
     Feeds feeds() {
@@ -288,6 +295,7 @@ public final class Plan {
         for (int i = 0; i < values.length; i++) {
             fed.put(feeds.names().get(i), checked(feeds.names().get(i), values[i]));
         }
+        symbolicDims.check(feeds.names(), fed::get);
         return fed;
     }
 

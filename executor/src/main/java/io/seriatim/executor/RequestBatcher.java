@@ -243,6 +243,8 @@ public final class RequestBatcher {
                                 + values[0].spec() + ", and '" + names.get(i) + "' is " + values[i].spec());
             }
         }
+        // The rows of other requests must not hide what is wrong with this one.
+        plan.symbolicDims().check(names, name -> values[names.indexOf(name)]);
         return values.clone();
     }
 

@@ -84,6 +84,7 @@ final class Inputs {
 
     private Map<String, List<Long>> dims(Sizes sizes) {
         Map<String, List<Long>> dims = new LinkedHashMap<>();
+        Map<String, Long> named = named();
         for (String feed : model.feeds()) {
             long[] given = shapes.get(feed);
             VarType.TensorType type = type(feed);
@@ -91,11 +92,29 @@ final class Inputs {
             List<Long> made = new ArrayList<>();
             for (int i = 0; i < all.size(); i++) {
                 long open = i == 0 ? sizes.batch() : all.size() >= RANK_OF_IMAGES ? sizes.spatial() : sizes.length();
-                made.add(all.get(i) < 0 ? open : all.get(i));
+                made.add(all.get(i) < 0 ? named.computeIfAbsent(symbol(feed, i), _ -> open) : all.get(i));
             }
             dims.put(feed, made);
         }
         return dims;
+    }
+
+    /** The sizes that the given shapes have for dimensions with names. */
+    private Map<String, Long> named() {
+        Map<String, Long> named = new HashMap<>();
+        shapes.forEach((feed, dims) -> {
+            for (int i = 0; i < dims.length; i++) {
+                named.put(symbol(feed, i), dims[i]);
+            }
+        });
+        return named;
+    }
+
+    /** What dimensions that have one size share; a dimension without a name has its own. */
+    private String symbol(String feed, int axis) {
+        List<String> symbols = model.program().symbolicDims().of(feed);
+        String symbol = axis < symbols.size() ? symbols.get(axis) : "";
+        return symbol.isEmpty() ? axis + " of " + feed : symbol;
     }
 
     private VarType.TensorType type(String feed) {

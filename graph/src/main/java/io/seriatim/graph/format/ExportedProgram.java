@@ -94,6 +94,7 @@ final class ExportedProgram {
                     .forEach(to::put);
             to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).map(change).toList());
         }
+        exported.symbolicDims(whole.symbolicDims());
         return exported;
     }
 

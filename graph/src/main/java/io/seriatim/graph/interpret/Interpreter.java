@@ -170,6 +170,7 @@ public final class Interpreter {
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Operations.system().requireRunnable(program);
         files.check(program);
+        program.symbolicDims().check(feeds.keySet(), feeds::get);
         if (feeds.values().stream().allMatch(tensor -> tensor == null || tensor.lod().isEmpty())
                 && !LodProgram.reads(program)) {
             return runOnce(program, feeds, fetches);

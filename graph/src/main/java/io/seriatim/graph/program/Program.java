@@ -18,6 +18,7 @@ public final class Program {
     private @Nullable Long version = VERSION;
     private @Nullable Map<String, Integer> opVersions = OpVersions.OF_VERSION;
     private @Nullable OriginalMessage original;
+    private SymbolicDims symbolicDims = SymbolicDims.NONE;
     private long randomSeed;
     private int gradientCalls;
     private long modifications;
@@ -136,6 +137,28 @@ public final class Program {
     }
 
     /**
+     * The names of unknown dimensions of feeds; those of one name have one size in a run.
+     *
+     * @return {@link SymbolicDims#NONE} if the file gives none
+     */
+    public SymbolicDims symbolicDims() {
+        return symbolicDims;
+    }
+
+    /**
+     * Sets the names of unknown dimensions of feeds.
+     *
+     * @param dims
+     *            the names
+     * @return this
+     */
+    public Program symbolicDims(SymbolicDims dims) {
+        modified();
+        symbolicDims = dims;
+        return this;
+    }
+
+    /**
      * The seed of operations that have none of their own.
      *
      * @return 0 if it was never set; not part of files
@@ -215,6 +238,7 @@ public final class Program {
      */
     public Program copy() {
         Program copy = empty(version, opVersions).original(original);
+        copy.symbolicDims = symbolicDims;
         copy.randomSeed = randomSeed;
         copy.gradientCalls = gradientCalls;
         for (Block block : blocks) {
@@ -248,7 +272,8 @@ public final class Program {
      *             if a target is not there or nothing produces it
      */
     public Program prune(List<String> feeds, List<String> targets) {
-        return new TargetPruning(this, feeds).prune(targets);
+        Program pruned = new TargetPruning(this, feeds).prune(targets);
+        return pruned.symbolicDims(symbolicDims.within(pruned));
     }
 
     /**

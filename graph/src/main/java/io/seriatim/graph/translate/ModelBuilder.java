@@ -4,6 +4,7 @@ import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
@@ -79,6 +80,16 @@ public final class ModelBuilder {
         ArgType type = ArgType.dense(dtype, dims);
         program.global().put(VarDesc.of(name, type.varType()).stopping(true));
         return new Ref(name, type);
+    }
+
+    /**
+     * Names the dimensions of inputs; those of one name have one size in a run.
+     *
+     * @param names
+     *            by input, a name for each axis, empty where the dimension has none
+     */
+    public void symbolicDims(Map<String, List<String>> names) {
+        program.symbolicDims(new SymbolicDims(names));
     }
 
     /**

@@ -163,8 +163,14 @@ public final class ModelBytes {
         List<Long> dims = value.dims();
         if (dims != null) {
             WireOutput shape = new WireOutput();
-            for (long dim : dims) {
-                shape.message(1, dim < 0 ? new WireOutput() : new WireOutput().int64(1, dim));
+            for (int i = 0; i < dims.size(); i++) {
+                WireOutput dim = new WireOutput();
+                if (dims.get(i) >= 0) {
+                    dim.int64(1, dims.get(i));
+                } else if (!value.name(i).isEmpty()) {
+                    dim.text(2, value.name(i));
+                }
+                shape.message(1, dim);
             }
             tensor.message(2, shape);
         }

@@ -35,8 +35,18 @@ public final class OutGraph {
      *            the type of its elements
      * @param dims
      *            its dimensions, −1 where unknown; null if even their number is not known
+     * @param names
+     *            the names of unknown dimensions, empty where one has none; an empty list if none has
      */
-    record OutValue(DType dtype, @Nullable List<Long> dims) {
+    record OutValue(DType dtype, @Nullable List<Long> dims, List<String> names) {
+        OutValue(DType dtype, @Nullable List<Long> dims) {
+            this(dtype, dims, List.of());
+        }
+
+        /** The name of a dimension; empty if it has none. */
+        String name(int axis) {
+            return axis < names.size() ? names.get(axis) : "";
+        }
     }
 
     /** The names of a graph and of all graphs that its nodes run. */
@@ -81,6 +91,12 @@ public final class OutGraph {
         inputs.put(name, new OutValue(dtype, list(dims)));
         current.put(variable, name);
         return name;
+    }
+
+    /** An input of the model whose unknown dimensions have names, empty where one has none. */
+    public void input(String variable, DType dtype, long[] dims, List<String> symbols) {
+        String name = input(variable, dtype, dims);
+        inputs.put(name, new OutValue(dtype, list(dims), symbols));
     }
 
     private static @Nullable List<Long> list(long @Nullable [] dims) {

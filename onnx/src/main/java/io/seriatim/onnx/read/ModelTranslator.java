@@ -40,6 +40,8 @@ public final class ModelTranslator {
     /** Operators that had the same form and meaning in all versions before. */
     private static final Set<String> UNCHANGED = Set.of("Abs", "Ceil", "Exp", "Floor", "Identity", "Log", "Neg", "Not",
             "Reciprocal", "Relu", "Sigmoid", "Softplus", "Softsign", "Sqrt", "Tanh", "Transpose");
+    /** What converters write for a dimension of which they know nothing, however many inputs have one. */
+    private static final Set<String> NAMELESS = Set.of("?", "-1", "None", "none", "unk", "unknown", "Unknown");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
     /** The most nodes that calls of functions make; functions that call others twice each would double them. */
@@ -107,6 +109,7 @@ public final class ModelTranslator {
                 scope.bind(input.name(), feed(input));
             }
         }
+        builder.symbolicDims(symbolicDims(initialized));
         scope.initializers(graph);
         for (OnnxNode node : graph.nodes()) {
             scope.translate(node);
@@ -139,6 +142,20 @@ public final class ModelTranslator {
                     + "' does not declare its number of dimensions; declare it in the file (dimensions may be unknown)");
         }
         return builder.feed(input.name(), dtype, dims.stream().mapToLong(OnnxType.Dim::size).toArray());
+    }
+
+    /** The names of the dimensions of feeds, without those by which converters say that they know nothing. */
+    private Map<String, List<String>> symbolicDims(Set<String> initialized) {
+        Map<String, List<String>> names = new LinkedHashMap<>();
+        for (OnnxValue input : model.graph().inputs()) {
+            if (!initialized.contains(input.name())
+                    && input.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims)
+                    && dims != null) {
+                names.put(input.name(), dims.stream().map(OnnxType.Dim::parameter)
+                        .map(name -> NAMELESS.contains(name) ? "" : name).toList());
+            }
+        }
+        return names;
     }
 
     /** Names all operators that have no translator, with their counts. */

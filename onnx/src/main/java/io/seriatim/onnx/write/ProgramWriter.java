@@ -79,7 +79,7 @@ public final class ProgramWriter {
         Block global = program.global();
         for (String feed : model.feeds()) {
             VarType.TensorType type = global.get(feed).tensor();
-            graph.input(feed, type.dtype(), type.shape());
+            graph.input(feed, type.dtype(), type.shape(), program.symbolicDims().of(feed));
         }
         model.parameters().forEach(graph::parameter);
         model.fetches().forEach(graph::reserve);
