@@ -25,7 +25,9 @@ public final class Operations {
     private final Map<String, Operation> byGradient = new ConcurrentHashMap<>();
     /** Gradients that no schema defines, made when they are asked for. */
     private final Map<String, Operation> derived = new ConcurrentHashMap<>();
-    /** Those that do not come from providers. */
+    /** Families that are registered when they are first needed. */
+    private final FamilyIndex index = new FamilyIndex();
+    /** Those of families without an index, which do not come from providers either. */
     private Set<String> builtIn = Set.of();
 
     /** Adds operation types; found as a service. */
@@ -41,28 +43,55 @@ public final class Operations {
 
     /** Adds the run-time's own types, whose effects are all declared; found as a service of the run-time. */
     public interface BuiltIn extends Provider {
+        /**
+         * Which types come from which family, so that families are added one by one when they are needed.
+         *
+         * @return for each family a line with its name, then, indented by spaces, lines with its types, separated by
+         *         single spaces; {@code gradient<type} is a derived gradient that the schema of {@code type} names.
+         *         Empty if all types are to be added at once by {@link #register(Operations)}
+         */
+        default List<String> index() {
+            return List.of();
+        }
+
+        /**
+         * Adds the types of one family.
+         *
+         * @param family
+         *            a name of the index
+         * @param registry
+         *            where they go
+         */
+        default void register(String family, Operations registry) {
+            throw new IllegalArgumentException("There is no family of operations '" + family + "' in " + getClass());
+        }
+    }
+
+    /** How gradients are derived. */
+    private static final class Gradients {
+        static final Differentiation DIFFERENTIATION = ServiceLoader
+                .load(Differentiation.class, Differentiation.class.getClassLoader()).findFirst()
+                .orElseThrow(() -> new IllegalStateException("There is no service that derives gradients: put all "
+                        + "of seriatim-graph on the class or module path"));
+
+        private Gradients() {
+        }
     }
 
     private static final class OfProcess {
-        static final Differentiation DIFFERENTIATION = differentiation();
         static final Operations OPERATIONS = load();
 
         private OfProcess() {
         }
 
-        private static Differentiation differentiation() {
-            return ServiceLoader.load(Differentiation.class, Differentiation.class.getClassLoader()).findFirst()
-                    .orElseThrow(() -> new IllegalStateException("There is no service that derives gradients: put all "
-                            + "of seriatim-graph on the class or module path"));
-        }
-
         private static Operations load() {
             Operations operations = new Operations();
-            ServiceLoader.load(BuiltIn.class, BuiltIn.class.getClassLoader())
-                    .forEach(family -> family.register(operations));
+            for (BuiltIn service : ServiceLoader.load(BuiltIn.class, BuiltIn.class.getClassLoader())) {
+                operations.addFamilies(service);
+            }
             operations.deriveGradients();
             operations.builtIn = Set.copyOf(operations.byType.keySet());
-            if (operations.builtIn.isEmpty()) {
+            if (operations.builtIn.isEmpty() && operations.index.families().isEmpty()) {
                 throw new IllegalStateException(
                         "No operation types were found as a service: put all of seriatim-graph on the class or "
                                 + "module path");
@@ -95,7 +124,8 @@ public final class Operations {
      *             if there is one of that name
      */
     public Operations add(Operation operation) {
-        if (byType.putIfAbsent(operation.type(), operation) != null) {
+        FamilyIndex.Family family = index.family(operation.type());
+        if ((family != null && !family.isStarted()) || byType.putIfAbsent(operation.type(), operation) != null) {
             throw new IllegalArgumentException(
                     "There is an operation type '" + operation.type() + "' already; choose another name");
         }
@@ -103,6 +133,30 @@ public final class Operations {
             byGradient.putIfAbsent(signature.type(), operation);
         }
         return this;
+    }
+
+    /** Adds the types of a service, those that it has an index of when they are needed. */
+    void addFamilies(BuiltIn service) {
+        if (!index.add(service)) {
+            service.register(this);
+        }
+    }
+
+    /** Whether a type has been added, alone or with its family. */
+    boolean isRegistered(String type) {
+        return byType.containsKey(type);
+    }
+
+    /** Takes back types of a family that could not be registered as a whole. */
+    void remove(Collection<String> types) {
+        byType.keySet().removeAll(types);
+    }
+
+    /** Registers all families, and derives all gradients that their schemas name. */
+    private void complete() {
+        index.families().forEach(family -> family.register(this));
+        index.derived().forEach(this::find);
+        deriveGradients();
     }
 
     /** Derives the gradients that schemas name and none defines. */
@@ -116,10 +170,11 @@ public final class Operations {
     }
 
     private @Nullable Operation derive(String type) {
-        Operation named = byGradient.get(type);
+        String forward = index.forward(type);
+        Operation named = forward == null ? byGradient.get(type) : find(forward);
         if (named != null) {
             return named.gradient() instanceof GradientSignature signature && named.isLowered()
-                    ? signature.derived(named, OfProcess.DIFFERENTIATION)
+                    ? signature.derived(named, Gradients.DIFFERENTIATION)
                     : null;
         }
         boolean all = type.endsWith(DerivedGradient.OF_ALL);
@@ -129,9 +184,9 @@ public final class Operations {
             return null;
         }
         if (all) {
-            return DerivedGradient.ofAll(base).schema(OfProcess.DIFFERENTIATION);
+            return DerivedGradient.ofAll(base).schema(Gradients.DIFFERENTIATION);
         }
-        return base.gradient() instanceof DerivedGradient rule ? rule.schema(OfProcess.DIFFERENTIATION) : null;
+        return base.gradient() instanceof DerivedGradient rule ? rule.schema(Gradients.DIFFERENTIATION) : null;
     }
 
     /**
@@ -143,15 +198,35 @@ public final class Operations {
      */
     public @Nullable Operation find(String type) {
         Operation operation = byType.get(type);
-        if (operation != null || !DerivedGradient.isGradient(type)) {
+        if (operation != null) {
             return operation;
         }
-        Operation before = derived.get(type);
+        FamilyIndex.Family family = index.family(type);
+        if (family != null) {
+            family.register(this);
+            return byType.get(type);
+        }
+        boolean named = index.forward(type) != null;
+        if (!named && !DerivedGradient.isGradient(type)) {
+            return null;
+        }
+        Map<String, Operation> known = named ? byType : derived;
+        Operation before = known.get(type);
         if (before != null) {
             return before;
         }
         Operation gradient = derive(type);
-        return gradient == null ? null : derived.merge(type, gradient, (first, _) -> first);
+        return gradient == null ? null : known.merge(type, gradient, (first, _) -> first);
+    }
+
+    /** As {@link #find}, for a type that should be there: what the index has not, a family may define all the same. */
+    private @Nullable Operation search(String type) {
+        Operation operation = find(type);
+        if (operation == null) {
+            complete();
+            return find(type);
+        }
+        return operation;
     }
 
     /**
@@ -164,7 +239,7 @@ public final class Operations {
      *             if there is none
      */
     public Operation get(String type) {
-        Operation operation = find(type);
+        Operation operation = search(type);
         if (operation == null) {
             throw new IllegalArgumentException("There is no operation type '" + type
                     + "'; docs/operations.md lists those there are, and a Provider of your own adds others");
@@ -234,7 +309,7 @@ public final class Operations {
         for (Block block : program.blocks()) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                Operation operation = find(op.type());
+                Operation operation = isBoundary(op.type()) ? find(op.type()) : search(op.type());
                 if (operation == null) {
                     if (!isBoundary(op.type())) {
                         unknown.merge(op.type(),
@@ -284,10 +359,10 @@ public final class Operations {
     /** Whether a type is one of the run-time's own: then what it does apart from its outputs is declared. */
     boolean isBuiltIn(String type) {
         String base = type;
-        while (DerivedGradient.isGradient(base) && !byType.containsKey(base)) {
+        while (DerivedGradient.isGradient(base) && !byType.containsKey(base) && !index.contains(base)) {
             base = base.substring(0, base.lastIndexOf('_'));
         }
-        return builtIn.contains(base);
+        return builtIn.contains(base) || index.contains(base);
     }
 
     /**
@@ -323,6 +398,12 @@ public final class Operations {
      * @return by name
      */
     public Collection<Operation> all() {
+        complete();
+        return registered();
+    }
+
+    /** Those that were added, alone or with their families, and derived so far. */
+    Collection<Operation> registered() {
         return new TreeMap<>(byType).values();
     }
 }

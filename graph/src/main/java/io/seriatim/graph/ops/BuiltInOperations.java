@@ -140,157 +140,187 @@ import io.seriatim.graph.ops.text.BeamOperations;
 import io.seriatim.graph.ops.text.CtcOperations;
 import io.seriatim.graph.ops.text.SequenceScoreOperations;
 import io.seriatim.graph.ops.text.TaggingOperations;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** All families of operation types, one class each; found as a service. */
+/**
+ * All families of operation types, one class each; found as a service. The file {@code operations.txt} says which types
+ * each of them adds. It is written by {@code OperationIndexTest}.
+ */
 public final class BuiltInOperations implements Operations.BuiltIn {
-    private static final List<Operations.Provider> FAMILIES = List.of(//
-            ActivationOperations::register, //
-            AdamOperations::register, //
-            AnchorOperations::register, //
-            AverageOperations::register, //
-            BatchNormOperations::register, //
-            BeamOperations::register, //
-            BitwiseOperations::register, //
-            BoxOperations::register, //
-            CategoryOperations::register, //
-            ChainProductOperations::register, //
-            ChannelOperations::register, //
-            ClassCenterOperations::register, //
-            ClickOperations::register, //
-            CommunicationOperations::register, //
-            ComparisonOperations::register, //
-            ComplexOperations::register, //
-            ControlOperations::register, //
-            ConvolutionOperations::register, //
-            CopyOperations::register, //
-            CountOperations::register, //
-            CropOperations::register, //
-            CtcOperations::register, //
-            CumulativeOperations::register, //
-            DataNormOperations::register, //
-            DebuggingOperations::register, //
-            DecompositionOperations::register, //
-            DeformableConvolutionOperations::register, //
-            DeformablePoolingOperations::register, //
-            DequantizationOperations::register, //
-            DetectionMapOperations::register, //
-            DiagonalOperations::register, //
-            DistributionOperations::register, //
-            DropoutOperations::register, //
-            EigenOperations::register, //
-            EinsumOperations::register, //
-            ElementaryOperations::register, //
-            ElementwiseOperations::register, //
-            EmbeddingOperations::register, //
-            ExpandOperations::register, //
-            FakeQuantizationOperations::register, //
-            FillDiagonalOperations::register, //
-            FillOperations::register, //
-            FormerShapeOperations::register, //
-            FourierOperations::register, //
-            FrameOperations::register, //
-            FusedOperations::register, //
-            GatherOperations::register, //
-            GridOperations::register, //
-            GruOperations::register, //
-            GruUnitOperations::register, //
-            HardExampleOperations::register, //
-            ImagePadOperations::register, //
-            ImageSequenceOperations::register, //
-            InPlaceRandomOperations::register, //
-            IndexPutOperations::register, //
-            InputOutputOperations::register, //
-            InterpolationOperations::register, //
-            InverseOperations::register, //
-            JoinOperations::register, //
-            LeastSquaresOperations::register, //
-            LinearQuantizationOperations::register, //
-            LocalResponseOperations::register, //
-            LodOperations::register, //
-            LossOperations::register, //
-            LossScalingOperations::register, //
-            LstmOperations::register, //
-            LuOperations::register, //
-            MaskOperations::register, //
-            MatchingOperations::register, //
-            MedianOperations::register, //
-            MergedOptimizerOperations::register, //
-            MetricOperations::register, //
-            MovementOperations::register, //
-            NormOperations::register, //
-            NormalisationOperations::register, //
-            OptimizerOperations::register, //
-            OrderOperations::register, //
-            PadOperations::register, //
-            PairOperations::register, //
-            ParametricActivationOperations::register, //
-            PatchOperations::register, //
-            PoolPlaceOperations::register, //
-            PoolingOperations::register, //
-            PowerOperations::register, //
-            PrecisionOperations::register, //
-            PriorOperations::register, //
-            ProbabilityLossOperations::register, //
-            ProductOperations::register, //
-            ProposalLabelOperations::register, //
-            ProposalOperations::register, //
-            PutAlongAxisOperations::register, //
-            PyramidPoolingOperations::register, //
-            QuantizedProductOperations::register, //
-            RandomOperations::register, //
-            RandomizedReluOperations::register, //
-            RankTableOperations::register, //
-            RankingOperations::register, //
-            RarerFillOperations::register, //
-            RarerLossOperations::register, //
-            RarerOptimizerOperations::register, //
-            RecurrentOperations::register, //
-            ReductionOperations::register, //
-            RoiAlignOperations::register, //
-            RoiPoolOperations::register, //
-            SampledLossOperations::register, //
-            RootMeanSquareOperations::register, //
-            SamplingOperations::register, //
-            ScaleOperations::register, //
-            ScatterOperations::register, //
-            SegmentOperations::register, //
-            SelectionOperations::register, //
-            SequenceConvolutionOperations::register, //
-            SequenceElementOperations::register, //
-            SequenceJoinOperations::register, //
-            SequenceOperations::register, //
-            SequencePoolOperations::register, //
-            SequenceRowOperations::register, //
-            SequenceScoreOperations::register, //
-            SequenceSplitOperations::register, //
-            SetValueOperations::register, //
-            ShapeOperations::register, //
-            ShrinkOperations::register, //
-            SliceOperations::register, //
-            SoftmaxOperations::register, //
-            SolverOperations::register, //
-            SpectralNormOperations::register, //
-            SpectrumOperations::register, //
-            StridedOperations::register, //
-            SumOperations::register, //
-            SuppressionOperations::register, //
-            TaggingOperations::register, //
-            TensorListOperations::register, //
-            TensorProductOperations::register, //
-            TransposedConvolutionOperations::register, //
-            TreeLossOperations::register, //
-            UniqueOperations::register, //
-            UnpoolOperations::register, //
-            VectorOperations::register, //
-            YoloOperations::register);
+    private static final String INDEX = "operations.txt";
 
     /** For the service loader. */
     public BuiltInOperations() {
+        // A service has a constructor without arguments.
+    }
+
+    @Override
+    public List<String> index() {
+        try (InputStream in = BuiltInOperations.class.getResourceAsStream(INDEX)) {
+            if (in == null) {
+                throw new IllegalStateException("The file " + INDEX + " is missing: put all of seriatim-graph on the "
+                        + "class or module path");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException("The file " + INDEX + " of seriatim-graph cannot be read", e);
+        }
     }
 
     @Override
     public void register(Operations registry) {
-        FAMILIES.forEach(family -> family.register(registry));
+        index().stream().filter(line -> !line.startsWith(" ")).forEach(family -> register(family, registry));
+    }
+
+    /** A switch, since a list of method references would link each of them at the start. */
+    @Override
+    public void register(String family, Operations registry) {
+        switch (family) {
+            case "activation.ActivationOperations" -> ActivationOperations.register(registry);
+            case "activation.ParametricActivationOperations" -> ParametricActivationOperations.register(registry);
+            case "activation.ShrinkOperations" -> ShrinkOperations.register(registry);
+            case "activation.SoftmaxOperations" -> SoftmaxOperations.register(registry);
+            case "assignment.AnchorOperations" -> AnchorOperations.register(registry);
+            case "assignment.DetectionMapOperations" -> DetectionMapOperations.register(registry);
+            case "assignment.HardExampleOperations" -> HardExampleOperations.register(registry);
+            case "assignment.MaskOperations" -> MaskOperations.register(registry);
+            case "assignment.ProposalLabelOperations" -> ProposalLabelOperations.register(registry);
+            case "complex.ComplexOperations" -> ComplexOperations.register(registry);
+            case "control.CommunicationOperations" -> CommunicationOperations.register(registry);
+            case "control.ControlOperations" -> ControlOperations.register(registry);
+            case "control.DebuggingOperations" -> DebuggingOperations.register(registry);
+            case "control.InputOutputOperations" -> InputOutputOperations.register(registry);
+            case "control.TensorListOperations" -> TensorListOperations.register(registry);
+            case "convolution.ConvolutionOperations" -> ConvolutionOperations.register(registry);
+            case "convolution.TransposedConvolutionOperations" -> TransposedConvolutionOperations.register(registry);
+            case "creation.DiagonalOperations" -> DiagonalOperations.register(registry);
+            case "creation.FillDiagonalOperations" -> FillDiagonalOperations.register(registry);
+            case "creation.FillOperations" -> FillOperations.register(registry);
+            case "creation.RarerFillOperations" -> RarerFillOperations.register(registry);
+            case "creation.SequenceOperations" -> SequenceOperations.register(registry);
+            case "cumulative.CumulativeOperations" -> CumulativeOperations.register(registry);
+            case "detection.BoxOperations" -> BoxOperations.register(registry);
+            case "detection.MatchingOperations" -> MatchingOperations.register(registry);
+            case "detection.PriorOperations" -> PriorOperations.register(registry);
+            case "detection.ProposalOperations" -> ProposalOperations.register(registry);
+            case "detection.SuppressionOperations" -> SuppressionOperations.register(registry);
+            case "detection.YoloOperations" -> YoloOperations.register(registry);
+            case "elementwise.BitwiseOperations" -> BitwiseOperations.register(registry);
+            case "elementwise.ComparisonOperations" -> ComparisonOperations.register(registry);
+            case "elementwise.ElementaryOperations" -> ElementaryOperations.register(registry);
+            case "elementwise.ElementwiseOperations" -> ElementwiseOperations.register(registry);
+            case "elementwise.PairOperations" -> PairOperations.register(registry);
+            case "elementwise.PowerOperations" -> PowerOperations.register(registry);
+            case "elementwise.ScaleOperations" -> ScaleOperations.register(registry);
+            case "elementwise.SumOperations" -> SumOperations.register(registry);
+            case "fused.FusedOperations" -> FusedOperations.register(registry);
+            case "image.ChannelOperations" -> ChannelOperations.register(registry);
+            case "image.GridOperations" -> GridOperations.register(registry);
+            case "image.InterpolationOperations" -> InterpolationOperations.register(registry);
+            case "image.PatchOperations" -> PatchOperations.register(registry);
+            case "indexing.CropOperations" -> CropOperations.register(registry);
+            case "indexing.EmbeddingOperations" -> EmbeddingOperations.register(registry);
+            case "indexing.GatherOperations" -> GatherOperations.register(registry);
+            case "indexing.IndexPutOperations" -> IndexPutOperations.register(registry);
+            case "indexing.PutAlongAxisOperations" -> PutAlongAxisOperations.register(registry);
+            case "indexing.ScatterOperations" -> ScatterOperations.register(registry);
+            case "indexing.SelectionOperations" -> SelectionOperations.register(registry);
+            case "indexing.SetValueOperations" -> SetValueOperations.register(registry);
+            case "indexing.SliceOperations" -> SliceOperations.register(registry);
+            case "linalg.ChainProductOperations" -> ChainProductOperations.register(registry);
+            case "linalg.DecompositionOperations" -> DecompositionOperations.register(registry);
+            case "linalg.EigenOperations" -> EigenOperations.register(registry);
+            case "linalg.EinsumOperations" -> EinsumOperations.register(registry);
+            case "linalg.InverseOperations" -> InverseOperations.register(registry);
+            case "linalg.LeastSquaresOperations" -> LeastSquaresOperations.register(registry);
+            case "linalg.LuOperations" -> LuOperations.register(registry);
+            case "linalg.ProductOperations" -> ProductOperations.register(registry);
+            case "linalg.SolverOperations" -> SolverOperations.register(registry);
+            case "linalg.SpectrumOperations" -> SpectrumOperations.register(registry);
+            case "linalg.TensorProductOperations" -> TensorProductOperations.register(registry);
+            case "linalg.VectorOperations" -> VectorOperations.register(registry);
+            case "loss.LossOperations" -> LossOperations.register(registry);
+            case "loss.ProbabilityLossOperations" -> ProbabilityLossOperations.register(registry);
+            case "loss.RarerLossOperations" -> RarerLossOperations.register(registry);
+            case "metric.MetricOperations" -> MetricOperations.register(registry);
+            case "metric.PrecisionOperations" -> PrecisionOperations.register(registry);
+            case "normalisation.BatchNormOperations" -> BatchNormOperations.register(registry);
+            case "normalisation.LocalResponseOperations" -> LocalResponseOperations.register(registry);
+            case "normalisation.NormalisationOperations" -> NormalisationOperations.register(registry);
+            case "normalisation.RootMeanSquareOperations" -> RootMeanSquareOperations.register(registry);
+            case "normalisation.SpectralNormOperations" -> SpectralNormOperations.register(registry);
+            case "optimizer.AdamOperations" -> AdamOperations.register(registry);
+            case "optimizer.AverageOperations" -> AverageOperations.register(registry);
+            case "optimizer.LossScalingOperations" -> LossScalingOperations.register(registry);
+            case "optimizer.MergedOptimizerOperations" -> MergedOptimizerOperations.register(registry);
+            case "optimizer.OptimizerOperations" -> OptimizerOperations.register(registry);
+            case "optimizer.RarerOptimizerOperations" -> RarerOptimizerOperations.register(registry);
+            case "ordering.MedianOperations" -> MedianOperations.register(registry);
+            case "ordering.OrderOperations" -> OrderOperations.register(registry);
+            case "ordering.UniqueOperations" -> UniqueOperations.register(registry);
+            case "pooling.PoolPlaceOperations" -> PoolPlaceOperations.register(registry);
+            case "pooling.PoolingOperations" -> PoolingOperations.register(registry);
+            case "pooling.PyramidPoolingOperations" -> PyramidPoolingOperations.register(registry);
+            case "pooling.UnpoolOperations" -> UnpoolOperations.register(registry);
+            case "quantization.DequantizationOperations" -> DequantizationOperations.register(registry);
+            case "quantization.FakeQuantizationOperations" -> FakeQuantizationOperations.register(registry);
+            case "quantization.LinearQuantizationOperations" -> LinearQuantizationOperations.register(registry);
+            case "quantization.QuantizedProductOperations" -> QuantizedProductOperations.register(registry);
+            case "random.CategoryOperations" -> CategoryOperations.register(registry);
+            case "random.DistributionOperations" -> DistributionOperations.register(registry);
+            case "random.DropoutOperations" -> DropoutOperations.register(registry);
+            case "random.InPlaceRandomOperations" -> InPlaceRandomOperations.register(registry);
+            case "random.RandomOperations" -> RandomOperations.register(registry);
+            case "random.RandomizedReluOperations" -> RandomizedReluOperations.register(registry);
+            case "random.SamplingOperations" -> SamplingOperations.register(registry);
+            case "recommendation.ClassCenterOperations" -> ClassCenterOperations.register(registry);
+            case "recommendation.ClickOperations" -> ClickOperations.register(registry);
+            case "recommendation.DataNormOperations" -> DataNormOperations.register(registry);
+            case "recommendation.RankingOperations" -> RankingOperations.register(registry);
+            case "recommendation.SampledLossOperations" -> SampledLossOperations.register(registry);
+            case "recommendation.TreeLossOperations" -> TreeLossOperations.register(registry);
+            case "recurrent.GruOperations" -> GruOperations.register(registry);
+            case "recurrent.GruUnitOperations" -> GruUnitOperations.register(registry);
+            case "recurrent.LstmOperations" -> LstmOperations.register(registry);
+            case "recurrent.RecurrentOperations" -> RecurrentOperations.register(registry);
+            case "reduction.CountOperations" -> CountOperations.register(registry);
+            case "reduction.NormOperations" -> NormOperations.register(registry);
+            case "reduction.ReductionOperations" -> ReductionOperations.register(registry);
+            case "reduction.SegmentOperations" -> SegmentOperations.register(registry);
+            case "region.DeformableConvolutionOperations" -> DeformableConvolutionOperations.register(registry);
+            case "region.DeformablePoolingOperations" -> DeformablePoolingOperations.register(registry);
+            case "region.RoiAlignOperations" -> RoiAlignOperations.register(registry);
+            case "region.RoiPoolOperations" -> RoiPoolOperations.register(registry);
+            case "sequence.ImageSequenceOperations" -> ImageSequenceOperations.register(registry);
+            case "sequence.LodOperations" -> LodOperations.register(registry);
+            case "sequence.RankTableOperations" -> RankTableOperations.register(registry);
+            case "sequence.SequenceConvolutionOperations" -> SequenceConvolutionOperations.register(registry);
+            case "sequence.SequenceElementOperations" -> SequenceElementOperations.register(registry);
+            case "sequence.SequenceJoinOperations" -> SequenceJoinOperations.register(registry);
+            case "sequence.SequencePoolOperations" -> SequencePoolOperations.register(registry);
+            case "sequence.SequenceRowOperations" -> SequenceRowOperations.register(registry);
+            case "sequence.SequenceSplitOperations" -> SequenceSplitOperations.register(registry);
+            case "shape.CopyOperations" -> CopyOperations.register(registry);
+            case "shape.ExpandOperations" -> ExpandOperations.register(registry);
+            case "shape.FormerShapeOperations" -> FormerShapeOperations.register(registry);
+            case "shape.ImagePadOperations" -> ImagePadOperations.register(registry);
+            case "shape.JoinOperations" -> JoinOperations.register(registry);
+            case "shape.MovementOperations" -> MovementOperations.register(registry);
+            case "shape.PadOperations" -> PadOperations.register(registry);
+            case "shape.ShapeOperations" -> ShapeOperations.register(registry);
+            case "shape.StridedOperations" -> StridedOperations.register(registry);
+            case "signal.FourierOperations" -> FourierOperations.register(registry);
+            case "signal.FrameOperations" -> FrameOperations.register(registry);
+            case "text.BeamOperations" -> BeamOperations.register(registry);
+            case "text.CtcOperations" -> CtcOperations.register(registry);
+            case "text.SequenceScoreOperations" -> SequenceScoreOperations.register(registry);
+            case "text.TaggingOperations" -> TaggingOperations.register(registry);
+            default -> throw new IllegalArgumentException("There is no family of operations '" + family
+                    + "'; add it to BuiltInOperations");
+        }
     }
 }

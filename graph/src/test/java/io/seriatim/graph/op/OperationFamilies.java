@@ -34,11 +34,27 @@ public final class OperationFamilies {
             for (Path file : files) {
                 Operations registry = new Operations();
                 register(folder.getFileName().toString(), file.getFileName().toString(), registry);
-                registry.all().forEach(operation -> operations.put(operation.type(), operation));
+                registry.registered().forEach(operation -> operations.put(operation.type(), operation));
             }
             addGradients(operations);
             if (!operations.isEmpty()) {
                 families.put(folder.getFileName().toString(), operations.values());
+            }
+        }
+        return families;
+    }
+
+    /** What each class of a family adds, by the names of its package and the class. */
+    static SortedMap<String, Operations> byClass() {
+        SortedMap<String, Operations> families = new TreeMap<>();
+        for (Path folder : children(classes())) {
+            for (Path file : Files.isDirectory(folder) ? children(folder) : List.<Path>of()) {
+                Operations registry = new Operations();
+                String family = folder.getFileName().toString();
+                register(family, file.getFileName().toString(), registry);
+                if (!registry.registered().isEmpty()) {
+                    families.put(family + "." + file.getFileName().toString().replace(".class", ""), registry);
+                }
             }
         }
         return families;
