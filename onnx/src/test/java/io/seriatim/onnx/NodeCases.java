@@ -7,6 +7,7 @@ import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.OnnxTensor;
+import io.seriatim.onnx.proto.OnnxValue;
 import io.seriatim.onnx.proto.TensorData;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -143,7 +144,13 @@ final class NodeCases {
         return (tensor.dtype().isComplex() ? tensor.asReal() : tensor).toDoubleArray();
     }
 
-    private static List<Tensor> tensors(Path folder, String kind) throws IOException {
+    /** The names of the inputs that a file declares, in order. */
+    static List<String> inputs(Path file) throws IOException {
+        return ModelReader.read(file.toString(), MemorySegment.ofArray(Files.readAllBytes(file))).graph().inputs()
+                .stream().map(OnnxValue::name).toList();
+    }
+
+    static List<Tensor> tensors(Path folder, String kind) throws IOException {
         List<Tensor> tensors = new ArrayList<>();
         for (int i = 0; Files.exists(folder.resolve(kind + "_" + i + ".pb")); i++) {
             Path file = folder.resolve(kind + "_" + i + ".pb");

@@ -201,8 +201,10 @@ public final class AttentionOperators {
             int heads = node.int32("num_heads", 0);
             int rotated = node.int32("rotary_embedding_dim", 0);
             long size = heads > 0 ? x.dim(2) / heads : rotated > 0 ? rotated : 2 * cosines.dim(-1);
-            if (size < 1 || x.dim(2) < 0) {
-                throw node.error("needs the attribute 'num_heads' and a known last dimension for operands of rank 3");
+            if (size < 1 || x.dim(2) < 0 || heads < 0 || x.dim(2) % size != 0) {
+                throw node
+                        .error("needs the attribute 'num_heads', which divides the last dimension of operands of rank "
+                                + "3; they are %d and %d", heads, x.dim(2));
             }
             image = steps.reshape(x, 0, 0, x.dim(2) / size, size);
         } else {

@@ -45,8 +45,9 @@ public final class IndexOperators {
         }
         long[] steps = former || !node.has(4) ? null : node.integers(4);
         boolean isKnown = starts != null && ends != null && (former || !node.has(4) || steps != null);
-        int count = starts != null ? starts.length : axes != null ? axes.length : (int) node.input(1).dim(0);
-        if (count < 0 || count > x.rank() || (axes != null && axes.length != count)
+        long given = starts != null ? starts.length : axes != null ? axes.length : length(node.input(1));
+        int count = given < 0 || given > x.rank() ? -1 : (int) given;
+        if (count < 0 || (axes != null && axes.length != count)
                 || (ends != null && ends.length != count)
                 || (steps != null && steps.length != count)) {
             throw node.error("starts, ends, axes and steps need one number for each axis, at most %d", x.rank());
@@ -71,6 +72,10 @@ public final class IndexOperators {
         Ref end = former ? bounds(node, "ends", ends) : node.input(2);
         return node.op("onnx_slice").in("X", x).in("Starts", begin).in("Ends", end)
                 .maybe("Steps", former ? null : node.maybe(4)).attr("axes", counted).out("Out");
+    }
+
+    private static long length(Ref numbers) {
+        return numbers.rank() == 1 ? numbers.dim(0) : -1;
     }
 
     private static Ref bounds(Node node, String name, long @Nullable [] bounds) {
@@ -104,11 +109,11 @@ public final class IndexOperators {
     }
 
     /** Indexes into as many axes as their last dimension has elements, or into one. */
-    private static Ref fromFront(Node node, Ref given, List<Size> lengths) {
+    private static Ref fromFront(Node node, Ref indexes, List<Size> lengths) {
         BlockBuilder block = node.block();
-        Ref indexes = given.dtype() == DType.INT32 || given.dtype() == DType.INT64
-                ? given
-                : block.cast(given, DType.INT64);
+        if (indexes.dtype() != DType.INT32 && indexes.dtype() != DType.INT64) {
+            throw node.error("indexes are int32 or int64, but are %s", indexes.dtype());
+        }
         Tensor known = block.model().value(indexes);
         if (known != null && Arrays.stream(known.toLongArray()).allMatch(index -> index >= 0)) {
             return indexes;

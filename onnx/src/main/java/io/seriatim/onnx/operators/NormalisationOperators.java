@@ -269,12 +269,17 @@ public final class NormalisationOperators {
                 : List.of(y);
     }
 
+    /** A seed of 64 bits as one of 32, the same where it fits. */
+    private static int seed(Node node) {
+        long seed = node.integer("seed", 0);
+        return seed == (int) seed ? (int) seed : Long.hashCode(seed);
+    }
+
     /** As an operation that training can switch on again. */
     private static Ref drop(Node node, Ref x, double ratio, boolean isTest) {
-        int seed = node.int32("seed", 0);
         return node.op("dropout").in("X", x).attr("dropout_prob", (float) ratio).attr("is_test", isTest)
                 .attr("dropout_implementation", "upscale_in_train").attr("fix_seed", node.hasAttribute("seed"))
-                .attr("seed", seed).outs("Out", "Mask").getFirst();
+                .attr("seed", seed(node)).outs("Out", "Mask").getFirst();
     }
 
     private static double number(Node node, int operand, double byDefault) {
@@ -295,7 +300,7 @@ public final class NormalisationOperators {
         Ref ratio = given == null ? steps.scalar(DType.FLOAT32, 0.5) : steps.cast(given, DType.FLOAT32);
         Ref rate = steps.mul(ratio, steps.cast(node.input(2), DType.FLOAT32));
         Ref numbers = node.op("uniform_random").in("ShapeTensor", node.block().shape(x)).attr("min", 0f)
-                .attr("max", 1f).attr("seed", node.int32("seed", 0)).attr("dtype", DType.FLOAT32).out("Out");
+                .attr("max", 1f).attr("seed", seed(node)).attr("dtype", DType.FLOAT32).out("Out");
         Ref kept = node.op("greater_equal").in("X", numbers).in("Y", rate).out("Out");
         Ref factor = steps.unary("reciprocal", steps.linear(rate, -1, 1));
         Ref y = steps.mul(steps.mul(x, steps.cast(kept, dtype)), steps.cast(factor, dtype));

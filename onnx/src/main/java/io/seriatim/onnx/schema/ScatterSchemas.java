@@ -202,14 +202,14 @@ final class ScatterSchemas {
         long steps = updates.shape().dim(axis);
         List<Place> places = new ArrayList<>();
         for (int b = 0; b < batch; b++) {
-            if (starts.length != batch || starts[b] < 0 || (!circular && starts[b] + steps > length)) {
+            if (starts.length != batch || starts[b] < 0 || (!circular && starts[b] > length - steps)) {
                 throw new IllegalArgumentException("Operation 'onnx_tensor_scatter': " + steps + " elements from "
                         + (b < starts.length ? starts[b] : 0) + " do not fit into axis " + axis + " of length "
                         + length);
             }
             for (long o = 0; o < outer; o++) {
                 for (long t = 0; t < steps; t++) {
-                    places.add(new Place(((b * outer + o) * length + (starts[b] + t) % length) * inner,
+                    places.add(new Place(((b * outer + o) * length + (starts[b] % length + t) % length) * inner,
                             ((b * outer + o) * steps + t) * inner));
                 }
             }

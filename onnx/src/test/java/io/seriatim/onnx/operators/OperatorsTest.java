@@ -309,4 +309,32 @@ class OperatorsTest {
         assertArrayEquals(OneOperator.of(CREATION, type, 22).real("seed", 0).run(like).toFloatArray(),
                 OneOperator.of(CREATION, type, 22).real("seed", 0).run(like).toFloatArray());
     }
+
+    private static void assertFails(OneOperator operator, String part, Tensor... operands) {
+        String message = String.valueOf(
+                assertThrows(IllegalArgumentException.class, () -> operator.run(operands)).getMessage());
+        assertTrue(message.contains(part), message);
+    }
+
+    /** The smallest index is that by which kernels say that no row is padding. */
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MIN_VALUE, Long.MIN_VALUE + 2, -3, 2, Long.MAX_VALUE})
+    void indexesLieWithinTheirAxis(long index) {
+        Tensor x = floats(dims(2, 2), 1, 2, 3, 4);
+        Tensor indexes = Tensor.of(new long[]{index, 0}, 1, 2);
+        assertFails(OneOperator.of(IndexOperators::register, "Gather", 13), "must be from 0 to 1", x, indexes);
+        assertFails(OneOperator.of(IndexOperators::register, "Gather", 13).withConstants(), "must be from 0 to 1", x,
+                Tensor.of(new long[]{index, 0}, 1, 2));
+        assertFails(OneOperator.of(IndexOperators::register, "GatherElements", 13), "", x, indexes);
+        assertFails(OneOperator.of(IndexOperators::register, "ScatterElements", 18), "", x, indexes,
+                floats(dims(1, 2), 5, 6));
+        assertFails(OneOperator.of(IndexOperators::register, "TensorScatter", 24).integer("axis", 1), "do not fit",
+                floats(dims(1, 2), 1, 2), floats(dims(1, 1), 1), Tensor.of(new long[]{index}, 1));
+    }
+
+    @Test
+    void indexesAreWholeNumbers() {
+        assertFails(OneOperator.of(IndexOperators::register, "Gather", 13), "Gather", floats(dims(2), 1, 2),
+                floats(dims(1), 1));
+    }
 }

@@ -28,12 +28,17 @@ final class PortableIndex {
         }
     }
 
+    /** The number that stands for no padding is an index like others, and never valid. */
+    private static boolean isPadding(long index, long padding) {
+        return index == padding && padding != Gather.NO_PADDING;
+    }
+
     /** Checks all indices and counts them. */
     private static long check(String operation, Tensor indices, long length, long padding) {
         long count = indices.shape().size();
         for (long i = 0; i < count; i++) {
             long index = index(indices, i);
-            if ((index < 0 || index >= length) && index != padding) {
+            if ((index < 0 || index >= length) && !isPadding(index, padding)) {
                 throw new IllegalArgumentException(
                         operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
             }
@@ -63,7 +68,7 @@ final class PortableIndex {
             for (long outer = 0; outer < slices.outer(); outer++) {
                 for (long i = 0; i < count; i++) {
                     long index = index(indices, i);
-                    if (index == gather.padding()) {
+                    if (isPadding(index, gather.padding())) {
                         target.asSlice(write, bytes).fill((byte) 0);
                     } else {
                         MemorySegment.copy(source, from.offset() + (outer * slices.length() + index) * bytes, target,
@@ -89,14 +94,14 @@ final class PortableIndex {
                 for (long i = 0; i < count; i++) {
                     Longs.load(indices, i, context.longs(0), 0, 1);
                     long index = context.longs(0)[0];
-                    if ((index < 0 || index >= slices.length()) && index != gather.padding()) {
+                    if ((index < 0 || index >= slices.length()) && !isPadding(index, gather.padding())) {
                         throw new IllegalArgumentException(
                                 "gather: index number " + i + " must be from 0 to " + (slices.length() - 1)
                                         + ", but is " + index);
                     }
                     for (long j = 0; j < slices.inner(); j++) {
                         element(all.get(0), (outer * slices.length() + index) * slices.inner() + j, all.get(2), at++,
-                                index == gather.padding(), whole, context);
+                                isPadding(index, gather.padding()), whole, context);
                     }
                 }
             }
@@ -136,7 +141,7 @@ final class PortableIndex {
             for (long outer = 0; outer < slices.outer(); outer++) {
                 for (long i = 0; i < count; i++) {
                     long index = index(indices, i);
-                    if (index != grad.forward().padding()) {
+                    if (!isPadding(index, grad.forward().padding())) {
                         add(all.get(0), (outer * count + i) * slices.inner(), target,
                                 (outer * slices.length() + index) * slices.inner(),
                                 slices.inner(), context);
