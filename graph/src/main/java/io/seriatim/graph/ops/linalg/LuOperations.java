@@ -27,10 +27,12 @@ public final class LuOperations {
                 .lower(LuOperations::lu)
                 .grad("lu_grad(X, Out, Pivots, Out@GRAD) -> X@GRAD", l -> {
                     Operand out = l.in("Out");
-                    l.out("X@GRAD", MatrixSteps.run(l, Size.of(out), in -> {
+                    l.out("X@GRAD", MatrixSteps.runAs(l, Size.of(out), in -> {
                         Matrix permutation = RectangularLu.permutation(in.get(0).rows(), elements(in.get(2)));
                         return RectangularLu.gradient(in.get(0), permutation, in.get(1));
-                    }, out, l.in("Out@GRAD"), pivots(l, out.dtype())));
+                    }, (steps, in) -> List.of(MatrixGradients.times(steps, permutation(steps, in.get(0), in.get(2)),
+                            MatrixGradients.ofTriangles(steps, in.get(0), in.get(1)))), out, l.in("Out@GRAD"),
+                            pivots(l, out.dtype())));
                 }).register(registry);
         unpack(registry);
     }
@@ -73,6 +75,13 @@ public final class LuOperations {
         return values;
     }
 
+    /** The permutation of the rows of matrices. */
+    private static Operand permutation(Lowering l, Operand matrices, Operand pivots) {
+        int rows = Math.toIntExact(matrices.dim(-2));
+        return MatrixSteps.run(l, new Size(rows, rows),
+                in -> RectangularLu.permutation(rows, elements(in.getFirst())), pivots);
+    }
+
     /** As rows of numbers, which hold indexes exactly. */
     private static Operand pivots(Lowering l, DType dtype) {
         Operand pivots = l.cast(l.in("Pivots"), dtype);
@@ -112,12 +121,9 @@ public final class LuOperations {
 
     private static void unpack(Lowering l) {
         Operand x = l.in("X");
-        long rows = x.dim(-2);
-        long least = Math.min(rows, x.dim(-1));
+        long least = Math.min(x.dim(-2), x.dim(-1));
         if (l.wants("Pmat") && l.attrs().getBool("unpack_pivots")) {
-            int count = Math.toIntExact(rows);
-            l.out("Pmat", MatrixSteps.run(l, new Size(rows, rows),
-                    in -> RectangularLu.permutation(count, elements(in.getFirst())), pivots(l, x.dtype())));
+            l.out("Pmat", permutation(l, x, pivots(l, x.dtype())));
         } else {
             l.out("Pmat", zeros(l, "Pmat"));
         }

@@ -7,13 +7,17 @@ import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.linalg.LuDecomposition;
 import io.seriatim.tensor.linalg.Matrix;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -24,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * the functions themselves compute the same faster.
  */
 final class MatrixGradients {
+    private static final Triangle STRICTLY_LOWER = new Triangle(false, -1);
+
     private MatrixGradients() {
     }
 
@@ -205,6 +211,45 @@ final class MatrixGradients {
         Operand below = l.run(new Triangle(false, -1), s);
         Operand mirrored = plus(l, triangle(l, s, false), transposed(below));
         return times(l, plus(l, ofQ, times(l, q, mirrored)), transposed(inverse(l, r)));
+    }
+
+    /**
+     * The gradient of a matrix whose rows are in the order of its triangular factors, both in one matrix; as
+     * {@code RectangularLu} computes it.
+     */
+    static Operand ofTriangles(Lowering l, Operand factors, Operand gradient) {
+        long rows = factors.dim(-2);
+        long columns = factors.dim(-1);
+        long least = Math.min(rows, columns);
+        int down = factors.rank() - 2;
+        Operand square = factors.slice(down, 0, least).slice(down + 1, 0, least);
+        Operand ofUpper = inverse(l, triangle(l, square, true));
+        Operand ofLower = transposed(inverse(l, system(l, square, false, true)));
+        Operand lower = lower(l, factors.slice(down + 1, 0, least));
+        Operand upper = triangle(l, factors.slice(down, 0, least), true);
+        Operand dlower = l.run(STRICTLY_LOWER, gradient.slice(down + 1, 0, least));
+        Operand dupper = triangle(l, gradient.slice(down, 0, least), true);
+        Operand inner = minus(l, times(l, transposed(lower), dlower), times(l, dupper, transposed(upper)));
+        if (rows <= columns) {
+            Operand right = times(l, l.run(STRICTLY_LOWER, inner), transposed(ofUpper));
+            return times(l, ofLower, plus(l, widened(l, right, dupper), dupper));
+        }
+        Operand left = times(l, ofLower, negative(l, triangle(l, inner, true)));
+        return times(l, plus(l, widened(l, left, dlower), dlower), transposed(ofUpper));
+    }
+
+    /** The lower factor of rows: what lies below the diagonal, and ones in it. */
+    private static Operand lower(Lowering l, Operand factors) {
+        Operand ones = l.fill(1, TensorSpec.of(factors.dtype(), factors.dim(-2), factors.dim(-1)));
+        Operand diagonal = triangle(l, triangle(l, ones, true), false);
+        return plus(l, l.run(STRICTLY_LOWER, factors), diagonal);
+    }
+
+    /** With zeros to the right and below, of the shape of others. */
+    private static Operand widened(Lowering l, Operand matrices, Operand like) {
+        Long[] after = new Long[like.rank()];
+        Arrays.setAll(after, axis -> like.dim(axis) - matrices.dim(axis));
+        return l.run(new Pad(Collections.nCopies(like.rank(), 0L), List.of(after), Pad.Mode.CONSTANT, 0), matrices);
     }
 
     /** The gradient of a function with one result. */

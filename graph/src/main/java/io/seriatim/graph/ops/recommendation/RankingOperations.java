@@ -169,7 +169,7 @@ public final class RankingOperations {
                 .grad(TEACHER + "_grad(X, Label, Y@GRAD) -> X@GRAD", l -> {
                     float most = l.attrs().getFloat("soft_max_up_bound");
                     float least = l.attrs().getFloat("soft_max_lower_bound");
-                    l.call(TEACHER + "_grad", (in, out) -> {
+                    Step.HostFunction function = (in, out) -> {
                         double[] x = Checks.tensor(in, 0).toDoubleArray();
                         double[] labels = Checks.tensor(in, 1).toDoubleArray();
                         double[] gradients = Checks.tensor(in, 2).toDoubleArray();
@@ -181,8 +181,22 @@ public final class RankingOperations {
                             return x[i] >= most || x[i] <= least ? 0 : slope * gradients[i];
                         });
                         Elements.write(x, Checks.tensor(out, 0));
-                    }, List.of(l.in("X"), l.in("Label"), l.in("Y@GRAD")), List.of(l.output("X@GRAD")));
+                    };
+                    l.call(TEACHER + "_grad",
+                            new Step.Expandable(function, (steps, in) -> List.of(taught(steps, in, most, least))),
+                            List.of(l.in("X"), l.in("Label"), l.in("Y@GRAD")), List.of(l.output("X@GRAD")));
                 }).register(registry);
+    }
+
+    /** The gradient of a teacher's loss, which is 0 beyond the bounds. */
+    private static Operand taught(Lowering l, List<Operand> in, float most, float least) {
+        Term x = new Term(l, in.get(0));
+        Term labels = new Term(l, in.get(1));
+        Term predicted = x.unary(Unary.Function.SIGMOID);
+        Term alone = labels.isBelow(-1).choose(predicted, predicted.linear(1, -1));
+        Term slope = labels.isBelow(0).choose(alone, predicted.linear(2, 0).minus(labels));
+        Term within = x.isBelow(most).and(x.isAbove(least));
+        return within.orZero(slope.times(new Term(l, in.get(2)))).operand();
     }
 
     /** How many pairs of a query's results the scores order as the labels do, and how many not. */
