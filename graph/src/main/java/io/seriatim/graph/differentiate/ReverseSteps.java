@@ -36,7 +36,7 @@ public final class ReverseSteps implements Differentiation {
         Inference.Source source = new ForwardSource(l, bindings);
         Map<String, List<@Nullable ArgType>> types = forward.infer(op, source);
         Lowering again = new Lowering(op, forward, source, types, null);
-        new Differentiator(l, again, forward.lower(again), bindings).run();
+        new Differentiator(l, again, forward.lowerDifferentiable(again), bindings).run();
     }
 
     /** The operation whose gradient an operation is, with names of its own for what it writes. */

@@ -23,9 +23,11 @@ public final class Operation {
     private final Map<String, AttributeSpec> attributes;
     private final Inference.Rule inference;
     private final Lowering.@Nullable Rule lowering;
+    private final Lowering.@Nullable Rule differentiable;
     private final @Nullable GradientRule gradient;
     private final Set<Effect> effects;
     private final Set<String> values;
+    private final Set<String> differentiableValues;
     private final Set<String> shapesOnly;
     private final @Nullable String file;
     private final Set<String> aliases;
@@ -63,8 +65,10 @@ public final class Operation {
         attributes = Collections.unmodifiableMap(new LinkedHashMap<>(builder.attributes));
         inference = builder.inference;
         lowering = builder.lowering;
+        differentiable = builder.differentiable;
         effects = Collections.unmodifiableSet(EnumSet.copyOf(builder.effects));
         values = Set.copyOf(builder.values);
+        differentiableValues = Set.copyOf(builder.differentiableValues);
         shapesOnly = Set.copyOf(builder.shapesOnly);
         file = builder.file;
         aliases = Set.copyOf(builder.aliases);
@@ -190,6 +194,11 @@ public final class Operation {
      */
     public Set<String> values() {
         return values;
+    }
+
+    /** Inputs whose values decide on the steps that are differentiated. */
+    Set<String> differentiableValues() {
+        return differentiableValues;
     }
 
     /**
@@ -402,13 +411,35 @@ public final class Operation {
      *             if it is not lowered to steps
      */
     public Lowered lower(Lowering lowering) {
+        makeSteps(lowering);
+        return lowering.lowered();
+    }
+
+    /**
+     * Makes the steps that are differentiated to derive its gradient: those of {@link #lower}, unless others are
+     * defined.
+     *
+     * @param lowering
+     *            of an operation of this type
+     * @return the steps
+     * @throws IllegalStateException
+     *             if it is not lowered to steps
+     */
+    public Lowered lowerDifferentiable(Lowering lowering) {
+        if (differentiable == null) {
+            return lower(lowering);
+        }
+        differentiable.lower(lowering);
+        return lowering.lowered();
+    }
+
+    void makeSteps(Lowering lowering) {
         Lowering.Rule rule = this.lowering;
         if (rule == null) {
             throw new IllegalStateException(
                     "Operation '" + type + "' is an instruction of the executor: it has no steps");
         }
         rule.lower(lowering);
-        return lowering.lowered();
     }
 
     @Override

@@ -23,10 +23,12 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     Inference.Rule inference = _ -> {
     };
     Lowering.@Nullable Rule lowering;
+    Lowering.@Nullable Rule differentiable;
     @Nullable
     GradientRule gradient;
     final EnumSet<Effect> effects = EnumSet.noneOf(Effect.class);
     final Set<String> values = new HashSet<>();
+    final Set<String> differentiableValues = new HashSet<>();
     final Set<String> shapesOnly = new HashSet<>();
     @Nullable
     String file;
@@ -158,6 +160,23 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
+     * Sets steps that are differentiated in place of those of {@link #lower}: of this operation if its gradient is
+     * derived, and of the gradient that {@link #grad(String, Lowering.Rule)} defines with it, so that there are
+     * gradients of that, too. They may be slower; nothing else runs them.
+     *
+     * @param rule
+     *            makes the steps, each of a computation that has a gradient
+     * @param slots
+     *            inputs whose values decide on these steps
+     * @return this
+     */
+    public Operation.Builder differentiateAs(Lowering.Rule rule, String... slots) {
+        differentiable = rule;
+        differentiableValues.addAll(List.of(slots));
+        return self();
+    }
+
+    /**
      * Its gradient, one operation. Unless that is defined elsewhere it is derived: this operation is lowered again, and
      * its steps are differentiated in reverse.
      *
@@ -251,14 +270,13 @@ abstract sealed class OperationBuilder permits Operation.Builder {
         other.attributes().forEach(spec -> attributes.put(spec.name(), spec));
         refusals.addAll(other.refusals());
         for (Slot slot : inputs) {
-            if (other.values().contains(slot.name())) {
-                values.add(slot.name());
+            for (String name : List.of(slot.name(), LodSlot.of(slot.name()))) {
+                if (other.values().contains(name) || other.differentiableValues().contains(name)) {
+                    values.add(name);
+                }
             }
             if (other.lodInputs().contains(slot.name())) {
                 lodInputs.add(slot.name());
-            }
-            if (other.values().contains(LodSlot.of(slot.name()))) {
-                values.add(LodSlot.of(slot.name()));
             }
         }
         return self();
@@ -457,7 +475,15 @@ abstract sealed class OperationBuilder permits Operation.Builder {
      *            where it goes
      */
     public void register(Operations registry) {
-        registry.add(new Operation(this));
-        with.forEach(each -> each.register(registry));
+        Operation operation = new Operation(this);
+        registry.add(operation);
+        for (Operation.Builder each : with) {
+            if (differentiable != null && each.differentiable == null
+                    && gradient instanceof GradientSignature signature && signature.type().equals(each.type)) {
+                each.differentiateAs(l -> Operations.derived(signature, operation).makeSteps(l),
+                        differentiableValues.toArray(String[]::new));
+            }
+            each.register(registry);
+        }
     }
 }

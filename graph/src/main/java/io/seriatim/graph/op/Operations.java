@@ -169,12 +169,17 @@ public final class Operations {
         });
     }
 
+    /** The gradient that is derived from an operation's steps, whether it defines another or not. */
+    static Operation derived(GradientSignature signature, Operation forward) {
+        return signature.derived(forward, Gradients.DIFFERENTIATION);
+    }
+
     private @Nullable Operation derive(String type) {
         String forward = index.forward(type);
         Operation named = forward == null ? byGradient.get(type) : find(forward);
         if (named != null) {
             return named.gradient() instanceof GradientSignature signature && named.isLowered()
-                    ? signature.derived(named, Gradients.DIFFERENTIATION)
+                    ? derived(signature, named)
                     : null;
         }
         boolean all = type.endsWith(DerivedGradient.OF_ALL);

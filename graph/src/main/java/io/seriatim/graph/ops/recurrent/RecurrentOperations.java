@@ -38,15 +38,15 @@ public final class RecurrentOperations {
         String gradient = "rnn_grad(DropoutState, Input, Out, Out@GRAD, PreState, Reserve, SequenceLength, "
                 + "State@GRAD, WeightList)"
                 + " -> Input@GRAD, PreState@GRAD, WeightList@GRAD";
-        Operation.Builder forward = Operation.define("rnn").in("Input", "PreState*", "WeightList*", "SequenceLength?")
+        Operation.define("rnn").in("Input", "PreState*", "WeightList*", "SequenceLength?")
                 .out("Out", "DropoutState?", "State*", "Reserve~").effect(Effect.RANDOM).attr("dropout_prob", 0f)
                 .attr("is_bidirec", false)
                 .attr("input_size", 10).attr("hidden_size", 100).attr("num_layers", 1).attr("mode", "RNN_TANH")
                 .attr("seed", 0)
-                .attr("is_test", false).infer(RecurrentOperations::infer).lower(RecurrentOperations::forward);
-        forward.gradOperation(gradient, RecurrentOperations::inferGradient).lower(l -> new RecurrentGradient(l).lower())
+                .attr("is_test", false).infer(RecurrentOperations::infer).lower(RecurrentOperations::forward)
+                .differentiateAs(l -> new RecurrentSteps(l).lower())
+                .grad(gradient, RecurrentOperations::inferGradient, l -> new RecurrentGradient(l).lower())
                 .register(registry);
-        forward.grad(gradient).register(registry);
     }
 
     private static RecurrentNetwork check(Inference inference) {
@@ -205,7 +205,7 @@ public final class RecurrentOperations {
         return probability == 1 ? ones : l.binary(Function.DIVIDE, ones, l.number(dtype, 1 - probability));
     }
 
-    private static Operand mask(Lowering l, RecurrentNetwork network) {
+    static Operand mask(Lowering l, RecurrentNetwork network) {
         Operand mask = l.wants("DropoutState")
                 ? l.output("DropoutState")
                 : l.temporary(network.outputSpec(DType.UINT8));
