@@ -1,5 +1,11 @@
 package io.seriatim.graph.ops.image;
 
+import io.seriatim.graph.ops.common.Term;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.Binary;
+import java.util.Collections;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
@@ -35,7 +41,7 @@ public final class GridOperations {
                 .attr("padding_mode", "zeros")
                 .attr("align_corners", true).refuse((_, attrs) -> unlisted(attrs, "mode", MODES))
                 .refuse((_, attrs) -> unlisted(attrs, "padding_mode", PADDINGS)).infer(GridOperations::inferSample)
-                .lower(GridOperations::sample)
+                .lower(GridOperations::sample).differentiateAs(GridOperations::sampleSteps)
                 .grad("grid_sampler_grad(X, Grid, Output@GRAD) -> X@GRAD, Grid@GRAD", GridOperations::sampleGradient)
                 .register(registry);
         String gradient = "affine_grid_grad(Output@GRAD, OutputShape, Theta) -> Theta@GRAD";
@@ -263,6 +269,92 @@ public final class GridOperations {
 
     private static double[] numbers(List<@Nullable Tensor> tensors, int at) {
         return Objects.requireNonNull(tensors.get(at)).toDoubleArray();
+    }
+
+    /** The same as products of weights and elements, of which there are gradients of every order. */
+    private static void sampleSteps(Lowering l) {
+        Operand x = l.in("X");
+        Sizes sizes = Sizes.of(x.shape(), l.in("Grid").shape());
+        Cells cells = cells(l, sizes);
+        int axes = x.rank() - 2;
+        long places = cells.fractions().dim(0);
+        int corners = Math.toIntExact(cells.rows().dim(1));
+        Term after = new Term(l, cells.fractions());
+        Term before = after.linear(-1, 1);
+        Operand weights = l.temporary(TensorSpec.of(x.dtype(), places, corners));
+        for (int corner = 0; corner < corners; corner++) {
+            Term weight = null;
+            for (int i = 0; i < axes; i++) {
+                Term both = (corner >> i & 1) == 0 ? before : after;
+                Term share = new Term(l, both.operand().select(1, axes - 1 - i));
+                weight = weight == null ? share : weight.times(share);
+            }
+            l.into(Copy.PLAIN, List.of(Objects.requireNonNull(weight).operand()), List.of(weights.select(1, corner)));
+        }
+        Operand shown = new Term(l, cells.inside()).orZero(new Term(l, weights)).operand();
+        Operand images = l.reshape(x, sizes.batch(), sizes.channels(), sizes.elements()).transpose(0, 2, 1);
+        Operand elements = l.run(Gather.of(0), l.reshape(images, (long) sizes.batch() * sizes.elements(),
+                sizes.channels()), cells.rows());
+        Operand y = l.run(MatMul.PLAIN, shown.unsqueeze(1), elements);
+        l.out("Output", l.reshape(l.reshape(y, sizes.batch(), sizes.places(), sizes.channels()).transpose(0, 2, 1),
+                l.outType("Output", 0).dims()));
+    }
+
+    /**
+     * The cells in which places lie.
+     *
+     * @param fractions
+     *            where in it, [places, axes], in the order of the grid's numbers
+     * @param rows
+     *            the elements at its corners, [places, corners]; 0 outside of the image
+     * @param inside
+     *            whether they are in the image
+     */
+    private record Cells(Operand fractions, Operand rows, Operand inside) {
+    }
+
+    /** Of the cells, the fractions change with the grid, by slopes that a cell's places have in common. */
+    private static Cells cells(Lowering l, Sizes sizes) {
+        Operand grid = l.in("Grid");
+        TensorSpec x = l.in("X").spec();
+        int axes = grid.rank() - 2;
+        int corners = new Cell(l.attrs(), x).corners;
+        long places = (long) sizes.batch() * sizes.places();
+        Operand numbers = l.reshape(grid, places, axes);
+        Operand fractions = l.temporary(numbers.spec());
+        Operand slopes = l.temporary(numbers.spec());
+        Operand rows = l.temporary(TensorSpec.of(DType.INT64, places, corners));
+        Operand inside = l.temporary(TensorSpec.of(DType.BOOL, places, corners));
+        Step.HostFunction function = (in, out) -> {
+            double[] parts = new double[Math.toIntExact(places * axes)];
+            double[] changes = new double[parts.length];
+            long[] elements = new long[Math.toIntExact(places * corners)];
+            long[] found = new long[elements.length];
+            each(sizes, new Cell(l.attrs(), x), numbers(in, 0), (n, p, cell) -> {
+                int place = n * sizes.places() + p;
+                for (int i = 0; i < axes; i++) {
+                    parts[place * axes + axes - 1 - i] = cell.share(1 << i, i);
+                    changes[place * axes + axes - 1 - i] = cell.slopes[i];
+                }
+                for (int corner = 0; corner < corners; corner++) {
+                    int element = cell.element(corner);
+                    elements[place * corners + corner] = element < 0 ? 0 : (long) n * sizes.elements() + element;
+                    found[place * corners + corner] = element < 0 ? 0 : 1;
+                }
+            });
+            Elements.write(parts, Objects.requireNonNull(out.get(0)));
+            Elements.write(changes, Objects.requireNonNull(out.get(1)));
+            Elements.write(elements, Objects.requireNonNull(out.get(2)));
+            Elements.write(found, Objects.requireNonNull(out.get(3)));
+        };
+        Step.Gradients gradient = (steps, _, out, gradients) -> {
+            Operand dy = gradients.get(0);
+            return Collections.singletonList(
+                    dy == null ? null : steps.binary(Binary.Function.MULTIPLY, out.get(1), dy));
+        };
+        l.call("grid_sampler cells", new Step.Differentiable(function, gradient), List.of(numbers),
+                List.of(fractions, slopes, rows, inside));
+        return new Cells(fractions, rows, inside);
     }
 
     private static void sampleGradient(Lowering l) {

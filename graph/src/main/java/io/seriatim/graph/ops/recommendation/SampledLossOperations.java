@@ -1,5 +1,8 @@
 package io.seriatim.graph.ops.recommendation;
 
+import io.seriatim.tensor.computation.Reduction;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
@@ -38,23 +41,25 @@ public final class SampledLossOperations {
         String signature = TYPE + "_grad(Input, Label, Bias, Weight, SampleLogits, SampleLabels, SampleWeight, "
                 + "CustomDistProbs, CustomDistAlias, CustomDistAliasProbs, Cost@GRAD)"
                 + " -> Input@GRAD, Weight@GRAD, Bias@GRAD";
-        Operation.Builder loss = Operation.define(TYPE)
+        Operation.define(TYPE)
                 .in("Input", "Label", "Weight", "Bias?", "SampleWeight?", "CustomDistProbs?", "CustomDistAlias?",
                         "CustomDistAliasProbs?")
                 .out("Cost", "SampleLogits~", "SampleLabels~").effect(Effect.RANDOM)
                 .required("num_total_classes", Attribute.Int.class).attr("num_neg_samples", 10).attr("sampler", 0)
                 .attr("seed", 0).attr("is_sparse", false).attr("remote_prefetch", false).attr("is_test", false)
                 .attr("custom_neg_classes", new int[0]).infer(SampledLossOperations::infer)
-                .lower(SampledLossOperations::lower).grad(signature);
-        loss.gradOperation(signature, inference -> {
-            inference.same("Input", "Input@GRAD");
-            inference.same("Bias", "Bias@GRAD");
-            ArgType weight = inference.in("Weight");
-            inference.set("Weight@GRAD", 0, inference.attrs().getBool("is_sparse")
-                    ? ArgType.rows(weight.dtype(), Inference.size(inference.dims("SampleLabels")), weight.dims())
-                    : weight);
-        }).lower(SampledLossOperations::gradient).register(registry);
-        loss.register(registry);
+                .lower(SampledLossOperations::lower).differentiateAs(SampledLossOperations::steps)
+                .grad(signature, SampledLossOperations::inferGradient, SampledLossOperations::gradient)
+                .register(registry);
+    }
+
+    private static void inferGradient(Inference inference) {
+        inference.same("Input", "Input@GRAD");
+        inference.same("Bias", "Bias@GRAD");
+        ArgType weight = inference.in("Weight");
+        inference.set("Weight@GRAD", 0, inference.attrs().getBool("is_sparse")
+                ? ArgType.rows(weight.dtype(), Inference.size(inference.dims("SampleLabels")), weight.dims())
+                : weight);
     }
 
     private static void infer(Inference inference) {
@@ -113,20 +118,51 @@ public final class SampledLossOperations {
         return l.in("Label").rank() == 2 ? l.in("Label").dim(1) : 1;
     }
 
-    private static void lower(Lowering l) {
-        Operand input = l.in("Input");
-        int rights = Math.toIntExact(rights(l));
-        long batch = input.dim(0);
+    private static Operand labels(Lowering l, int rights) {
         long count = rights + l.attrs().getLong("num_neg_samples");
-        Operand labels = l.wants("SampleLabels")
-                ? l.output("SampleLabels")
-                : l.temporary(TensorSpec.of(DType.INT64, batch, count));
+        return l.outputOrTemporary("SampleLabels", TensorSpec.of(DType.INT64, l.in("Input").dim(0), count));
+    }
+
+    /** How probable it is that each sample is right, [batch, samples]. */
+    private static Operand probable(Lowering l, Operand labels) {
+        Operand input = l.in("Input");
+        Operand products = l.run(MatMul.PLAIN, Rows.of(l, "Weight", labels), input.unsqueeze(2));
+        Operand logits = l.reshape(products, labels.shape().dims());
+        return l.unary(Unary.Function.SIGMOID, l.has("Bias")
+                ? l.binary(Binary.Function.ADD, logits, Rows.numbers(l, "Bias", labels))
+                : logits);
+    }
+
+    /** The costs as sums of logarithms, of which there are gradients of every order. */
+    private static void steps(Lowering l) {
+        int rights = Math.toIntExact(rights(l));
+        Operand labels = labels(l, rights);
         sample(l, rights, labels);
-        Operand logits = l.reshape(l.run(MatMul.PLAIN, Rows.of(l, "Weight", labels), input.unsqueeze(2)), batch, count);
-        if (l.has("Bias")) {
-            logits = l.binary(Binary.Function.ADD, logits, Rows.numbers(l, "Bias", labels));
-        }
-        Operand probable = l.unary(Unary.Function.SIGMOID, logits);
+        Term probable = new Term(l, probable(l, labels));
+        Settings settings = Settings.of(l.attrs());
+        Operand expected = l.temporary(probable.operand().spec());
+        l.call(TYPE + " probabilities",
+                (in, out) -> Elements.write(settings.expected(Checks.tensor(in, 0).toLongArray(), in.get(1)),
+                        Checks.tensor(out, 0)),
+                Arrays.asList(labels, l.optional("CustomDistProbs")), List.of(expected));
+        Term drawn = new Term(l, expected);
+        long count = labels.dim(1);
+        Operand chosen = l.temporary(expected.spec());
+        l.into(Copy.PLAIN, List.of(probable.operand().slice(1, 0, rights)), List.of(chosen.slice(1, 0, rights)));
+        l.into(Copy.PLAIN, List.of(expected.slice(1, rights, count)), List.of(chosen.slice(1, rights, count)));
+        Term costs = probable.plus(drawn).over(new Term(l, chosen)).unary(Unary.Function.LOG);
+        Operand sum = l.run(new Reduction(Reduction.Function.SUM, List.of(1), true), costs.operand());
+        Operand weights = l.optional("SampleWeight");
+        l.out("Cost", weights == null
+                ? sum
+                : l.binary(Binary.Function.MULTIPLY, sum, l.reshape(weights, sum.shape().dims())));
+    }
+
+    private static void lower(Lowering l) {
+        int rights = Math.toIntExact(rights(l));
+        Operand labels = labels(l, rights);
+        sample(l, rights, labels);
+        Operand probable = probable(l, labels);
         l.out("SampleLogits", probable);
         Settings settings = Settings.of(l.attrs());
         l.call(TYPE, (in, out) -> Elements.write(settings.costs(Checks.tensor(in, 0), Checks.tensor(in, 1), in.get(2),
