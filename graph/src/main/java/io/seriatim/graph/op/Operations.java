@@ -159,14 +159,15 @@ public final class Operations {
         deriveGradients();
     }
 
-    /** Derives the gradients that schemas name and none defines. */
+    /** Derives the gradients that schemas name and none defines, nor a family that is registered later. */
     private void deriveGradients() {
-        byGradient.keySet().stream().filter(type -> !byType.containsKey(type)).sorted().forEach(type -> {
-            Operation gradient = derive(type);
-            if (gradient != null) {
-                byType.putIfAbsent(type, gradient);
-            }
-        });
+        byGradient.keySet().stream().filter(type -> !byType.containsKey(type) && index.family(type) == null).sorted()
+                .forEach(type -> {
+                    Operation gradient = derive(type);
+                    if (gradient != null) {
+                        byType.putIfAbsent(type, gradient);
+                    }
+                });
     }
 
     /** The gradient that is derived from an operation's steps, whether it defines another or not. */
