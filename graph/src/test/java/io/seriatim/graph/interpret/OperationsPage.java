@@ -13,6 +13,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,6 +38,8 @@ final class OperationsPage {
     private static final Set<DType> INTEGERS = EnumSet.of(DType.INT32, DType.INT64);
     /** What gradients that are 0 come down to. */
     private static final Set<String> ZEROS = Set.of("fill_any_like", "fill_constant", "fill_zeros_like");
+    private static final String GRADIENT = "_grad";
+    private static final Set<String> WITHOUT_STEPS = withoutSteps();
     /** Titles of families whose package is named by an abbreviation. */
     private static final Map<String, String> TITLES = Map.of("linalg", "Linear algebra", "control",
             "Control and communication");
@@ -164,9 +167,13 @@ final class OperationsPage {
     }
 
     private static boolean isDifferentiable(String type) {
+        if (type.endsWith(GRADIENT)
+                && WITHOUT_STEPS.contains(type.substring(0, type.length() - GRADIENT.length()))) {
+            return false;
+        }
         Operation operation = Operations.system().find(type);
         return ZEROS.contains(type) || (operation != null
-                && (operation.gradient() != null || Operations.system().find(type + "_grad") != null));
+                && (operation.gradient() != null || Operations.system().find(type + GRADIENT) != null));
     }
 
     /** Whether all operations that an operation's gradient consists of are differentiated. */
@@ -218,10 +225,10 @@ final class OperationsPage {
 
     /** The operations of PaddlePaddle that are not known, by reason. */
     private void coverage() throws IOException {
-        List<String> registry = lines("registry.txt");
+        List<String> registry = lines("/golden/registry.txt");
         Map<String, List<String>> missing = new LinkedHashMap<>();
         Map<String, List<String>> refused = new LinkedHashMap<>();
-        Map<String, String> reasons = lines("unsupported.txt").stream().map(line -> line.split(" ", 2)).collect(
+        Map<String, String> reasons = lines("/golden/unsupported.txt").stream().map(line -> line.split(" ", 2)).collect(
                 Collectors.toMap(parts -> parts[0], parts -> parts[1].strip()));
         for (String type : registry) {
             Operation operation = Operations.system().find(type);
@@ -262,8 +269,20 @@ final class OperationsPage {
         return operation.effects().contains(Effect.COMMUNICATION) ? operation.refusal(call(operation)) : null;
     }
 
+    /** Operations whose gradients are functions of Java, so that no gradient of them can be derived. */
+    private static Set<String> withoutSteps() {
+        String reason = ": its gradient is a Java function without steps";
+        try {
+            return lines("/gradients-without.txt").stream().filter(line -> line.endsWith(reason))
+                    .map(line -> line.substring(0, line.length() - reason.length()))
+                    .collect(Collectors.toUnmodifiableSet());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static List<String> lines(String resource) throws IOException {
-        try (InputStream in = OperationsPage.class.getResourceAsStream("/golden/" + resource)) {
+        try (InputStream in = OperationsPage.class.getResourceAsStream(resource)) {
             return new String(Objects.requireNonNull(in, resource).readAllBytes(), StandardCharsets.UTF_8).lines()
                     .filter(line -> !line.isBlank()).toList();
         }
