@@ -26,6 +26,7 @@ public final class GruOperations {
                 .out("BatchGate~", "BatchResetHiddenPrev~", "BatchHidden~", "Hidden").attr("activation", "tanh")
                 .attr("gate_activation", "sigmoid").attr("is_reverse", false).attr("origin_mode", false)
                 .readsLod("Input").sharesLod("Input", "Hidden").infer(GruOperations::infer).lower(GruOperations::lower)
+                .differentiateAs(SequenceSteps::gru, SequenceSteps.LENGTHS)
                 .grad(TYPE + "_grad(Input, H0, Weight, Bias, BatchGate, BatchResetHiddenPrev, BatchHidden, Hidden, "
                         + "Hidden@GRAD) -> Input@GRAD, H0@GRAD, Weight@GRAD, Bias@GRAD", GruOperations::gradient)
                 .register(registry);

@@ -30,6 +30,7 @@ public final class LstmOperations {
                 .attr("cell_activation", "tanh").attr("candidate_activation", "tanh").readsLod("Input")
                 .sharesLod("Input", "Hidden").sharesLod("Input", "Cell").infer(LstmOperations::infer)
                 .lower(LstmOperations::lower)
+                .differentiateAs(SequenceSteps::lstm, SequenceSteps.LENGTHS)
                 .grad(TYPE + "_grad(Input, H0, C0, Weight, Bias, Hidden, Cell, BatchGate, BatchCellPreAct, Hidden@GRAD)"
                         + " -> Input@GRAD, H0@GRAD, C0@GRAD, Weight@GRAD, Bias@GRAD", LstmOperations::gradient)
                 .register(registry);
