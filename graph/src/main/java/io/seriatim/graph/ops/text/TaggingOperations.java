@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -44,6 +45,7 @@ public final class TaggingOperations {
                                     : inference.sequences("Label"),
                             1);
                 }).lower(TaggingOperations::loss)
+                .differentiateAs(l -> new ChainSteps(l, LOSS).lower(), "Label", "Length", LodSlot.of("Label"))
                 .grad(LOSS + "_grad(Emission, Transition, Label, Alpha, EmissionExps, TransitionExps, Length, "
                         + "LogLikelihood@GRAD) -> Emission@GRAD, Transition@GRAD", TaggingOperations::lossGradient)
                 .register(registry);
@@ -126,7 +128,7 @@ public final class TaggingOperations {
     }
 
     /** Those of the sequences; padding is not read. */
-    private static int[] labels(Tensor given, Sequences sequences, int tags) {
+    static int[] labels(Tensor given, Sequences sequences, int tags) {
         long[] values = given.toLongArray();
         int[] labels = new int[values.length];
         for (int i = 0; i < sequences.count(); i++) {
