@@ -72,6 +72,14 @@ public final class Graph extends GraphTraining {
         startup.randomSeed(seed);
     }
 
+    /** Lets gradients flow to a variable, in a loaded program through all operations that there are already. */
+    void wantGradient(String name) {
+        flow.want(name);
+        if (loaded) {
+            flow.ofLoop(main.global());
+        }
+    }
+
     Network finish(Outputs outputs) {
         if (outputs == null) {
             throw new IllegalArgumentException(

@@ -201,10 +201,13 @@ final class LoadedProgram {
         Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
         List<String> added = new ArrayList<>();
         for (Slot slot : schema.outputs()) {
-            if (slot.intermediate() && !slot.list() && op.output(slot.name()).isEmpty()) {
-                String name = names.next(op.type() + "." + slot.name());
-                outputs.put(slot.name(), List.of(name));
-                added.add(name);
+            if (slot.intermediate() && op.output(slot.name()).isEmpty()) {
+                List<String> own = new ArrayList<>();
+                for (int i = slot.list() ? operands(schema, op) : 1; i > 0; i--) {
+                    own.add(names.next(op.type() + "." + slot.name()));
+                }
+                outputs.put(slot.name(), own);
+                added.addAll(own);
             }
             if (slot.intermediate()) {
                 statistics.addAll(outputs.getOrDefault(slot.name(), List.of()));
@@ -217,12 +220,22 @@ final class LoadedProgram {
         Map<String, List<@Nullable ArgType>> types = Appender.infer(block, whole);
         outputs.forEach((slot, variables) -> {
             List<@Nullable ArgType> inferred = types.getOrDefault(slot, List.of());
-            ArgType type = inferred.isEmpty() ? null : inferred.getFirst();
-            // A type that is not inferred is that of what the operation keeps for its gradient.
-            variables.stream().filter(added::contains).forEach(name -> block
-                    .put(VarDesc.of(name, type == null ? VarType.dense(DType.UINT8) : type.varType())));
+            for (int i = 0; i < variables.size(); i++) {
+                if (added.contains(variables.get(i))) {
+                    ArgType type = i < inferred.size() ? inferred.get(i) : null;
+                    // A type that is not inferred is that of what the operation keeps for its gradient.
+                    block.put(VarDesc.of(variables.get(i),
+                            type == null ? VarType.dense(DType.UINT8) : type.varType()));
+                }
+            }
         });
         return whole;
+    }
+
+    /** The number of operands of which an operation takes any number: a list that it keeps has one for each. */
+    private static int operands(Operation schema, OpDesc op) {
+        return schema.inputs().stream().filter(Slot::list).mapToInt(slot -> op.input(slot.name()).size()).findFirst()
+                .orElse(0);
     }
 
     private void markParameters() {

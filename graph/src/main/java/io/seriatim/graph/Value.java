@@ -140,7 +140,7 @@ public final class Value extends ValueIndexing {
         Block owner = graph().block().owner(name());
         if (owner != null) {
             owner.put(owner.get(name()).stopping(false));
-            graph().flow().want(name());
+            graph().wantGradient(name());
         }
         return this;
     }

@@ -226,7 +226,31 @@ class SchemasTest {
         cases.add(new Case(
                 OpDesc.of("onnx_where").in("Condition", "Condition").in("X", "X").in("Y", "Y").out("Out", "Out"),
                 Map.of("Condition", condition, "X", x, "Y", y)));
+        pools(random, cases);
         return cases.stream();
+    }
+
+    private static void pools(SplittableRandom random, List<Case> cases) {
+        Tensor image = Tensor.of(random.doubles(2 * 3 * 7 * 5, -2, 2).toArray(), 2, 3, 7, 5);
+        Tensor line = Tensor.of(random.doubles(2 * 2 * 9, -2, 2).toArray(), 2, 2, 9);
+        for (String kind : List.of("max", "avg", "avg_padded", "lp")) {
+            for (int p = 2; p <= (kind.equals("lp") ? 3 : 2); p++) {
+                cases.add(new Case(pool(kind, p).attr("ksize", new int[]{3, 2}).attr("strides", new int[]{2, 1})
+                        .attr("dilations", new int[]{2, 3}).attr("paddings", new int[]{1, 2, 0, 3})
+                        .attr("ceil_mode", true), Map.of("X", image)));
+                cases.add(new Case(pool(kind, p).attr("ksize", new int[]{4}).attr("strides", new int[]{3})
+                        .attr("dilations", new int[]{1}).attr("paddings", new int[]{0, 0})
+                        .attr("padding_algorithm", "SAME_LOWER"), Map.of("X", line)));
+            }
+        }
+        Tensor places = Tensor.of(new long[]{0, 9, 9, 30, 35, 22, 40, 64}, 2, 1, 2, 2);
+        cases.add(new Case(OpDesc.of("onnx_max_unpool").in("X", "X").in("Indices", "Indices").out("Out", "Out")
+                .attr("ksize", new int[]{2, 4}).attr("strides", new int[]{3, 5}).attr("paddings", new int[4]),
+                Map.of("X", Tensor.of(random.doubles(8, -2, 2).toArray(), 2, 1, 2, 2), "Indices", places)));
+    }
+
+    private static OpDesc.Builder pool(String kind, int p) {
+        return OpDesc.of("onnx_pool").in("X", "X").out("Out", "Out").attr("kind", kind).attr("p", (long) p);
     }
 
     /** The sum of the results times random weights, differentiated. */

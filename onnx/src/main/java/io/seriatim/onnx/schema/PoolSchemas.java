@@ -38,6 +38,14 @@ final class PoolSchemas {
                     }, List.of(l.in("X")), indexed
                             ? List.of(l.output("Out"), l.output("Indices"))
                             : List.of(l.output("Out")));
+                }).grad("onnx_pool_grad(X, Out@GRAD) -> X@GRAD", l -> {
+                    Attrs attrs = l.attrs();
+                    Shape x = l.in("X").shape();
+                    l.call("onnx_pool_grad", (in, out) -> {
+                        double[] gradient = new double[Math.toIntExact(x.size())];
+                        new Pool(attrs, x.dims()).spread(Tensors.doubles(in, 0), Tensors.doubles(in, 1), gradient);
+                        Tensors.write(gradient, out, 0);
+                    }, List.of(l.in("X"), l.in("Out@GRAD")), List.of(l.output("X@GRAD")));
                 }).register(registry);
         Operation.define("onnx_max_unpool").in("X", "Indices", "Shape?").out("Out").values("Shape")
                 .required("ksize", Attribute.Ints.class).required("strides", Attribute.Ints.class)
@@ -45,8 +53,14 @@ final class PoolSchemas {
                     long[] inner = unpooled(l.attrs(), l.in("X").shape().dims());
                     Shape result = l.outType("Out", 0).spec().shape();
                     l.call("onnx_max_unpool", (in, out) -> Tensors.write(unpool(Tensors.doubles(in, 0),
-                            Tensors.longs(in, 1), inner, result), out, 0), List.of(l.in("X"), l.in("Indices")),
-                            List.of(l.output("Out")));
+                            places(Tensors.longs(in, 1), inner, result), result), out, 0),
+                            List.of(l.in("X"), l.in("Indices")), List.of(l.output("Out")));
+                }).grad("onnx_max_unpool_grad(X, Indices, Out@GRAD) -> X@GRAD", l -> {
+                    long[] inner = unpooled(l.attrs(), l.in("X").shape().dims());
+                    Shape result = l.in("Out@GRAD").shape();
+                    l.call("onnx_max_unpool_grad", (in, out) -> Tensors.write(unpooled(Tensors.doubles(in, 1),
+                            places(Tensors.longs(in, 0), inner, result)), out, 0),
+                            List.of(l.in("Indices"), l.in("Out@GRAD")), List.of(l.output("X@GRAD")));
                 }).register(registry);
     }
 
@@ -85,11 +99,11 @@ final class PoolSchemas {
         return dims;
     }
 
-    /** Writes elements to their places in a tensor of one shape, at the front of one of another shape. */
-    private static double[] unpool(double[] x, long[] indices, long[] inner, Shape result) {
-        double[] y = new double[Math.toIntExact(result.size())];
+    /** Where elements go: places in a tensor of one shape, as places at the front of one of another shape. */
+    private static int[] places(long[] indices, long[] inner, Shape result) {
+        int[] places = new int[indices.length];
         long size = Inference.size(inner);
-        for (int i = 0; i < x.length; i++) {
+        for (int i = 0; i < places.length; i++) {
             if (indices[i] < 0 || indices[i] >= size) {
                 throw new IllegalArgumentException("Operation 'onnx_max_unpool': an index lies between 0 and "
                         + (size - 1) + ", but index " + i + " is " + indices[i]);
@@ -102,9 +116,28 @@ final class PoolSchemas {
                 rest /= inner[axis];
                 step *= result.dim(axis);
             }
-            y[Math.toIntExact(at)] = x[i];
+            places[i] = Math.toIntExact(at);
+        }
+        return places;
+    }
+
+    private static double[] unpool(double[] x, int[] places, Shape result) {
+        double[] y = new double[Math.toIntExact(result.size())];
+        for (int i = 0; i < x.length; i++) {
+            y[places[i]] = x[i];
         }
         return y;
+    }
+
+    /** The gradient of elements; of those that went to one place, only the last has a gradient. */
+    private static double[] unpooled(double[] gradient, int[] places) {
+        double[] left = gradient.clone();
+        double[] x = new double[places.length];
+        for (int i = places.length - 1; i >= 0; i--) {
+            x[i] = left[places[i]];
+            left[places[i]] = 0;
+        }
+        return x;
     }
 
     private static void infer(Inference inference) {
@@ -199,60 +232,129 @@ final class PoolSchemas {
         }
 
         void run(double[] x, double[] y, long[] indices) {
-            int at = 0;
-            for (int plane = 0; plane < planes; plane++) {
-                for (int i = 0; i < places[0]; i++) {
-                    for (int j = 0; j < places[1]; j++) {
-                        for (int k = 0; k < places[2]; k++) {
-                            window(x, plane, new int[]{i * strides[0] - begin[0], j * strides[1] - begin[1],
-                                    k * strides[2] - begin[2]}, y, indices, at++);
+            Window window = new Window();
+            for (int at = 0; at < y.length; at++) {
+                window.move(at);
+                int largest = kind.equals("max") || indices.length > 0 ? largest(x, window) : -1;
+                y[at] = switch (kind) {
+                    case "max" -> largest < 0 ? Double.NEGATIVE_INFINITY : x[largest];
+                    case "lp" -> Math.pow(sum(x, window), 1 / power);
+                    default -> window.divisor() == 0 ? 0 : sum(x, window) / window.divisor();
+                };
+                if (indices.length > 0) {
+                    indices[at] = largest < 0 ? window.offset - 1L : place(window, largest);
+                }
+            }
+        }
+
+        /** The number of an element of a window, counted along rows or columns. */
+        private long place(Window window, int element) {
+            if (!columnMajor) {
+                return element;
+            }
+            int c = (element - window.offset) % lengths[2];
+            int rows = (element - window.offset) / lengths[2];
+            int b = rows % lengths[1];
+            return window.offset + ((long) c * lengths[1] + b) * lengths[0] + rows / lengths[1];
+        }
+
+        /** Adds the gradients of results to those of the elements in their windows. */
+        void spread(double[] x, double[] gradient, double[] to) {
+            Window window = new Window();
+            for (int at = 0; at < gradient.length; at++) {
+                window.move(at);
+                double given = gradient[at];
+                if (kind.equals("max")) {
+                    int largest = largest(x, window);
+                    if (largest >= 0) {
+                        to[largest] += given;
+                    }
+                    continue;
+                }
+                boolean norm = kind.equals("lp");
+                // The derivative of the norm y to x is sign(x) · (|x| / y)^(p − 1).
+                double y = norm ? Math.pow(sum(x, window), 1 / power) : window.divisor();
+                for (int a = window.from[0]; a < window.to[0] && y != 0; a++) {
+                    for (int b = window.from[1]; b < window.to[1]; b++) {
+                        for (int c = window.from[2]; c < window.to[2]; c++) {
+                            int element = window.element(a, b, c);
+                            to[element] += norm
+                                    ? given * Math.signum(x[element]) * Math.pow(Math.abs(x[element]) / y, power - 1)
+                                    : given / y;
                         }
                     }
                 }
             }
         }
 
-        private void window(double[] x, int plane, int[] first, double[] y, long[] indices, int at) {
-            int offset = plane * lengths[0] * lengths[1] * lengths[2];
-            double sum = 0;
-            double largest = Double.NEGATIVE_INFINITY;
-            int place = -1;
-            long counted = 0;
-            long inside = 0;
-            for (int i = 0; i < kernel[0]; i++) {
-                int a = first[0] + i * dilations[0];
-                for (int j = 0; j < kernel[1]; j++) {
-                    int b = first[1] + j * dilations[1];
-                    for (int k = 0; k < kernel[2]; k++) {
-                        int c = first[2] + k * dilations[2];
-                        if (a < lengths[0] + end[0] && b < lengths[1] + end[1] && c < lengths[2] + end[2]) {
-                            counted++;
-                        }
-                        if (a < 0 || b < 0 || c < 0 || a >= lengths[0] || b >= lengths[1] || c >= lengths[2]) {
-                            continue;
-                        }
-                        inside++;
-                        int element = (a * lengths[1] + b) * lengths[2] + c;
-                        double value = x[offset + element];
-                        sum += kind.equals("lp") ? Math.pow(Math.abs(value), power) : value;
-                        if (place < 0 || value > largest) {
-                            largest = value;
-                            place = columnMajor ? (c * lengths[1] + b) * lengths[0] + a : element;
-                            if (columnMajor && lengths[0] == 1) {
-                                place = c * lengths[1] + b;
-                            }
+        /** The first of the largest elements; −1 if the whole window lies in the padding. */
+        private int largest(double[] x, Window window) {
+            int largest = -1;
+            for (int a = window.from[0]; a < window.to[0]; a++) {
+                for (int b = window.from[1]; b < window.to[1]; b++) {
+                    for (int c = window.from[2]; c < window.to[2]; c++) {
+                        int element = window.element(a, b, c);
+                        if (largest < 0 || x[element] > x[largest]) {
+                            largest = element;
                         }
                     }
                 }
             }
-            y[at] = switch (kind) {
-                case "max" -> largest;
-                case "lp" -> Math.pow(sum, 1 / power);
-                case "avg" -> inside == 0 ? 0 : sum / inside;
-                default -> sum / counted;
-            };
-            if (indices.length > 0) {
-                indices[at] = (long) offset + place;
+            return largest;
+        }
+
+        /** The sum of the elements, or of the powers of their absolute values. */
+        private double sum(double[] x, Window window) {
+            boolean norm = kind.equals("lp");
+            double sum = 0;
+            for (int a = window.from[0]; a < window.to[0]; a++) {
+                for (int b = window.from[1]; b < window.to[1]; b++) {
+                    for (int c = window.from[2]; c < window.to[2]; c++) {
+                        double value = x[window.element(a, b, c)];
+                        sum += norm ? Math.pow(Math.abs(value), power) : value;
+                    }
+                }
+            }
+            return sum;
+        }
+
+        /** The elements under one place of the kernel, which may reach into the padding however far. */
+        private final class Window {
+            private final long[] first = new long[3];
+            private final int[] from = new int[3];
+            private final int[] to = new int[3];
+            private int offset;
+            private long inside;
+            private long counted;
+
+            void move(int result) {
+                int rest = result;
+                inside = 1;
+                counted = 1;
+                for (int axis = 2; axis >= 0; axis--) {
+                    first[axis] = (long) (rest % places[axis]) * strides[axis] - begin[axis];
+                    rest /= places[axis];
+                    from[axis] = (int) Math.max(0, Math.ceilDiv(-first[axis], dilations[axis]));
+                    to[axis] = (int) Math.min(kernel[axis], steps(axis, lengths[axis]));
+                    inside *= Math.max(0, to[axis] - from[axis]);
+                    counted *= Math.min(kernel[axis], steps(axis, (long) lengths[axis] + end[axis]));
+                }
+                offset = rest * lengths[0] * lengths[1] * lengths[2];
+            }
+
+            /** The number of steps of the kernel before an end of the axis. */
+            private long steps(int axis, long length) {
+                return Math.max(0, Math.ceilDiv(length - first[axis], dilations[axis]));
+            }
+
+            int element(int a, int b, int c) {
+                long row = (first[0] + (long) a * dilations[0]) * lengths[1] + first[1] + (long) b * dilations[1];
+                return (int) (offset + row * lengths[2] + first[2] + (long) c * dilations[2]);
+            }
+
+            /** The number of elements that an average counts. */
+            long divisor() {
+                return kind.equals("avg") ? inside : counted;
             }
         }
     }
