@@ -36,4 +36,9 @@ public final class OnnxFormat implements ModelFormat {
     public void save(Path path, InferenceModel model) throws IOException {
         OnnxModels.save(path, model);
     }
+
+    @Override
+    public void save(Path path, InferenceModel model, int version) throws IOException {
+        OnnxModels.save(path, model, version);
+    }
 }

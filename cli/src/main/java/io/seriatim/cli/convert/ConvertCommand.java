@@ -41,6 +41,10 @@ public final class ConvertCommand implements Callable<Integer> {
                     + "this name is replaced.")
     private @Nullable Path out;
 
+    @Option(names = "--opset", paramLabel = "N", description = "For .onnx: the version of ONNX's operators, from 17 to "
+            + "20. Default: 17, which ONNX Runtime reads from 1.13 on.")
+    private @Nullable Integer opset;
+
     @Option(names = "--verify", description = "Runs both models on made-up inputs, prints the largest difference of "
             + "each fetch, and writes nothing if one is above the tolerance.")
     private boolean verify;
@@ -79,7 +83,7 @@ public final class ConvertCommand implements Callable<Integer> {
             InferenceModels.requireWritable(to);
             try (InferenceModel model = InferenceModels.load(from);
                     StagedFiles staged = StagedFiles.beside(to, from)) {
-                InferenceModels.save(staged.file(), model);
+                save(staged.file(), model);
                 if (verify && !verify(model, staged.file())) {
                     return DIFFERENT;
                 }
@@ -94,6 +98,14 @@ public final class ConvertCommand implements Callable<Integer> {
         err.println(Printable.of("written " + to));
         err.flush();
         return 0;
+    }
+
+    private void save(Path file, InferenceModel model) throws IOException {
+        if (opset == null) {
+            InferenceModels.save(file, model);
+        } else {
+            InferenceModels.save(file, model, opset);
+        }
     }
 
     private static InferenceModel loaded(Path written) throws IOException {

@@ -24,6 +24,7 @@ import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -85,6 +86,28 @@ class ConvertCommandTest {
             assertEquals(List.of("image"), model.feeds());
             assertEquals(List.of("softmax_0.tmp_0"), model.fetches());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {17, 18, 19, 20})
+    void writesTheWantedVersionOfOperators(int opset) throws IOException {
+        Path to = folder.resolve("b.onnx");
+        CommandRun run =
+                CommandRun.of("convert", classifier(), to, "--opset", opset, "--verify", "--tolerance", "1e-6");
+        assertEquals(0, run.code(), run.err());
+        String bytes = Files.readString(to, StandardCharsets.ISO_8859_1);
+        // The field opset_import: an empty domain and the version.
+        assertTrue(bytes.endsWith("B\4\n\0\20" + (char) opset), "opset " + opset);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"b.onnx,16,Versions 17 to 20", "b.onnx,21,Versions 17 to 20", "b.onnx,-1,Versions 17 to 20",
+            "b.json,17,has no versions", "b.pdmodel,17,has no versions"})
+    void refusesOtherVersionsOfOperators(String name, int opset, String message) throws IOException {
+        CommandRun run = CommandRun.of("convert", classifier(), folder.resolve(name), "--opset", opset);
+        assertEquals(2, run.code());
+        assertTrue(run.err().contains(message) && run.err().contains(String.valueOf(opset)), run.err());
+        assertEquals(List.of("a.pdiparams", "a.pdmodel"), files());
     }
 
     /** From each format to each other, and with the same numbers in all. */

@@ -141,6 +141,25 @@ public final class InferenceModels {
     }
 
     /**
+     * Writes a model in the format that the end of a name says, as {@link #save(Path, InferenceModel)}, with a version
+     * of its operations.
+     *
+     * @param path
+     *            the file of the program; its folder must be there
+     * @param model
+     *            the model, whose parameters are on the host; it is not changed
+     * @param version
+     *            for {@code .onnx} the version of ONNX's operators (opset), from 17 to 20; other formats have none
+     * @throws IllegalArgumentException
+     *             as for {@link #save(Path, InferenceModel)}, or if the format has no such version
+     * @throws IOException
+     *             if a file cannot be written
+     */
+    public static void save(Path path, InferenceModel model, int version) throws IOException {
+        ModelFormats.system().writer(path).save(path, model, version);
+    }
+
+    /**
      * Checks that {@link #save} has a format for a name, before a model is loaded or trained.
      *
      * @param path

@@ -87,4 +87,24 @@ public interface ModelFormat {
      *             if a file cannot be written
      */
     void save(Path path, InferenceModel model) throws IOException;
+
+    /**
+     * Writes a model with a version of the format's operations, as {@link #save(Path, InferenceModel)} otherwise.
+     *
+     * @param path
+     *            for which {@link #writes} returned true
+     * @param model
+     *            the model, whose parameters are on the host; it is not changed
+     * @param version
+     *            the version, for ONNX that of its operators (opset)
+     * @throws IllegalArgumentException
+     *             if the format has no such version, as it is unless the format overrides this, or no counterpart of
+     *             operations or types of the model
+     * @throws IOException
+     *             if a file cannot be written
+     */
+    default void save(Path path, InferenceModel model, int version) throws IOException {
+        throw new IllegalArgumentException("The format " + name() + " of " + path
+                + " has no versions to choose from; leave out version " + version);
+    }
 }
