@@ -2,6 +2,8 @@ package io.seriatim.onnx.emit;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The writers of operations, by type. */
@@ -25,6 +27,11 @@ public final class OpWriters {
         if (writers.put(type, writer) != null) {
             throw new IllegalStateException("Operation " + type + " has two writers");
         }
+    }
+
+    /** The types that have a writer. */
+    public SortedSet<String> types() {
+        return new TreeSet<>(writers.keySet());
     }
 
     /** The writer of a type; null if there is none. */

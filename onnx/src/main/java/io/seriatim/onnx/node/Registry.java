@@ -4,6 +4,8 @@ import io.seriatim.graph.translate.Ref;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,13 @@ public final class Registry {
     /** The translator of an operator; null if there is none. */
     public @Nullable Translator find(String domain, String type) {
         return translators.get(key(domain, type));
+    }
+
+    /** The operators that have a translator, those of other domains than ONNX's after it with a dot. */
+    public SortedSet<String> names() {
+        SortedSet<String> names = new TreeSet<>();
+        translators.keySet().forEach(key -> names.add(key.startsWith(":") ? key.substring(1) : key.replace(':', '.')));
+        return names;
     }
 
     private static String key(String domain, String type) {

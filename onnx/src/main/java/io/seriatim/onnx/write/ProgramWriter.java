@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
 
 /** Writes the program of a model as a graph of ONNX. */
 public final class ProgramWriter {
@@ -38,6 +39,11 @@ public final class ProgramWriter {
     private ProgramWriter(Program program, int opset) {
         this.program = program;
         this.opset = opset;
+    }
+
+    /** The types of operations that can be written. */
+    static SortedSet<String> types() {
+        return WRITERS.types();
     }
 
     private static OpWriters registered() {
