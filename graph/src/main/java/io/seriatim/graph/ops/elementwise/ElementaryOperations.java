@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.elementwise;
 
+import io.seriatim.tensor.numerics.ComplexElementary;
 import static io.seriatim.tensor.computation.Unary.Function.COS;
 import static io.seriatim.tensor.computation.Unary.Function.EXP;
 import static io.seriatim.tensor.computation.Unary.Function.NEGATE;
@@ -68,36 +69,30 @@ public final class ElementaryOperations {
     }
 
     private static void trigonometric(Operations registry) {
-        define(registry, "acos", Math::acos, x -> -1 / Math.sqrt(1 - x * x),
+        define(registry, "acos", ComplexElementary.ACOS, Math::acos, x -> -1 / Math.sqrt(1 - x * x),
                 x -> Slopes.ofSine(x).unary(NEGATE));
-        define(registry, "asin", Math::asin, x -> 1 / Math.sqrt(1 - x * x),
+        define(registry, "asin", ComplexElementary.ASIN, Math::asin, x -> 1 / Math.sqrt(1 - x * x),
                 Slopes::ofSine);
-        define(registry, "atan", Math::atan, x -> 1 / (1 + x * x),
+        define(registry, "atan", ComplexElementary.ATAN, Math::atan, x -> 1 / (1 + x * x),
                 x -> x.number(1).over(Slopes.square(x).linear(1, 1)));
-        define(registry, "tan", Math::tan, x -> 1 / (Math.cos(x) * Math.cos(x)),
+        define(registry, "tan", ComplexElementary.TAN, Math::tan, x -> 1 / (Math.cos(x) * Math.cos(x)),
                 x -> x.number(1).over(Slopes.square(x.unary(COS))));
     }
 
     private static void hyperbolic(Operations registry) {
-        define(registry, "sinh", Math::sinh, Math::cosh,
+        define(registry, "sinh", ComplexElementary.SINH, Math::sinh, Math::cosh,
                 x -> x.unary(EXP).plus(x.unary(NEGATE).unary(EXP)).linear(0.5, 0));
-        define(registry, "cosh", Math::cosh, Math::sinh,
+        define(registry, "cosh", ComplexElementary.COSH, Math::cosh, Math::sinh,
                 x -> x.unary(EXP).minus(x.unary(NEGATE).unary(EXP)).linear(0.5, 0));
-        define(registry, "asinh", ElementaryOperations::asinh,
+        define(registry, "asinh", ComplexElementary.ASINH, ComplexElementary::asinh,
                 x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt(1 + x * x),
                 x -> Slopes.square(x).linear(1, 1).unary(RSQRT));
-        define(registry, "acosh", ElementaryOperations::acosh,
+        define(registry, "acosh", ComplexElementary.ACOSH, ElementaryOperations::acosh,
                 x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt((x - 1) * (x + 1)),
                 x -> x.linear(1, -1).times(x.linear(1, 1)).unary(RSQRT));
-        define(registry, "atanh", x -> (Math.log1p(x) - Math.log1p(-x)) / 2, x -> 1 / (1 - x * x),
+        define(registry, "atanh", ComplexElementary.ATANH, x -> (Math.log1p(x) - Math.log1p(-x)) / 2,
+                x -> 1 / (1 - x * x),
                 x -> x.number(1).over(Slopes.square(x).linear(-1, 1)));
-    }
-
-    /** The square of a large argument could be infinite. */
-    private static double asinh(double x) {
-        double size = Math.abs(x);
-        double result = size > SQUARED ? Math.log(size) + LN2 : Math.log1p(size + x * x / (1 + Math.sqrt(1 + x * x)));
-        return Math.copySign(result, x);
     }
 
     private static double acosh(double x) {
@@ -114,12 +109,18 @@ public final class ElementaryOperations {
                 x -> x.number(1 / LN2).over(x));
         define(registry, "log10", Math::log10, x -> 1 / (x * LN10),
                 x -> x.number(1 / LN10).over(x));
-        Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating)
-                .lower(l -> map(l, "X", "Out", Math::expm1, x -> x.unary(EXP)))
-                .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD",
-                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1),
-                                (y, dy) -> dy.times(y.linear(1, 1))))
-                .register(registry);
+        Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::numbers).lower(l -> {
+            if (!ComplexFunctions.map(l, ComplexElementary.EXPM1)) {
+                map(l, "X", "Out", Math::expm1, x -> x.unary(EXP));
+            }
+        }).grad("expm1_grad(Out, Out@GRAD) -> X@GRAD", l -> {
+            if (!ComplexFunctions.combine(l, "Out", (re, im, to) -> {
+                to[0] = re + 1;
+                to[1] = im;
+            })) {
+                combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1), (y, dy) -> dy.times(y.linear(1, 1)));
+            }
+        }).register(registry);
     }
 
     private static void bessel(Operations registry) {
@@ -257,6 +258,29 @@ public final class ElementaryOperations {
                 .grad(type + "_grad(X, Out@GRAD) -> X@GRAD", l -> combine(l, "X", "Out@GRAD", "X@GRAD",
                         (x, dy) -> dy * slope.applyAsDouble(x), (x, dy) -> dy.times(steps.apply(x))))
                 .register(registry);
+    }
+
+    /** The same, and the function of complex numbers. */
+    private static void define(Operations registry, String type, ComplexElementary complex,
+            DoubleUnaryOperator function, DoubleUnaryOperator slope, UnaryOperator<Term> steps) {
+        Operation.define(type).in("X").out("Out").infer(ElementaryOperations::numbers).lower(l -> {
+            if (!ComplexFunctions.map(l, complex)) {
+                map(l, "X", "Out", function, steps);
+            }
+        }).grad(type + "_grad(X, Out@GRAD) -> X@GRAD", l -> {
+            if (!ComplexFunctions.combine(l, "X", complex::slope)) {
+                combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> dy * slope.applyAsDouble(x),
+                        (x, dy) -> dy.times(steps.apply(x)));
+            }
+        }).register(registry);
+    }
+
+    private static void numbers(Inference inference) {
+        if (inference.dtype("X").isComplex()) {
+            inference.same("X", "Out");
+        } else {
+            floating(inference);
+        }
     }
 
     private static void floating(Inference inference) {
