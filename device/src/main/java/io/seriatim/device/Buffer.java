@@ -148,7 +148,7 @@ public final class Buffer implements AutoCloseable {
      */
     public MemorySegment segment() {
         expose();
-        return allocator.memory().view(this);
+        return allocator.memory().view(this, view);
     }
 
     /**
@@ -160,7 +160,7 @@ public final class Buffer implements AutoCloseable {
      */
     public long address() {
         expose();
-        return allocator.memory().address(this);
+        return allocator.memory().address(this, view);
     }
 
     /**
@@ -245,7 +245,13 @@ public final class Buffer implements AutoCloseable {
         return lease;
     }
 
-    void requireOpen() {
+    /**
+     * Checks that the buffer is open. Streams call this when work is launched.
+     *
+     * @throws IllegalStateException
+     *             if the buffer is closed
+     */
+    public void requireOpen() {
         if (!lease.isOpen()) {
             throw new IllegalStateException("The buffer " + this + " is closed: close it after its last use");
         }

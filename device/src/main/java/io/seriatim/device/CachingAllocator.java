@@ -30,8 +30,11 @@ import org.jspecify.annotations.Nullable;
  * When memory runs out, the allocator releases cached blocks, each after its stream's work, and then requests a garbage
  * collection, which frees unreachable buffers. Only then does the request fail. The allocator calls no stream, event or
  * raw memory while it holds the lock.
+ *
+ * <p>
+ * A {@link Device} makes one allocator for its memory, and a {@link StreamCache} for each of its streams.
  */
-final class CachingAllocator {
+public final class CachingAllocator {
     private static final int LISTED = 5;
     private static final int COLLECTIONS = 3;
     private static final long COLLECTION_MILLIS = 30;
@@ -42,7 +45,7 @@ final class CachingAllocator {
     private static final long TRIMMED = 32L << 20;
 
     private final Device device;
-    private final RawMemory memory;
+    private final DeviceMemory memory;
     private final long limit;
     private final ReferenceQueue<Buffer> unreachable = new ReferenceQueue<>();
     private final Object lock = new Object();
@@ -71,7 +74,17 @@ final class CachingAllocator {
     @GuardedBy("lock")
     private long collectAt = FIRST_COLLECTION;
 
-    CachingAllocator(Device device, RawMemory memory, long limit) {
+    /**
+     * Makes an allocator that has allocated nothing yet.
+     *
+     * @param device
+     *            the device of the memory; it need not be complete yet
+     * @param memory
+     *            the source of the memory
+     * @param limit
+     *            the maximum number of bytes in buffers and caches; {@link Long#MAX_VALUE} if only the source limits it
+     */
+    public CachingAllocator(Device device, DeviceMemory memory, long limit) {
         this.device = device;
         this.memory = memory;
         this.limit = limit;
@@ -81,15 +94,36 @@ final class CachingAllocator {
         return device;
     }
 
-    RawMemory memory() {
+    DeviceMemory memory() {
         return memory;
+    }
+
+    /**
+     * Returns the bytes of a buffer without any check, for work that a stream has accepted: the buffer may be closed
+     * meanwhile, because its memory is freed after that work. Only code of devices may call this, for instance to copy
+     * between the host's memory and their own. Access to a segment of memory that the host cannot access ends the
+     * process.
+     *
+     * @param buffer
+     *            a buffer of any device
+     * @return its bytes
+     */
+    public MemorySegment bytes(Buffer buffer) {
+        return buffer.view();
     }
 
     ReferenceQueue<Buffer> unreachable() {
         return unreachable;
     }
 
-    StreamCache newCache(Stream stream) {
+    /**
+     * Makes the cache of a new stream.
+     *
+     * @param stream
+     *            a stream of this device
+     * @return the cache, which the stream keeps for {@link #allocate}
+     */
+    public StreamCache newCache(Stream stream) {
         StreamCache cache = new StreamCache(stream);
         synchronized (lock) {
             caches.add(cache);
@@ -97,8 +131,13 @@ final class CachingAllocator {
         return cache;
     }
 
-    /** Closes the cache of a stream that receives no more work: other streams may use its blocks after that work. */
-    void close(StreamCache cache) {
+    /**
+     * Closes the cache of a stream that receives no more work: other streams may use its blocks after that work.
+     *
+     * @param cache
+     *            the cache of a stream that can still record an event
+     */
+    public void close(StreamCache cache) {
         List<Block> left = new ArrayList<>();
         synchronized (lock) {
             caches.remove(cache);
@@ -116,7 +155,20 @@ final class CachingAllocator {
         }
     }
 
-    Buffer allocate(long bytes, StreamCache cache) {
+    /**
+     * Allocates memory for work on a stream, as {@link Device#allocate(long, Stream)} specifies.
+     *
+     * @param bytes
+     *            the size in bytes, at least 0
+     * @param cache
+     *            the cache of the stream
+     * @return the buffer
+     * @throws IllegalArgumentException
+     *             if the size is negative
+     * @throws DeviceMemoryException
+     *             if not enough memory is available
+     */
+    public Buffer allocate(long bytes, StreamCache cache) {
         if (bytes < 0) {
             throw new IllegalArgumentException("The size of a buffer must be 0 bytes or more, but is " + bytes);
         }
@@ -380,7 +432,7 @@ final class CachingAllocator {
     }
 
     /** Releases all blocks that are not in use, after the work that was launched with them. */
-    void trim() {
+    public void trim() {
         List<Block> free = new ArrayList<>();
         List<StreamCache> streams;
         synchronized (lock) {
@@ -427,7 +479,12 @@ final class CachingAllocator {
         }
     }
 
-    MemoryStats stats() {
+    /**
+     * Returns the memory use.
+     *
+     * @return the figures at this moment
+     */
+    public MemoryStats stats() {
         synchronized (lock) {
             long cached = 0;
             for (StreamCache cache : caches) {
@@ -440,8 +497,8 @@ final class CachingAllocator {
         }
     }
 
-    /** Frees all buffers, when their device is closed. */
-    void close() {
+    /** Frees all buffers, when their device is closed. Its streams must still execute work. */
+    public void close() {
         List<Lease> all = new ArrayList<>();
         synchronized (lock) {
             for (Lease lease = open; lease != null; lease = lease.next) {

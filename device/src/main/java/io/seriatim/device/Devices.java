@@ -27,6 +27,9 @@ public final class Devices implements AutoCloseable {
         for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class, Devices.class.getClassLoader())) {
             providers.put(provider.kind(), provider);
         }
+        for (DeviceProvider provider : builder.providers) {
+            providers.put(provider.kind(), provider);
+        }
         providers.put("sim", new SimProvider(builder.simulated, builder.sim, detector));
     }
 
@@ -124,6 +127,7 @@ public final class Devices implements AutoCloseable {
         private long cpuMemory = Long.MAX_VALUE;
         private SimOptions sim = SimOptions.DEFAULT;
         private int simulated = MAX_SIMULATED;
+        private final List<DeviceProvider> providers = new ArrayList<>();
 
         Builder() {
         }
@@ -149,6 +153,18 @@ public final class Devices implements AutoCloseable {
          */
         public Builder sim(SimOptions options) {
             sim = options;
+            return this;
+        }
+
+        /**
+         * Adds devices that are not found as a service.
+         *
+         * @param provider
+         *            opens them; it takes precedence over a service of the same kind, except {@code sim}
+         * @return this
+         */
+        public Builder provider(DeviceProvider provider) {
+            providers.add(provider);
             return this;
         }
 

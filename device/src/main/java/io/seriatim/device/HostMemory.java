@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** The host's memory, which any thread may access. */
-final class HostMemory implements RawMemory {
+final class HostMemory implements DeviceMemory {
     @Override
     public @Nullable MemorySegment take(long bytes) {
         return NativeMemory.allocate(bytes);
@@ -22,14 +22,14 @@ final class HostMemory implements RawMemory {
     }
 
     @Override
-    public MemorySegment view(Buffer buffer) {
+    public MemorySegment view(Buffer buffer, MemorySegment bytes) {
         buffer.requireOpen();
-        return buffer.view();
+        return bytes;
     }
 
     @Override
-    public long address(Buffer buffer) {
+    public long address(Buffer buffer, MemorySegment bytes) {
         buffer.requireOpen();
-        return buffer.block().segment.address();
+        return bytes.address();
     }
 }

@@ -56,8 +56,14 @@ final class HostStream implements Stream {
     }
 
     @Override
+    public void launchHost(String operation, List<Access> accesses, Body body) {
+        Accesses.checkHost(operation, accesses);
+        launch(operation, accesses, body);
+    }
+
+    @Override
     public void copy(String operation, Access source, Access target) {
-        Copies.check(operation, source, target);
+        Accesses.checkCopy(operation, source, target);
         requireOpen();
         Stream other = Copies.other(source, target, this);
         if (other != null) {

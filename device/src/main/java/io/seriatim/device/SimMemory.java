@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Memory that only launched work may access. */
-record SimMemory(SimDevice device) implements RawMemory {
+record SimMemory(SimDevice device) implements DeviceMemory {
     @Override
     public @Nullable MemorySegment take(long bytes) {
         return NativeMemory.allocate(bytes);
@@ -17,15 +17,15 @@ record SimMemory(SimDevice device) implements RawMemory {
     }
 
     @Override
-    public MemorySegment view(Buffer buffer) {
+    public MemorySegment view(Buffer buffer, MemorySegment bytes) {
         requireTouchable(buffer);
-        return buffer.view();
+        return bytes;
     }
 
     @Override
-    public long address(Buffer buffer) {
+    public long address(Buffer buffer, MemorySegment bytes) {
         requireTouchable(buffer);
-        return buffer.view().address();
+        return bytes.address();
     }
 
     private void requireTouchable(Buffer buffer) {

@@ -84,8 +84,14 @@ final class SimStream implements Stream {
     }
 
     @Override
+    public void launchHost(String operation, List<Access> accesses, Body body) {
+        Accesses.checkHost(operation, accesses);
+        launch(operation, accesses, body);
+    }
+
+    @Override
     public void copy(String operation, Access source, Access target) {
-        Copies.check(operation, source, target);
+        Accesses.checkCopy(operation, source, target);
         long bandwidth = device.options().copyBandwidth();
         long nanos = device.options().launchLatency().toNanos()
                 + (bandwidth == 0 ? 0 : (long) (source.bytes() * NANOS / bandwidth));

@@ -7,6 +7,11 @@ import java.util.List;
  * later, on another thread.
  *
  * <p>
+ * The body of a launch <em>issues</em> work. The host and the simulated accelerator run it at its point of the stream,
+ * and it computes. A device with a queue in hardware runs it in the call of {@link #launch}, and it only adds kernels
+ * to that queue. A body that must run on the host, at its point of the stream, is launched by {@link #launchHost}.
+ *
+ * <p>
  * Failures: if launched work throws, the work up to the next recorded event is skipped, and that event carries the
  * exception. The stream stays usable after that event. If a stream waits for a failed event, its own work up to its
  * next recorded event is skipped in the same way.
@@ -16,7 +21,7 @@ public interface Stream extends AutoCloseable {
     @FunctionalInterface
     interface Body {
         /**
-         * Does the work. The declared buffers can be accessed here, and only here.
+         * Issues the work. The declared buffers can be accessed here, and only here.
          *
          * @throws Exception
          *             any exception fails the work, and the next event carries it
@@ -53,6 +58,26 @@ public interface Stream extends AutoCloseable {
      *             if the device has a race detector and an access is not ordered after an earlier conflicting one
      */
     void launch(String operation, List<Access> accesses, Body body);
+
+    /**
+     * Launches work that runs on the host after all work that was launched on this stream before it, and before all
+     * work that is launched later. Failures are treated as those of {@link #launch}. On the host, the work runs in this
+     * call.
+     *
+     * @param operation
+     *            the name of the work in messages
+     * @param accesses
+     *            all bytes that the work accesses, in memory of the host
+     * @param body
+     *            the work; it must not wait for work that is launched later on this stream
+     * @throws IllegalArgumentException
+     *             if an access is to memory of another device
+     * @throws IllegalStateException
+     *             if the stream or a buffer is closed
+     * @throws DataRaceException
+     *             if the device has a race detector and an access is not ordered after an earlier conflicting one
+     */
+    void launchHost(String operation, List<Access> accesses, Body body);
 
     /**
      * Copies bytes between the host and this device, within this device, or between this device and another one.

@@ -3,8 +3,11 @@ package io.seriatim.device;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The free blocks of one stream, by size class. Guarded by the allocator's lock. */
-final class StreamCache {
+/**
+ * The free blocks of one stream, by size class. A stream keeps the cache that its device's allocator has made for it.
+ */
+// Guarded by the allocator's lock.
+public final class StreamCache {
     final Stream stream;
     /** Whether the stream accepts work. */
     boolean open = true;

@@ -7,7 +7,15 @@ public final class StreamFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    StreamFailedException(String message, Throwable cause) {
+    /**
+     * Creates the exception.
+     *
+     * @param message
+     *            names the stream and the failure
+     * @param cause
+     *            the exception of the work
+     */
+    public StreamFailedException(String message, Throwable cause) {
         super(message, cause);
     }
 }

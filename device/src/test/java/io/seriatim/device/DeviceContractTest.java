@@ -233,4 +233,67 @@ class DeviceContractTest {
             assertNotNull(devices);
         }
     }
+
+    @ParameterizedTest
+    @MethodSource("devices")
+    void workOnTheHostRunsAtItsPointOfTheStream(Subject subject) throws InterruptedException {
+        try (Devices devices = subject.devices()) {
+            io.seriatim.device.Stream stream = subject.device().newStream("s");
+            Buffer there = subject.device().allocate(BYTES, stream).label("weights");
+            Buffer first = devices.host().allocate(BYTES);
+            Buffer second = devices.host().allocate(BYTES);
+            List<Byte> seen = Collections.synchronizedList(new ArrayList<>());
+            fill(new Queue(stream), there, 1);
+            stream.copy("out", Access.read(there), Access.write(first));
+            stream.launchHost("look", List.of(Access.read(first)),
+                    () -> seen.add(first.segment().get(ValueLayout.JAVA_BYTE, BYTES - 1)));
+            fill(new Queue(stream), there, 2);
+            stream.copy("out", Access.read(there), Access.write(second));
+            stream.launchHost("look again", List.of(Access.read(second)),
+                    () -> seen.add(second.segment().get(ValueLayout.JAVA_BYTE, BYTES - 1)));
+            stream.synchronize();
+            assertEquals(List.of((byte) 1, (byte) 2), seen);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("devices")
+    void aFailureOnTheHostBelongsToTheNextEvent(Subject subject) {
+        try (Devices devices = subject.devices()) {
+            io.seriatim.device.Stream stream = subject.device().newStream("s");
+            List<String> ran = Collections.synchronizedList(new ArrayList<>());
+            IllegalStateException cause = new IllegalStateException("planted");
+            stream.launchHost("fails", List.of(), () -> {
+                throw cause;
+            });
+            stream.launchHost("skipped", List.of(), () -> ran.add("skipped"));
+            StreamFailedException e = assertThrows(StreamFailedException.class, stream::synchronize);
+            assertSame(cause, e.getCause());
+            assertEquals(List.of(), ran);
+            assertNotNull(devices);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("devices")
+    void workOnTheHostCannotDeclareMemoryOfADevice(Subject subject) throws InterruptedException {
+        try (Devices devices = subject.devices()) {
+            io.seriatim.device.Stream stream = subject.device().newStream("s");
+            Buffer buffer = subject.device().allocate(BYTES, stream).label("weights");
+            List<Access> accesses = List.of(Access.read(buffer));
+            if (subject.device().place().isHost()) {
+                stream.launchHost("look", accesses, () -> {
+                });
+                stream.synchronize();
+            } else {
+                IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                        () -> stream.launchHost("look", accesses, () -> {
+                        }));
+                String message = String.valueOf(e.getMessage());
+                assertTrue(message.contains("'look'") && message.contains("weights") && message.contains("copy it"),
+                        message);
+            }
+            assertNotNull(devices);
+        }
+    }
 }

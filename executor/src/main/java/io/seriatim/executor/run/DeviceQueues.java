@@ -73,7 +73,7 @@ final class DeviceQueues implements AutoCloseable {
         if (log != null) {
             int number = plan.streams().stream()[index];
             int lane = log.stream(task.place().toString(), number, plan.streams().streams().get(number).toString());
-            stream.launch("recorded", List.of(), () -> log.started(index, lane));
+            stream.launchHost("recorded", List.of(), () -> log.started(index, lane));
         }
         if (task instanceof Task.Transfer(int from, int to, var _, var _)) {
             transfer(task.name(), from, to, stream);
@@ -83,7 +83,7 @@ final class DeviceQueues implements AutoCloseable {
             }
         }
         if (log != null) {
-            stream.launch("recorded", List.of(), () -> log.ended(index));
+            stream.launchHost("recorded", List.of(), () -> log.ended(index));
         }
         completed.add(index);
         if (frame.isChecked() && !(task instanceof Task.Transfer)) {
@@ -108,7 +108,7 @@ final class DeviceQueues implements AutoCloseable {
         }
         if (source.spec().bytes() > 0) {
             if (outlives(to)) {
-                stream.launch("check", List.of(), this::rethrow);
+                stream.launchHost("check", List.of(), this::rethrow);
             }
             stream.copy(name, source.access(false), target.access(true));
         }
