@@ -24,6 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The cases of ONNX's backend tests. */
 final class NodeTest {
+    private static final String SAMPLE = "/node-tests.zip";
+
     /** All cases, which tools/onnx/node_tests.py makes: -Ponnx-suite. Those of -Dcases=REGEX, if it is set. */
     @Test
     void passesAllCasesButThoseThatAreListed() throws IOException {
@@ -35,14 +37,21 @@ final class NodeTest {
     /** Some cases of each operator, which tools/onnx/node_tests.py chose. */
     @Test
     void passesTheSample(@TempDir Path folder) throws IOException {
-        unpack(folder);
+        unpack(SAMPLE, folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
+    /** Recurrent layers with random attributes, which tools/onnx/recurrent_cases.py made with ONNX Runtime. */
+    @Test
+    void recurrentLayersAreThoseOfOnnxRuntime(@TempDir Path folder) throws IOException {
+        unpack("/recurrent-cases.zip", folder);
         assertPass(folder, Pattern.compile(""));
     }
 
     /** What is read can be written, if its operations have counterparts, and then computes the same. */
     @Test
     void writesWhatItReads(@TempDir Path folder) throws IOException {
-        unpack(folder);
+        unpack(SAMPLE, folder);
         Set<String> without = without().keySet();
         List<String> failures = new ArrayList<>();
         int written = 0;
@@ -69,8 +78,8 @@ final class NodeTest {
         }
     }
 
-    private static void unpack(Path folder) throws IOException {
-        try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream("/node-tests.zip"));
+    private static void unpack(String sample, Path folder) throws IOException {
+        try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream(sample));
                 ZipInputStream zip = new ZipInputStream(in)) {
             for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
                 Path file = folder.resolve(entry.getName());

@@ -92,9 +92,7 @@ public final class RecurrentOperators {
                 states.add(state(6, x));
             }
             if (kind.isEmpty() || (reverse && !flipped)) {
-                throw node.error("this form is not supported: activations %s, direction %s, clip %s, "
-                        + "linear_before_reset %s, peepholes %s", activations, node.text("direction", "forward"),
-                        node.hasAttribute("clip"), node.flag("linear_before_reset", false), node.has(7));
+                return loops(x, lengths, states);
             }
             List<Ref> weights = new ArrayList<>();
             List<Ref> biases = new ArrayList<>();
@@ -119,6 +117,44 @@ public final class RecurrentOperators {
             List<Ref> all = op.lists(List.of("Out", "State", "Reserve"), List.of(1, states.size(), 1));
             Ref y = flipped ? flip(all.get(0)) : all.get(0);
             return shaped(y, all.subList(1, 1 + states.size()));
+        }
+
+        /** Each direction as a loop. */
+        private List<Ref> loops(Ref x, @Nullable Ref lengths, List<Ref> initial) {
+            List<RecurrentLoop.Activation> all = RecurrentLoop.Activation.of(node, activations);
+            int functions = defaults().size() / directions();
+            if (all.size() != functions * directions()) {
+                throw node.error("has %d activations for each direction, but its attribute 'activations' lists %s",
+                        functions, activations);
+            }
+            List<RecurrentLoop.Results> results = new ArrayList<>();
+            for (int direction = 0; direction < directions(); direction++) {
+                List<Ref> states = new ArrayList<>();
+                for (Ref each : initial) {
+                    states.add(select(each, direction));
+                }
+                RecurrentLoop.Weights weights = new RecurrentLoop.Weights(select(node.input(1), direction),
+                        select(node.input(2), direction), selectMaybe(3, direction),
+                        mode.equals("LSTM") ? selectMaybe(7, direction) : null);
+                RecurrentLoop loop = new RecurrentLoop(node, mode, size,
+                        all.subList(direction * functions, (direction + 1) * functions));
+                results.add(loop.append(x, lengths, weights, states, reverse || direction == 1));
+            }
+            Ref y = steps.concat(2, results.stream().map(RecurrentLoop.Results::outputs).toArray(Ref[]::new));
+            List<Ref> last = new ArrayList<>();
+            for (int state = 0; state < initial.size(); state++) {
+                int index = state;
+                last.add(steps.op("stack")
+                        .in("X", results.stream().map(each -> each.states().get(index)).toList()).attr("axis", 0)
+                        .out("Y"));
+            }
+            return shaped(y, last);
+        }
+
+        private @Nullable Ref selectMaybe(int operand, int direction) {
+            @Nullable
+            Ref given = node.maybe(operand);
+            return given == null ? null : select(given, direction);
         }
 
         /** Y, Y_h and for an LSTM Y_c, in the layout of the node. */

@@ -60,6 +60,11 @@ final class OneOperator {
         return this;
     }
 
+    OneOperator texts(String name, String... values) {
+        attributes.put(name, new OnnxAttribute.Texts(List.of(values)));
+        return this;
+    }
+
     OneOperator integers(String name, Long... values) {
         attributes.put(name, new OnnxAttribute.Ints(List.of(values)));
         return this;

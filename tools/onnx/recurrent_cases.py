@@ -1,0 +1,137 @@
+"""Makes random recurrent layers of ONNX (LSTM, GRU, RNN with any attributes and operands) and ONNX Runtime's results.
+
+    python recurrent_cases.py FOLDER COUNT SEED
+    python recurrent_cases.py --sample onnx/src/test/resources/recurrent-cases.zip
+
+The folder has the form of node_tests.py, so that the tests read it with -Dseriatim.onnx=FOLDER. Cases that ONNX Runtime
+refuses, or whose results are not finite, are counted and left out. Needs onnx and onnxruntime.
+"""
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+ACTIVATIONS = ["Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
+               "Softsign", "Softplus"]
+# Whether a function takes alpha and beta.
+PARAMETERS = {"Affine": (True, True), "LeakyRelu": (True, False), "ThresholdedRelu": (True, False),
+              "ScaledTanh": (True, True), "HardSigmoid": (True, True), "Elu": (True, False)}
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+FUNCTIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}
+
+
+def attributes(rng, mode, directions):
+    chosen = {}
+    if rng.random() < 0.6:
+        names = [str(rng.choice(ACTIVATIONS)) for _ in range(FUNCTIONS[mode] * directions)]
+        flags = [PARAMETERS.get(name, (False, False)) for name in names]
+        chosen["activations"] = names
+        for index, attribute in enumerate(("activation_alpha", "activation_beta")):
+            values = [float(np.float32(rng.uniform(0.1, 0.9))) for flag in flags if flag[index]]
+            if values:
+                chosen[attribute] = values
+    if rng.random() < 0.3:
+        chosen["clip"] = float(np.float32(rng.uniform(0.2, 2)))
+    if mode == "GRU" and rng.random() < 0.4:
+        chosen["linear_before_reset"] = 1
+    if mode == "LSTM" and rng.random() < 0.3:
+        chosen["input_forget"] = 1
+    return chosen
+
+
+def operands(rng, mode, directions):
+    steps, batch, features, size = (int(rng.integers(1, end)) for end in (6, 4, 5, 5))
+    gates = GATES[mode]
+    values = {"X": rng.standard_normal((steps, batch, features)),
+              "W": rng.standard_normal((directions, gates * size, features)),
+              "R": rng.standard_normal((directions, gates * size, size))}
+    optional = [("B", 0.6, rng.standard_normal((directions, 2 * gates * size))),
+                ("L", 0.5, rng.integers(1, steps + 1, size=batch)),
+                ("H", 0.5, rng.standard_normal((directions, batch, size)))]
+    if mode == "LSTM":
+        optional += [("C", 0.5, rng.standard_normal((directions, batch, size))),
+                     ("P", 0.4, rng.standard_normal((directions, 3 * size)))]
+    names = ["X", "W", "R"]
+    for name, share, value in optional:
+        given = rng.random() < share
+        names.append(name if given else "")
+        if given:
+            values[name] = value
+    return size, names, {name: value.astype(np.int32 if name == "L" else np.float32) for name, value in values.items()}
+
+
+def case(rng):
+    mode = str(rng.choice(list(GATES)))
+    direction = str(rng.choice(["forward", "reverse", "bidirectional"]))
+    directions = 2 if direction == "bidirectional" else 1
+    size, names, values = operands(rng, mode, directions)
+    outputs = ["Y", "Y_h"] + (["Y_c"] if mode == "LSTM" else [])
+    node = helper.make_node(mode, names, outputs, hidden_size=size, direction=direction,
+                            **attributes(rng, mode, directions))
+    feeds = [name for name in ("X", "L", "H", "C") if name in values]
+
+    def info(name):
+        known = rng.random() < 0.7
+        shape = values[name].shape
+        return helper.make_tensor_value_info(name, TensorProto.INT32 if name == "L" else TensorProto.FLOAT,
+                                             shape if known else [None] * len(shape))
+
+    graph = helper.make_graph([node], "recurrent", [info(name) for name in feeds],
+                              [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs],
+                              [numpy_helper.from_array(values[name], name) for name in values if name not in feeds])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", int(rng.choice([14, 22])))], ir_version=9)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    feed = {name: values[name] for name in feeds}
+    return mode, model, feed, dict(zip(outputs, session.run(None, feed)))
+
+
+def make(folder, count, seed):
+    rng = np.random.default_rng(seed)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    lines, left_out = [], 0
+    for index in range(count):
+        try:
+            mode, model, feed, results = case(rng)
+        except Exception as error:
+            print(f"{index}: {str(error)[:100]}", file=sys.stderr)
+            left_out += 1
+            continue
+        if not all(np.isfinite(result).all() and np.abs(result).max() < 1e6 for result in results.values()):
+            left_out += 1
+            continue
+        name = f"test_recurrent_{seed}_{index:03}_{mode.lower()}"
+        os.makedirs(f"{folder}/{name}")
+        onnx.save(model, f"{folder}/{name}/model.onnx")
+        for kind, values in (("input", feed), ("output", results)):
+            for position, (key, value) in enumerate(values.items()):
+                with open(f"{folder}/{name}/{kind}_{position}.pb", "wb") as file:
+                    file.write(numpy_helper.from_array(value, key).SerializeToString())
+        lines.append(f"{name} 0.0002 1e-05")
+    with open(f"{folder}/cases.txt", "w") as file:
+        file.write("\n".join(lines) + "\n")
+    print(f"{len(lines)} cases, {left_out} left out")
+
+
+def sample(target):
+    with tempfile.TemporaryDirectory() as folder:
+        make(folder, 40, 1)
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for path, _, files in sorted(os.walk(folder)):
+                for file in sorted(files):
+                    full = os.path.join(path, file)
+                    archive.writestr(zipfile.ZipInfo(os.path.relpath(full, folder)), open(full, "rb").read(),
+                                     zipfile.ZIP_DEFLATED)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--sample":
+        sample(sys.argv[2])
+    else:
+        make(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
