@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which family of built-in operations defines a type. A program needs few of the families; most of the time of
  * registering one is spent in linking its lambdas, so a family is registered when one of its types is first asked for.
- * The index is text, which {@link Operations.BuiltIn#index} supplies: a line for each family, then, indented, lines with
- * its types; {@code gradient<type} is a gradient that is derived, and the operation whose schema names it.
+ * The index is text, which {@link Operations.BuiltIn#index} supplies: a line for each family, then, indented, lines
+ * with its types; {@code gradient<type} is a gradient that is derived, and the operation whose schema names it.
  */
 final class FamilyIndex {
     /** Between the type of a derived gradient and the type of the operation that it belongs to. */

@@ -32,7 +32,8 @@ class ProgramModificationsTest {
     private static final List<String> MUTATORS = List.of("Block.add", "Block.original", "Block.put", "Block.remove",
             "Block.set",
             "Block.setOps",
-            "Block.sortVars", "Program.addBlock", "Program.nextGradientCall", "Program.original", "Program.randomSeed");
+            "Block.sortVars", "Program.addBlock", "Program.nextGradientCall", "Program.original", "Program.randomSeed",
+            "Program.symbolicDims");
 
     private static final OpDesc OP = OpDesc.of("relu").in("X", "x").out("Out", "z").attr("a", 1).build();
 
@@ -104,6 +105,7 @@ class ProgramModificationsTest {
             case "VarDesc" -> variable("new");
             case "VarType" -> VarType.dense(DType.INT64, 3);
             case "OpDesc" -> OP;
+            case "SymbolicDims" -> new SymbolicDims(Map.of("x", List.of("batch")));
             case "OriginalMessage" -> new OriginalMessage(new byte[]{8, 1}, new byte[0]);
             case "List<OpDesc>" -> List.of(OP);
             case "List<String>", "Collection<String>" -> List.of("x");

@@ -23,13 +23,13 @@ class RecurrentLoopTest {
     @CsvSource({"LSTM, forward, false", "LSTM, reverse, false", "LSTM, bidirectional, true", "GRU, forward, true",
             "GRU, bidirectional, false", "RNN, reverse, false", "RNN, bidirectional, true"})
     void loopComputesWhatTheOperationComputes(String mode, String direction, boolean lengths) {
-        int gates = gates(mode);
+        long gates = gates(mode);
         int directions = direction.equals("bidirectional") ? 2 : 1;
         SplittableRandom random = new SplittableRandom(mode.hashCode() * 31L + direction.hashCode());
         @Nullable
         Tensor[] operands = {random(random, STEPS, BATCH, FEATURES),
                 random(random, directions, gates * SIZE, FEATURES), random(random, directions, gates * SIZE, SIZE),
-                random(random, directions, 2L * gates * SIZE),
+                random(random, directions, 2 * gates * SIZE),
                 lengths ? Tensor.of(DType.INT32, new long[]{4, 1, 2}, BATCH) : null,
                 random(random, directions, BATCH, SIZE)};
         int results = mode.equals("LSTM") ? 3 : 2;

@@ -1,6 +1,5 @@
 package io.seriatim.graph.ops.elementwise;
 
-import io.seriatim.tensor.numerics.ComplexElementary;
 import static io.seriatim.tensor.computation.Unary.Function.COS;
 import static io.seriatim.tensor.computation.Unary.Function.EXP;
 import static io.seriatim.tensor.computation.Unary.Function.NEGATE;
@@ -24,6 +23,7 @@ import io.seriatim.tensor.computation.ComplexPart;
 import io.seriatim.tensor.computation.Conjugate;
 import io.seriatim.tensor.computation.Where;
 import io.seriatim.tensor.numerics.Bessel;
+import io.seriatim.tensor.numerics.ComplexElementary;
 import io.seriatim.tensor.numerics.Gamma;
 import io.seriatim.tensor.numerics.NormalQuantile;
 import java.util.List;

@@ -1,8 +1,5 @@
 package io.seriatim.graph.ops.recommendation;
 
-import io.seriatim.tensor.computation.Reduction;
-import io.seriatim.tensor.computation.Copy;
-import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
@@ -13,6 +10,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.ops.random.PaddleDraws;
 import io.seriatim.graph.ops.random.RunGenerator;
 import io.seriatim.graph.program.Attribute;
@@ -20,7 +18,9 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import java.util.Arrays;
 import java.util.List;

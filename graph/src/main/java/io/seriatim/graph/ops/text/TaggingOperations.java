@@ -1,7 +1,7 @@
 package io.seriatim.graph.ops.text;
 
-import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
