@@ -1,9 +1,12 @@
 package io.seriatim.graph.translate;
 
+import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
 import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
@@ -36,6 +39,10 @@ public final class ModelBuilder {
     private final Set<String> results = new HashSet<>();
     private final Map<String, String> wishes = new LinkedHashMap<>();
     private final List<String> feeds = new ArrayList<>();
+    private final Set<String> feedable = new HashSet<>();
+    private final Set<String> used = new HashSet<>();
+    /** The operations that make the constants of {@link Literals}; they come first in the program. */
+    private final List<OpDesc> literals = new ArrayList<>();
     private final BlockBuilder main = new BlockBuilder(this, program.global(), null);
 
     /** Creates a builder of an empty program. */
@@ -106,6 +113,16 @@ public final class ModelBuilder {
     public Ref parameter(String name, Tensor value) {
         take(name);
         return constants.add(name, value, value.dtype().isFloating());
+    }
+
+    /**
+     * Records that callers may feed a parameter, in place of the value of the file.
+     *
+     * @param name
+     *            the name of a parameter
+     */
+    public void feedable(String name) {
+        feedable.add(name);
     }
 
     /**
@@ -185,7 +202,15 @@ public final class ModelBuilder {
     /** Adds a constant to the program if it is one and is not there yet. */
     void use(String name) {
         Tensor value = constants.find(name);
-        if (value != null && parameters.putIfAbsent(name, value) == null) {
+        if (value == null || used.contains(name)) {
+            return;
+        }
+        used.add(name);
+        if (!feedable.contains(name) && Literals.isLiteral(value)) {
+            literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
+            program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
+        } else {
+            parameters.put(name, value);
             boolean trained = constants.isTrained(name);
             program.global().put(new VarDesc(name, VarType.dense(value.dtype(), value.shape().dims()), true, false,
                     trained, !trained));
@@ -215,6 +240,9 @@ public final class ModelBuilder {
                 renamed.put(result, name);
             }
         });
+        List<OpDesc> ops = new ArrayList<>(literals);
+        ops.addAll(program.global().ops());
+        program.global().setOps(ops);
         Renaming.apply(program, renamed);
         return new InferenceModel(program, feeds, List.copyOf(outputs.keySet()), parameters);
     }

@@ -44,6 +44,8 @@ public final class ModelTranslator {
     private static final Set<String> NAMELESS = Set.of("?", "-1", "None", "none", "unk", "unknown", "Unknown");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
+    /** The version of the format since which initialisers need not be inputs; those that are may be fed. */
+    private static final int OVERRIDABLE_SINCE = 4;
     /** The most nodes that calls of functions make; functions that call others twice each would double them. */
     private static final int MOST_CALLED = 200_000;
 
@@ -107,6 +109,8 @@ public final class ModelTranslator {
         for (OnnxValue input : graph.inputs()) {
             if (!initialized.contains(input.name())) {
                 scope.bind(input.name(), feed(input));
+            } else if (model.irVersion() >= OVERRIDABLE_SINCE) {
+                builder.feedable(input.name());
             }
         }
         builder.symbolicDims(symbolicDims(initialized));

@@ -1,0 +1,47 @@
+package io.seriatim.graph.translate;
+
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
+
+/**
+ * Constants whose elements stand in the program: indexes, sizes and the like. A plan does not know the values of the
+ * scope, where parameters are, when it is compiled; it folds the arithmetic on shapes that uses literals.
+ */
+final class Literals {
+    /** More elements than any shape has. */
+    private static final long MOST = 64;
+
+    private Literals() {
+    }
+
+    static boolean isLiteral(Tensor value) {
+        DType dtype = value.dtype();
+        return (dtype == DType.INT32 || dtype == DType.INT64 || dtype == DType.BOOL) && value.shape().size() > 0
+                && value.shape().size() <= MOST;
+    }
+
+    /** An operation that sets a variable to the value. */
+    static OpDesc operation(String name, Tensor value) {
+        long[] dims = value.shape().dims();
+        long[] elements = value.toLongArray();
+        int dtype = DataTypes.number(value.dtype());
+        if (elements.length == 1) {
+            // PaddlePaddle's assign_value takes no shape without dimensions.
+            return OpDesc.of("fill_constant").out("Out", name).attr("shape", dims).attr("dtype", dtype)
+                    .attr("value", (float) elements[0]).attr("str_value", Long.toString(elements[0])).build();
+        }
+        OpDesc.Builder op = OpDesc.of("assign_value").out("Out", name).attr("shape", ints(dims)).attr("dtype", dtype);
+        return switch (value.dtype()) {
+            case INT64 -> op.attr("int64_values", elements).build();
+            case INT32 -> op.attr("int32_values", ints(elements)).build();
+            default -> op.attr("bool_values", ints(elements)).build();
+        };
+    }
+
+    private static int[] ints(long[] values) {
+        return Arrays.stream(values).mapToInt(Math::toIntExact).toArray();
+    }
+}

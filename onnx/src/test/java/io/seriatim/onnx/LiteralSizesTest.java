@@ -1,0 +1,88 @@
+package io.seriatim.onnx;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Feeds;
+import io.seriatim.executor.Fetches;
+import io.seriatim.executor.PlanView;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Arithmetic on shapes with indexes out of initialisers is folded when a plan is compiled. */
+final class LiteralSizesTest {
+    private static final int FLOAT = 1;
+    private static final int INT64 = 7;
+
+    @TempDir
+    Path folder = Path.of("");
+
+    private static WireMessage message() {
+        return new WireMessage();
+    }
+
+    private static WireMessage value(String name, int type, long... dims) {
+        WireMessage shape = message();
+        for (long dim : dims) {
+            shape.message(1, dim < 0 ? message().text(2, "d") : message().number(1, dim));
+        }
+        return message().text(1, name).message(2, message().message(1, message().number(1, type).message(2, shape)));
+    }
+
+    private static WireMessage longs(String name, boolean isScalar, long... values) {
+        WireMessage tensor = message().number(2, INT64).text(8, name);
+        if (!isScalar) {
+            tensor.number(1, values.length);
+        }
+        for (long value : values) {
+            tensor.number(7, value);
+        }
+        return tensor;
+    }
+
+    /** Reshapes x to [length of axis 0, −1], as exporters write it; k is an initialiser that may be fed. */
+    private Path model() throws IOException {
+        WireMessage graph = message().text(2, "g")
+                .message(1, message().texts(1, "x").text(2, "s").text(4, "Shape"))
+                .message(1, message().texts(1, "s", "zero").text(2, "n").text(4, "Gather"))
+                .message(1, message().texts(1, "n", "axes").text(2, "u").text(4, "Unsqueeze"))
+                .message(1, message().texts(1, "u", "rest").text(2, "to").text(4, "Concat")
+                        .message(5, message().text(1, "axis").number(3, 0).number(20, 2)))
+                .message(1, message().texts(1, "x", "to").text(2, "y").text(4, "Reshape"))
+                .message(1, message().texts(1, "y", "k").text(2, "z").text(4, "Gather")
+                        .message(5, message().text(1, "axis").number(3, 1).number(20, 2)))
+                .message(5, longs("zero", true, 0)).message(5, longs("axes", false, 0))
+                .message(5, longs("rest", false, -1)).message(5, longs("k", false, 1))
+                .message(11, value("x", FLOAT, -1, 2, 3)).message(11, value("k", INT64, 1))
+                .message(12, value("z", FLOAT, -1, -1));
+        return Files.write(folder.resolve("model.onnx"), message().number(1, 8)
+                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+    }
+
+    @Test
+    void indexesOfInitialisersAreFolded() throws IOException {
+        Tensor x = Tensor.of(new float[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 2, 2, 3);
+        try (InferenceModel model = OnnxModels.load(model());
+                Executor executor = Executor.builder().build()) {
+            model.parameters().forEach(executor.scope()::set);
+            assertEquals(Set.of("k"), model.parameters().keySet());
+            String plan = PlanView.of(executor, model.program(), 2, model.fetches()).text();
+            assertFalse(plan.contains("interpreted"), plan);
+            float[] own = executor.compile(model.program(), new Feeds(List.of("x")), new Fetches(List.of("z"))).run(x)
+                    .get("z").toFloatArray();
+            assertArrayEquals(new float[]{1, 7}, own);
+            float[] fed = executor.compile(model.program(), new Feeds(List.of("x", "k")), new Fetches(List.of("z")))
+                    .run(x, Tensor.of(new long[]{5}, 1)).get("z").toFloatArray();
+            assertArrayEquals(new float[]{5, 11}, fed);
+        }
+    }
+}
