@@ -8,24 +8,25 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Aggregates operations by name: their number, their total running time, and percentiles of it, accurate to one eighth
- * of the value. Created by {@link Recorder#aggregate}.
+ * Aggregates operations by {@linkplain OpBuilder#kind(String) kind}, by default the first word of their names: their
+ * number, their total running time, and percentiles of it, accurate to one eighth of the value. Created by
+ * {@link Recorder#aggregate}.
  */
 public final class AggregateTable implements Recorder {
     /** Each power of two has this many buckets. */
     private static final int STEPS = 8;
     private static final int BUCKETS = 64 * STEPS;
 
-    private final ConcurrentHashMap<String, Counts> byName = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<String, Counts> byKind = new ConcurrentHashMap<>();
 
     AggregateTable() {
     }
 
     /**
-     * The figures of the operations of one name.
+     * The figures of the operations of one kind.
      *
      * @param name
-     *            their name
+     *            their kind
      * @param count
      *            the number of operations that have ended
      * @param totalNanos
@@ -44,7 +45,7 @@ public final class AggregateTable implements Recorder {
             long p99Nanos) {
     }
 
-    /** The counters of one name. */
+    /** The counters of one kind. */
     private static final class Counts {
         final LongAdder total = new LongAdder();
         final LongAdder dependencyWait = new LongAdder();
@@ -91,9 +92,9 @@ public final class AggregateTable implements Recorder {
 
     @Override
     public void ended(OpRecord op) {
-        Counts counts = byName.get(op.name());
+        Counts counts = byKind.get(op.group());
         if (counts == null) {
-            counts = byName.computeIfAbsent(op.name(), name -> new Counts());
+            counts = byKind.computeIfAbsent(op.group(), kind -> new Counts());
         }
         long ran = op.ended() - op.started();
         counts.total.add(ran);
@@ -105,22 +106,22 @@ public final class AggregateTable implements Recorder {
     /**
      * Returns the figures up to now.
      *
-     * @return one row for each name, the greatest total running time first
+     * @return one row for each kind, the greatest total running time first
      */
     public List<Row> rows() {
-        return byName.entrySet().stream().map(e -> e.getValue().row(e.getKey()))
+        return byKind.entrySet().stream().map(e -> e.getValue().row(e.getKey()))
                 .sorted(Comparator.comparingLong(Row::totalNanos).reversed()).toList();
     }
 
     /**
      * Formats the figures as a table.
      *
-     * @return a header line and one line for each name; times are in microseconds
+     * @return a header line and one line for each kind; times are in microseconds
      */
     @Override
     public String toString() {
         StringBuilder table = new StringBuilder(
-                String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "operation", "count", "total µs",
+                String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "kind", "count", "total µs",
                         "p50 µs", "p99 µs",
                         "waited deps µs", "in queue µs"));
         for (Row row : rows()) {

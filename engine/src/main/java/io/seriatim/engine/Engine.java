@@ -48,9 +48,12 @@ import org.jspecify.annotations.Nullable;
 public interface Engine extends AutoCloseable {
 
     /**
-     * Creates a per-device engine with the default numbers of workers: on {@code cpu}, one for each processor.
+     * Creates a per-device engine with the default numbers of workers: on {@code cpu}, one for each processor. The
+     * environment may choose another engine; see {@link Builder#build}.
      *
      * @return a running engine; its threads start at the first push
+     * @throws IllegalArgumentException
+     *             if a setting of the environment has a value that does not exist
      */
     static Engine create() {
         return builder().build();
@@ -374,7 +377,7 @@ public interface Engine extends AutoCloseable {
 
         /**
          * Runs the operations of each place in a pool of its own, and the copies of each place in another. This is the
-         * default.
+         * default, unless the environment chooses another; see {@link #build}.
          *
          * @return this
          */
@@ -462,9 +465,29 @@ public interface Engine extends AutoCloseable {
         Builder workerState(Lane lane, Supplier<?> state);
 
         /**
-         * Creates the engine.
+         * Creates the engine. If this builder names no kind of engine ({@link #naive}, {@link #pooled},
+         * {@link #perDevice} or {@link #shuffled}), these settings are read now, each from the system property or else
+         * from the environment variable:
+         *
+         * <table>
+         * <caption>Settings of the environment</caption>
+         * <tr><th>Property</th><th>Variable</th><th>Values</th></tr>
+         * <tr><td>{@code seriatim.engine}</td><td>{@code SERIATIM_ENGINE}</td>
+         * <td>{@code naive}, {@code pooled}, {@code perDevice}, {@code shuffled} (seed 0) or
+         * {@code shuffled:SEED}</td></tr>
+         * <tr><td>{@code seriatim.workers}</td><td>{@code SERIATIM_WORKERS}</td>
+         * <td>the number of workers of lane {@code cpu}, or of threads of the pool, at least 1</td></tr>
+         * <tr><td>{@code seriatim.checked}</td><td>{@code SERIATIM_CHECKED}</td>
+         * <td>{@code true} or {@code false}, as for {@link #checked}</td></tr>
+         * </table>
+         *
+         * <p>
+         * What this builder sets wins. The settings that are used are logged once, with {@link System.Logger}. Engines
+         * that Seriatim makes for itself are not affected.
          *
          * @return a running engine
+         * @throws IllegalArgumentException
+         *             if a setting of the environment has a bad value; the message lists the good ones
          */
         Engine build();
     }

@@ -22,6 +22,9 @@ final class FlightRecorder implements Recorder {
     static final class OperationEvent extends Event {
         @Label("Name")
         String name = "";
+        @Label("Group")
+        @Description("The kind that the operation is counted as: by default its name up to the first blank")
+        String group = "";
         @Label("Kind")
         String kind = "";
         @Label("Lane")
@@ -48,6 +51,7 @@ final class FlightRecorder implements Recorder {
         OperationEvent event = new OperationEvent();
         if (event.shouldCommit()) {
             event.name = op.name();
+            event.group = op.group();
             event.kind = op.kind().name();
             event.lane = op.lane().toString();
             event.worker = op.thread();

@@ -67,6 +67,18 @@ public interface OpBuilder {
     OpBuilder kind(OpKind k);
 
     /**
+     * Sets the kind of work that the operation is counted as: {@link Recorder#aggregate} has one row for each kind.
+     *
+     * @param k
+     *            any text that is not blank; the default is the name up to its first blank, so that "read a.txt" and
+     *            "read b.txt" are both of kind "read"
+     * @return this
+     * @throws IllegalArgumentException
+     *             if the kind is blank
+     */
+    OpBuilder kind(String k);
+
+    /**
      * Sets the priority among the ready operations of the lane.
      *
      * @param p

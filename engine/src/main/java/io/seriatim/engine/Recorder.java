@@ -40,7 +40,8 @@ public interface Recorder {
     }
 
     /**
-     * Returns a recorder that keeps the count, the total time and percentiles for each name of operations.
+     * Returns a recorder that keeps the count, the total time and percentiles for each
+     * {@linkplain OpBuilder#kind(String) kind} of operations.
      *
      * @return the recorder
      */
@@ -69,7 +70,7 @@ public interface Recorder {
      * @param name
      *            its name
      * @param kind
-     *            its kind
+     *            the kind that chooses its queue, set by {@link OpBuilder#kind(OpKind)}
      * @param lane
      *            the lane that it ran on
      * @param thread
@@ -86,9 +87,55 @@ public interface Recorder {
      *            when its body returned or, for an asynchronous operation, its completion was called
      * @param outcome
      *            how it ended
+     * @param group
+     *            the kind that it is counted as, set by {@link OpBuilder#kind(String)}
      */
     record OpRecord(String name, OpKind kind, Lane lane, String thread, int worker, long pushed, long ready,
             long started, long ended,
-            Outcome outcome) {
+            Outcome outcome, String group) {
+        /**
+         * Creates a record of an operation that is counted as its name up to the first blank.
+         *
+         * @param name
+         *            its name
+         * @param kind
+         *            the kind that chooses its queue
+         * @param lane
+         *            the lane that it ran on
+         * @param thread
+         *            the name of the thread that ran, skipped or cancelled it
+         * @param worker
+         *            the number of the worker on its lane, or -1 if no worker ran it
+         * @param pushed
+         *            when it was pushed
+         * @param ready
+         *            when the operations that it depends on had ended
+         * @param started
+         *            when its body began
+         * @param ended
+         *            when it ended
+         * @param outcome
+         *            how it ended
+         */
+        public OpRecord(String name, OpKind kind, Lane lane, String thread, int worker, long pushed, long ready,
+                long started, long ended, Outcome outcome) {
+            this(name, kind, lane, thread, worker, pushed, ready, started, ended, outcome, groupOf(name));
+        }
+
+        /**
+         * Returns what an operation is counted as by default.
+         *
+         * @param name
+         *            the name of the operation
+         * @return the name up to its first blank, or the whole name if that is empty
+         */
+        public static String groupOf(String name) {
+            int length = name.length();
+            int end = 0;
+            while (end < length && !Character.isWhitespace(name.charAt(end))) {
+                end++;
+            }
+            return end == 0 ? name : name.substring(0, end);
+        }
     }
 }

@@ -37,7 +37,9 @@ class BadInputTest extends EngineContract {
                         () -> engine.delete(v, TestSupport.nil(), TestSupport.nothing()),
                         () -> Engine.builder().workers(TestSupport.nil(), 1),
                         () -> Engine.builder().workerState(TestSupport.nil(), Object::new)),
-                "kind", List.of(() -> engine.op("op").kind(TestSupport.nil())), "body",
+                "kind", List.of(() -> engine.op("op").kind(TestSupport.<OpKind>nil()),
+                        () -> engine.op("op").kind(TestSupport.<String>nil())),
+                "body",
                 List.of(() -> engine.op("op").push(TestSupport.nil()),
                         () -> engine.op("op").pushAsync(TestSupport.nil()),
                         () -> engine.op("op").submit(TestSupport.nil()).isDone(),
@@ -122,7 +124,8 @@ class BadInputTest extends EngineContract {
         used.push(TestSupport.nothing());
         List<Executable> calls = List.of(() -> used.reads(v), () -> used.mutates(v), () -> used.overwrites(v),
                 () -> used.on(Lane.CPU),
-                () -> used.kind(OpKind.ASYNC), () -> used.priority(1), used::evenIfFailed, () -> used.recorded(false));
+                () -> used.kind(OpKind.ASYNC), () -> used.kind("group"), () -> used.priority(1), used::evenIfFailed,
+                () -> used.recorded(false));
         for (Executable call : calls) {
             TestSupport.assertThrowsMentioning(IllegalStateException.class, call, "once");
         }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a main class of these tests in a separate JVM. */
@@ -21,12 +22,21 @@ final class ForkedJvm {
     /** Runs the program, checks that it exits normally, and returns its output. */
     static String run(long limitSeconds, Path output, List<String> options, Class<?> main, String... args)
             throws Exception {
+        return run(limitSeconds, output, options, Map.of(), main, args);
+    }
+
+    /** As above, with further environment variables. */
+    static String run(long limitSeconds, Path output, List<String> options, Map<String, String> environment,
+            Class<?> main, String... args) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.addAll(List.of("-cp", placeOf(Engine.class) + File.pathSeparator + placeOf(main), main.getName()));
         command.addAll(List.of(args));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         try {
             assertTrue(process.waitFor(limitSeconds, TimeUnit.SECONDS), () -> "hangs: " + command + read(output));
             assertEquals(0, process.exitValue(), () -> command + read(output));

@@ -181,7 +181,7 @@ final class BatchQueue {
     BatchQueue(SourceGate gate, int capacity, @Nullable Engine shared) {
         this.gate = gate;
         this.capacity = capacity;
-        this.engine = shared == null ? Engine.builder().workers(LANE, 1).name("reader").build() : shared;
+        this.engine = shared == null ? Engine.builder().perDevice().workers(LANE, 1).name("reader").build() : shared;
         this.pusher = shared == null ? null : Engine.builder().naive().name("pushes of a reader").build();
         this.var = engine.newVar("reader");
     }

@@ -100,6 +100,9 @@ public interface Dispatcher {
      */
     boolean join(long deadline) throws InterruptedException;
 
+    /** Returns the kind of engine with its parameters, for messages. */
+    String kind();
+
     /** Returns the number of live threads. */
     int threads();
 }

@@ -6,6 +6,7 @@ import io.seriatim.engine.Lane;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.PreparedOp;
+import io.seriatim.engine.Recorder;
 import io.seriatim.engine.Var;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -83,6 +84,8 @@ public final class Operation extends Callback implements OpBuilder {
     public OpKind kind = OpKind.NORMAL;
     public int priority;
     public int flags;
+    /** The kind that the operation is counted as, or null for the default; see {@link #kind(String)}. */
+    private @Nullable String group;
     @Nullable
     public Object body;
 
@@ -129,6 +132,7 @@ public final class Operation extends Callback implements OpBuilder {
         this(template.core, template.name);
         lane = template.lane;
         kind = template.kind;
+        group = template.group;
         priority = template.priority;
         flags = template.flags;
         body = template.body;
@@ -284,6 +288,23 @@ public final class Operation extends Callback implements OpBuilder {
         open();
         kind = Objects.requireNonNull(k, "kind");
         return this;
+    }
+
+    @Override
+    public OpBuilder kind(String k) {
+        open();
+        if (Objects.requireNonNull(k, "kind").isBlank()) {
+            throw new IllegalArgumentException("the kind of operation '" + name
+                    + "' is blank: give a text, or leave it out for the name up to its first blank");
+        }
+        group = k;
+        return this;
+    }
+
+    /** Returns the kind that the operation is counted as: the given one, or the name up to its first blank. */
+    String group() {
+        String given = group;
+        return given == null ? Recorder.OpRecord.groupOf(name) : given;
     }
 
     @Override

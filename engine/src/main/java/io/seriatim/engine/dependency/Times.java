@@ -64,7 +64,7 @@ public final class Times {
 
     void tell(Operation op, Recorder.Outcome outcome) {
         Recorder.OpRecord record = new Recorder.OpRecord(op.name, op.kind, op.lane, thread, worker, pushed, ready,
-                started, ended, outcome);
+                started, ended, outcome, op.group());
         try {
             recorder.ended(record);
         } catch (Throwable t) {

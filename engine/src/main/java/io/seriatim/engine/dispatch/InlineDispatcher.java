@@ -39,6 +39,7 @@ public final class InlineDispatcher implements Dispatcher {
     private final Map<Lane, WorkerStates> states = new HashMap<>();
     /** The generator of the shuffled engine, null on the naive one. */
     private final @Nullable SplittableRandom random;
+    private final String kind;
 
     /** The ready operations on the naive engine. */
     private final ReadyQueue inOrder;
@@ -64,12 +65,18 @@ public final class InlineDispatcher implements Dispatcher {
         Helper previous;
     }
 
-    public InlineDispatcher(EngineCore core, Map<Lane, List<Supplier<?>>> suppliers,
-            @Nullable SplittableRandom random) {
+    /**
+     * Creates a dispatcher.
+     *
+     * @param seed
+     *            the seed of the shuffled engine, or null for the naive one
+     */
+    public InlineDispatcher(EngineCore core, Map<Lane, List<Supplier<?>>> suppliers, @Nullable Long seed) {
         this.core = core;
         inOrder = new ReadyQueue(core.firstIndex);
         this.suppliers = suppliers;
-        this.random = random;
+        random = seed == null ? null : new SplittableRandom(seed);
+        kind = seed == null ? "naive" : "shuffled, seed " + seed;
     }
 
     @Override
@@ -393,6 +400,11 @@ public final class InlineDispatcher implements Dispatcher {
     @Override
     public boolean join(long deadline) {
         return true;
+    }
+
+    @Override
+    public String kind() {
+        return kind;
     }
 
     @Override

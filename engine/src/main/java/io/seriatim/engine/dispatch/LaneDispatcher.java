@@ -35,6 +35,9 @@ public final class LaneDispatcher implements Dispatcher {
 
     /** Maps lanes to pools, and determines the sizes of pools. */
     public interface Layout {
+        /** Returns the kind of engine, for messages. */
+        String kind();
+
         /** Returns the lane that names the pool of a lane; several lanes may share a pool. */
         Lane poolOf(Lane lane);
 
@@ -505,6 +508,11 @@ public final class LaneDispatcher implements Dispatcher {
             }
         }
         return true;
+    }
+
+    @Override
+    public String kind() {
+        return layout.kind();
     }
 
     @Override

@@ -232,6 +232,6 @@ public final class DependencyEngine implements Engine {
 
     @Override
     public String toString() {
-        return "engine '" + core.name + "'";
+        return "engine '" + core.name + "' (" + core.dispatcher.kind() + ")";
     }
 }

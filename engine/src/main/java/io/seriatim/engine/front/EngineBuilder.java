@@ -16,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -31,12 +30,13 @@ public final class EngineBuilder implements Engine.Builder {
     private static final Lane CPU_PRIORITY = new Lane("cpu", Lane.Queue.PRIORITY);
 
     /** The four kinds of engine. */
-    private enum Type {
+    enum Type {
         NAIVE, POOLED, PER_DEVICE, SHUFFLED
     }
 
     String name = "engine" + UNNAMED.getAndIncrement();
-    boolean checked;
+    /** Null if neither value was chosen. */
+    private @Nullable Boolean checked;
     int maxPending = DEFAULT_MAX_PENDING;
     @Nullable
     Recorder recorder;
@@ -44,7 +44,8 @@ public final class EngineBuilder implements Engine.Builder {
     private Rules rules = new Rules();
     private int firstIndex;
     private long firstOrder;
-    private Type type = Type.PER_DEVICE;
+    /** Null if no kind was chosen: then the settings of the environment count. */
+    private @Nullable Type type;
     private int threads;
     private long seed;
     private final Map<Lane, Integer> workers = new HashMap<>();
@@ -146,9 +147,43 @@ public final class EngineBuilder implements Engine.Builder {
 
     /** Creates an engine without a handle and without workers. */
     public EngineCore buildCore() {
+        return buildCore(type == null ? EnvironmentSettings.read() : null);
+    }
+
+    /**
+     * As {@link #buildCore()}, with given settings of the environment.
+     *
+     * @param environment
+     *            the settings that count where this builder has none, or null
+     */
+    EngineCore buildCore(@Nullable EnvironmentSettings environment) {
+        Chosen chosen = chosen(environment);
+        if (environment != null) {
+            environment.log();
+        }
         Settings settings =
-                new Settings(name, checked, maxPending, recorder, onUnhandled, rules, firstIndex, firstOrder);
-        return new EngineCore(settings, this::dispatcher, Waits::new);
+                new Settings(name, chosen.checked, maxPending, recorder, onUnhandled, rules, firstIndex, firstOrder);
+        return new EngineCore(settings, core -> dispatcher(core, chosen), Waits::new);
+    }
+
+    /** The settings that come from this builder or else from the environment. */
+    private record Chosen(Type type, int threads, long seed, Map<Lane, Integer> workers, boolean checked) {
+    }
+
+    private Chosen chosen(@Nullable EnvironmentSettings environment) {
+        if (type != null || environment == null) {
+            return new Chosen(type == null ? Type.PER_DEVICE : type, threads, seed, Map.copyOf(workers),
+                    Boolean.TRUE.equals(checked));
+        }
+        Map<Lane, Integer> counts = new HashMap<>(workers);
+        if (environment.workers() > 0) {
+            counts.putIfAbsent(Lane.CPU, environment.workers());
+        }
+        Type kind = environment.type();
+        Boolean check = checked == null ? environment.checked() : checked;
+        return new Chosen(kind == null ? Type.PER_DEVICE : kind,
+                counts.getOrDefault(Lane.CPU, Runtime.getRuntime().availableProcessors()), environment.seed(),
+                Map.copyOf(counts), Boolean.TRUE.equals(check));
     }
 
     private static int atLeastOne(String what, int n) {
@@ -158,12 +193,12 @@ public final class EngineBuilder implements Engine.Builder {
         return n;
     }
 
-    private Dispatcher dispatcher(EngineCore core) {
-        return switch (type) {
+    private Dispatcher dispatcher(EngineCore core, Chosen chosen) {
+        return switch (chosen.type) {
             case NAIVE -> new InlineDispatcher(core, copy(states), null);
-            case SHUFFLED -> new InlineDispatcher(core, copy(states), new SplittableRandom(seed));
-            case POOLED -> laneDispatcher(core, new Pooled(threads));
-            case PER_DEVICE -> laneDispatcher(core, new PerDevice(Map.copyOf(workers)));
+            case SHUFFLED -> new InlineDispatcher(core, copy(states), chosen.seed);
+            case POOLED -> laneDispatcher(core, new Pooled(chosen.threads));
+            case PER_DEVICE -> laneDispatcher(core, new PerDevice(chosen.workers));
         };
     }
 
@@ -183,6 +218,11 @@ public final class EngineBuilder implements Engine.Builder {
     /** One pool for all lanes but copies, and one thread for copies. */
     private record Pooled(int threads) implements LaneDispatcher.Layout {
         @Override
+        public String kind() {
+            return "pooled, " + threads + (threads == 1 ? " thread" : " threads");
+        }
+
+        @Override
         public Lane poolOf(Lane lane) {
             return lane.queue() == Lane.Queue.COPY ? CPU_COPY : Lane.CPU;
         }
@@ -195,6 +235,11 @@ public final class EngineBuilder implements Engine.Builder {
 
     /** One pool for each place, another for its copies, and one for urgent work on all {@code cpu} places. */
     private record PerDevice(Map<Lane, Integer> workers) implements LaneDispatcher.Layout {
+        @Override
+        public String kind() {
+            return "perDevice";
+        }
+
         @Override
         public Lane poolOf(Lane lane) {
             if (lane.queue() != Lane.Queue.PRIORITY) {

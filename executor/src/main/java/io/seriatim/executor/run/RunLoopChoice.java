@@ -23,7 +23,7 @@ public final class RunLoopChoice implements AutoCloseable {
         this.openRuns = openRuns;
         this.engine = options.threads() == 1 || options.engine() != null
                 ? null
-                : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
+                : Engine.builder().perDevice().workers(Lane.CPU, options.threads() - 1).name("executor").build();
         this.helpers = engine == null ? null : new HelperPool(engine, openRuns, options.threads() - 1);
     }
 
