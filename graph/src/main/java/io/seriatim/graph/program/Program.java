@@ -264,7 +264,8 @@ public final class Program {
      * still run are numbered anew.
      *
      * @param feeds
-     *            variables that are given, whose producers are not needed
+     *            variables whose first values are given. Operations that overwrite them stay if they are needed, unless
+     *            they need variables that are not given: then the given value takes the place of their result
      * @param targets
      *            variables that are wanted
      * @return the copy

@@ -7,22 +7,48 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Keeps the operations that some variables need, as Paddle does. Going backwards over a block, an operation stays if it
  * is the last writer of a target or writes a variable that is needed; then its inputs are needed too. The block that an
- * operation runs is pruned to the variables that the operation declares. Blocks that no operation runs any more are
- * dropped, and the others are numbered anew, depth first.
+ * operation runs is pruned to the variables that the operation declares and those of outer blocks that it writes.
+ * Blocks that no operation runs any more are dropped, and the others are numbered anew, depth first.
+ *
+ * <p>
+ * A feed gives a variable its first value only. Operations that overwrite it later are needed by what reads it after
+ * them, as those of any variable, in the first block and in the blocks of loops and branches. A feed takes the place of
+ * an operation only if the operation cannot run, because it needs variables that are neither fed nor persistable and
+ * that no operation computes which can run: so a part of a program can be cut out of it.
  */
 final class TargetPruning {
+    /** Operations whose results are given by the feeds of a run. */
+    private static final Set<String> FEEDING = Set.of("feed", "read");
+
     private final Program from;
     private final Program to;
     private final Set<String> feeds;
+    /** The operations of the first block whose fed outputs keep the fed values. */
+    private final Set<Integer> replaced = new HashSet<>();
     /** By variable, those that may share its memory. */
     private final Map<String, Set<String>> sharing;
     private final Map<Integer, Integer> numbers = new HashMap<>();
-    private final Map<Integer, Set<String>> outside = new HashMap<>();
+    private final Map<Integer, Outside> outside = new HashMap<>();
     private final Set<Integer> entered = new HashSet<>();
+
+    /**
+     * The variables of outer blocks that a block uses.
+     *
+     * @param needed
+     *            those that it reads before it has written them itself
+     * @param written
+     *            those that it may write
+     * @param all
+     *            those that it reads or writes. A loop's variable that is only written counts as read: without any step
+     *            its first value is the result
+     */
+    private record Outside(Set<String> needed, Set<String> written, Set<String> all) {
+    }
 
     TargetPruning(Program from, Collection<String> feeds) {
         this.from = from;
@@ -46,24 +72,21 @@ final class TargetPruning {
 
     private Set<Integer> lastWriters(List<String> targets) {
         List<OpDesc> ops = from.global().ops();
-        Set<String> runnable = runnable();
+        findReplaced();
         Set<Integer> writers = new HashSet<>();
         for (String target : targets) {
             VarDesc desc = from.global().get(target);
             int writer = -1;
             for (int i = 0; i < ops.size(); i++) {
-                if (!isUpdate(ops.get(i)) && ops.get(i).outputNames().contains(target)) {
+                if (!isUpdate(ops.get(i)) && writes(i, Set.of(target))) {
                     writer = i;
                 }
             }
-            // A feed may be changed in place. Its writer is left out if it needs variables that are not fed: the feed
-            // takes its place.
-            boolean given = feeds.contains(target) && !runnable.contains(target);
-            if (writer < 0 && !given && !feeds.contains(target) && !desc.isPersistable()) {
+            if (writer < 0 && !feeds.contains(target) && !desc.isPersistable()) {
                 throw new IllegalArgumentException(
                         "Nothing produces target '" + target + "': feed it, or choose another");
             }
-            if (writer >= 0 && !given) {
+            if (writer >= 0) {
                 writers.add(writer);
                 Set<String> others = sharing.getOrDefault(target, Set.of());
                 for (int i = 0; i < ops.size(); i++) {
@@ -76,21 +99,30 @@ final class TargetPruning {
         return writers;
     }
 
-    /** The variables that operations of the first block compute from feeds and persistable variables only. */
-    private Set<String> runnable() {
+    /** Finds the operations whose writes of fed variables do not happen, since the feeds take their place. */
+    private void findReplaced() {
         Block global = from.global();
-        Set<String> written = new HashSet<>();
-        for (OpDesc op : global.ops()) {
-            boolean runs = true;
-            for (String name : op.inputNames()) {
+        Set<String> known = new HashSet<>(feeds);
+        for (int i = 0; i < global.ops().size(); i++) {
+            OpDesc op = global.ops().get(i);
+            boolean runs = !FEEDING.contains(op.type());
+            for (String name : neededBy(op)) {
                 VarDesc desc = global.var(name);
-                runs &= desc == null || desc.isPersistable() || written.contains(name) || feeds.contains(name);
+                runs &= desc == null || desc.isPersistable() || known.contains(name);
             }
             if (runs) {
-                written.addAll(op.outputNames());
+                known.addAll(writtenBy(op));
+            } else {
+                replaced.add(i);
             }
         }
-        return written;
+    }
+
+    /** Whether an operation of the first block writes one of some variables, unless a feed takes its place there. */
+    private boolean writes(int index, Set<String> names) {
+        boolean isReplaced = replaced.contains(index);
+        return writtenBy(from.global().ops().get(index)).stream()
+                .anyMatch(name -> names.contains(name) && !(isReplaced && feeds.contains(name)));
     }
 
     /** Optimizer operations write parameters, but the reads of a parameter do not need the update. */
@@ -122,16 +154,18 @@ final class TargetPruning {
         List<OpDesc> kept = new ArrayList<>();
         for (int i = block.ops().size() - 1; i >= 0; i--) {
             OpDesc op = block.ops().get(i);
-            if (wanted.contains(i) || (!isUpdate(op) && op.outputNames().stream().anyMatch(needed::contains))) {
+            boolean writes = block.index() == 0
+                    ? writes(i, needed)
+                    : writtenBy(op).stream().anyMatch(needed::contains);
+            if (wanted.contains(i) || (!isUpdate(op) && writes)) {
                 kept.addFirst(op);
                 needed.addAll(op.inputNames());
-                blocksOf(op).forEach(index -> needed.addAll(fromOutside(index)));
+                blocksOf(op).forEach(index -> needed.addAll(outside(index).all()));
                 if (!sharing.isEmpty()) {
                     // A write to one of several variables that share memory is a write to all of them.
                     op.outputNames().forEach(name -> needed.addAll(sharing.getOrDefault(name, Set.of())));
                     List.copyOf(needed).forEach(name -> needed.addAll(sharing.getOrDefault(name, Set.of())));
                 }
-                needed.removeAll(feeds);
             }
         }
         return kept;
@@ -143,7 +177,7 @@ final class TargetPruning {
                 Set<String> needed = new HashSet<>();
                 all.stream().filter(each -> blocksOf(each).contains(index)).forEach(each -> {
                     needed.addAll(each.inputNames());
-                    needed.addAll(each.outputNames());
+                    needed.addAll(writtenBy(each));
                     if (each.attribute("states") instanceof Attribute.Texts(List<String> states)) {
                         // The inner names of a recurrence's states are not variables of its inputs or outputs.
                         needed.addAll(states);
@@ -182,16 +216,27 @@ final class TargetPruning {
     private Set<String> seenBy(OpDesc op) {
         Set<String> names = new HashSet<>(op.inputNames());
         names.addAll(op.outputNames());
-        blocksOf(op).forEach(index -> names.addAll(fromOutside(index)));
+        blocksOf(op).forEach(index -> names.addAll(outside(index).all()));
         return names;
     }
 
-    /**
-     * The variables of outer blocks that a block reads or writes. A loop's variable that is only written counts as
-     * read: without any step its first value is the result.
-     */
-    private Set<String> fromOutside(int index) {
-        Set<String> known = outside.get(index);
+    private Set<String> writtenBy(OpDesc op) {
+        List<Integer> blocks = blocksOf(op);
+        Set<String> names = new HashSet<>(op.outputNames());
+        blocks.forEach(index -> names.addAll(outside(index).written()));
+        return names;
+    }
+
+    /** The variables without which an operation cannot run. A loop also names inputs that it only writes. */
+    private Set<String> neededBy(OpDesc op) {
+        Set<String> names = new HashSet<>(op.inputNames());
+        blocksOf(op).forEach(index -> names.removeAll(outside(index).written()));
+        blocksOf(op).forEach(index -> names.addAll(outside(index).needed()));
+        return names;
+    }
+
+    private Outside outside(int index) {
+        Outside known = outside.get(index);
         if (known != null) {
             return known;
         }
@@ -199,12 +244,17 @@ final class TargetPruning {
             throw new IllegalArgumentException("Block " + index + " runs itself, directly or through other blocks");
         }
         Block block = from.block(index);
-        Set<String> names = new HashSet<>();
+        Set<String> needed = new HashSet<>();
+        Set<String> written = new HashSet<>();
+        Set<String> all = new HashSet<>();
         for (OpDesc op : block.ops()) {
-            names.addAll(seenBy(op));
+            neededBy(op).stream().filter(name -> !written.contains(name)).forEach(needed::add);
+            written.addAll(writtenBy(op));
+            all.addAll(seenBy(op));
         }
-        names.removeIf(name -> block.var(name) != null);
-        outside.put(index, names);
-        return names;
+        Stream.of(needed, written, all).forEach(names -> names.removeIf(name -> block.var(name) != null));
+        Outside made = new Outside(needed, written, all);
+        outside.put(index, made);
+        return made;
     }
 }

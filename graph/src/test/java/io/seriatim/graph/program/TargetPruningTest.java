@@ -61,6 +61,42 @@ class TargetPruningTest {
         assertEquals(List.of("increment"), types(program.prune(List.of("x"), List.of("x")).global()));
     }
 
+    /** A feed is the first value of a variable: operations that overwrite it are needed by what reads it later. */
+    @Test
+    void feedsThatAreOverwrittenBeforeTheyAreReadAreProduced() {
+        declare(program.global(), "x", "w", "a", "b", "c").add(op("first", "x", "a")).add(op("increment", "x", "x"))
+                .add(op("assign", "x w", "a")).add(op("increment", "a", "a")).add(op("last", "a", "b"))
+                .add(op("later", "b", "a"));
+        assertEquals(List.of("first", "increment", "assign", "increment", "last"),
+                types(program.prune(List.of("x"), List.of("b")).global()), "earlier writers of a variable stay");
+        assertEquals(List.of("first", "increment", "assign", "increment", "last"),
+                types(program.prune(List.of("x", "a"), List.of("b")).global()),
+                "they can run, so a feed is overwritten");
+        assertEquals(List.of("increment", "last"), types(program.prune(List.of("a"), List.of("b")).global()),
+                "they cannot run without x, so the feed takes their place");
+        assertEquals(List.of("last", "later"), types(program.prune(List.of("a"), List.of("a")).global()).subList(1, 3));
+    }
+
+    /** What the operations feed and read write is what a run is given. */
+    @Test
+    void feedsReplaceOperationsThatFeed() {
+        declare(program.global(), "w", "x", "b").add(op("feed", "w", "x")).add(op("read", "w", "x"))
+                .add(op("last", "x", "b"));
+        assertEquals(List.of("last"), types(program.prune(List.of("x"), List.of("b")).global()));
+        assertEquals(List.of("feed", "read", "last"), types(program.prune(List.of(), List.of("b")).global()));
+    }
+
+    @Test
+    void blocksWriteWhatIsFed() {
+        declare(program.global(), "x", "y", "w", "b");
+        Block body = declare(program.addBlock(0, null), "y");
+        body.add(op("own", "x", "y")).add(op("step", "y", "x")).add(op("reader", "x", "b"));
+        program.global().add(loop(body, "x", "b")).add(op("last", "x", "b"));
+        Program pruned = program.prune(List.of("x", "y"), List.of("b"));
+        assertEquals(List.of("while", "last"), types(pruned.global()), "the block writes x without saying so");
+        assertEquals(List.of("own", "step", "reader"), types(pruned.block(1)), "its y is a variable of its own");
+    }
+
     @Test
     void onlyTheLastWriterOfATargetCounts() {
         declare(program.global(), "x", "a").add(op("first", "x", "a")).add(op("second", "x", "a"));
@@ -108,7 +144,7 @@ class TargetPruningTest {
         assertEquals(new Attribute.BlockRef(2), pruned.block(1).ops().get(1).attribute("sub_block"));
         assertEquals(1, pruned.block(2).parent());
         assertEquals(1, pruned.block(3).forward());
-        assertEquals(Block.NONE, program.prune(List.of("x", "b"), List.of("a")).block(1).forward(),
+        assertEquals(Block.NONE, program.prune(List.of("b"), List.of("a")).block(1).forward(),
                 "its forward block is not there any more");
     }
 
