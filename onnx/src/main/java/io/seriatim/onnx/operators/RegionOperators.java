@@ -5,12 +5,16 @@ import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 
 /** Images seen through grids, regions of images, and images that are made of patches. */
 public final class RegionOperators {
+    /** A region that is not empty, from one corner to the opposite one. */
+    private static final double[] UNIT = {0, 0, 1, 1};
+
     private RegionOperators() {
     }
 
@@ -49,14 +53,38 @@ public final class RegionOperators {
                 .attr("keep_dim", false).out("Out");
         Ref regions = steps.op("gather").in("X", steps.cast(node.input(1), computed)).in("Index", order.get(1))
                 .out("Out");
-        Ref aligned = steps.op("roi_align").in("X", steps.cast(x, computed)).in("ROIs", regions)
+        boolean half = coordinates.equals("half_pixel");
+        int samples = node.int32("sampling_ratio", 0);
+        double scale = node.real("spatial_scale", 1);
+        // Only such regions may have no samples.
+        Ref empty = half && samples == 0 ? empty(steps, regions, scale) : null;
+        Ref taken = empty == null
+                ? regions
+                : steps.where(steps.unsqueeze(empty, 1), steps.constant(Tensor.of(computed, UNIT, 1, 4)), regions);
+        Ref aligned = steps.op("roi_align").in("X", steps.cast(x, computed)).in("ROIs", taken)
                 .in("RoisNum", steps.cast(counts, DType.INT32)).attr("pooled_height", node.int32("output_height", 1))
                 .attr("pooled_width", node.int32("output_width", 1))
-                .attr("spatial_scale", node.real("spatial_scale", 1))
-                .attr("sampling_ratio", node.int32("sampling_ratio", 0))
-                .attr("aligned", coordinates.equals("half_pixel")).out("Out");
+                .attr("spatial_scale", scale)
+                .attr("sampling_ratio", samples)
+                .attr("aligned", half).out("Out");
+        if (empty != null) {
+            aligned = steps.where(steps.unsqueeze(empty, 1, 2, 3), steps.scalar(computed, 0), aligned);
+        }
         Ref back = steps.op("argsort").in("X", order.get(1)).attr("axis", 0).outs("Out", "Indices").get(1);
         return steps.cast(steps.op("gather").in("X", aligned).in("Index", back).out("Out"), x.dtype());
+    }
+
+    /**
+     * Whether a region is empty. Detectors pad their boxes with such regions; the mean of no samples is 0 in ONNX
+     * Runtime, but not a number in Paddle, which does not even end for some regions whose end is before their
+     * beginning. Each step is rounded as in the operation itself.
+     */
+    private static Ref empty(Steps steps, Ref regions, double scale) {
+        Ref scaled = steps.mul(regions, steps.scalar(regions.dtype(), (float) scale));
+        Ref moved = steps.sub(scaled, steps.scalar(regions.dtype(), 0.5));
+        Ref extent = steps.sub(steps.slice(moved, 1, 2, 4), steps.slice(moved, 1, 0, 2));
+        Ref none = steps.block().binary("less_equal", extent, steps.scalar(regions.dtype(), 0));
+        return steps.op("reduce_any").in("X", none).attr("dim", new int[]{1}).attr("keep_dim", false).out("Out");
     }
 
     private static Ref fold(Node node) {

@@ -114,6 +114,31 @@ class OperatorsTest {
         assertArrayEquals(new long[]{1, 2, 3, -1, -1, -1}, chosen.toLongArray());
     }
 
+    /** Detectors pad their boxes with empty regions. The numbers are ONNX Runtime's. */
+    @ParameterizedTest
+    @CsvSource({"FLOAT", "DOUBLE"})
+    void emptyRegionsAreZero(String type) {
+        DType dtype = type.equals("FLOAT") ? DType.FLOAT32 : DType.FLOAT64;
+        double[] regions = {1, 1, 1, 2, 0, 0, 0, 0, 1, 1, 3, 3, 2, 2, 1, 1, 3, 3, 0, 0, 2, 2, 3, 1};
+        Tensor images = Tensor.of(new long[]{1, 0, 0, 1, 0, 1}, 6);
+        double[] x = new double[32];
+        Arrays.setAll(x, i -> i < 16 ? i : Double.NaN);
+        Tensor aligned = OneOperator.of(RegionOperators::register, "RoiAlign", 16).integer("output_height", 2)
+                .integer("output_width", 2).run(Tensor.of(dtype, x, 2, 1, 4, 4), Tensor.of(dtype, regions, 6, 4),
+                        images);
+        double[] expected = new double[24];
+        System.arraycopy(new double[]{5, 6, 9, 10}, 0, expected, 8, 4);
+        assertArrayEquals(expected, aligned.toDoubleArray());
+        // With a given number of samples no region is empty.
+        double[] sampled = OneOperator.of(RegionOperators::register, "RoiAlign", 16).integer("output_height", 2)
+                .integer("output_width", 2).integer("sampling_ratio", 2)
+                .run(Tensor.of(dtype, Arrays.copyOf(x, 16), 1, 1, 4, 4),
+                        Tensor.of(dtype, new double[]{2, 2, 1, 1}, 1, 4),
+                        Tensor.of(new long[1], 1))
+                .toDoubleArray();
+        assertArrayEquals(new double[]{6.25, 5.75, 4.25, 3.75}, sampled, 1e-6);
+    }
+
     /** Until version 12 all axes from one on are a row. */
     @ParameterizedTest
     @ValueSource(strings = {"Softmax", "LogSoftmax", "Hardmax"})

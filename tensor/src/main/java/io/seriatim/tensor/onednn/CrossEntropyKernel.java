@@ -23,11 +23,11 @@ final class CrossEntropyKernel implements Kernel {
     private static final double EXACT = 1e-30;
 
     private final CrossEntropy computation;
-    private final DnnlKernel softmax;
+    private final SoftmaxKernel softmax;
     private final long rows;
     private final long classes;
 
-    private CrossEntropyKernel(CrossEntropy computation, DnnlKernel softmax, long rows, long classes) {
+    private CrossEntropyKernel(CrossEntropy computation, SoftmaxKernel softmax, long rows, long classes) {
         this.computation = computation;
         this.softmax = softmax;
         this.rows = rows;
@@ -43,7 +43,7 @@ final class CrossEntropyKernel implements Kernel {
                 || !NormalisationRecipes.areFloat32(x, y)) {
             return null;
         }
-        DnnlKernel softmax = DnnlKernel.of(dnnl, builder -> {
+        DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
             MemoryDescriptor data = builder.describe(x);
             PrimitiveDescriptor descriptor = builder.keepFast(NormalisationRecipes.trySoftmax(builder,
                     DnnlConstants.FORWARD_INFERENCE, false, data, data, axis));
@@ -53,6 +53,7 @@ final class CrossEntropyKernel implements Kernel {
             builder.step(descriptor, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 2, data));
             return true;
         });
+        SoftmaxKernel softmax = SoftmaxKernel.of(dnnl, fast, 2, y, axis);
         return softmax == null
                 ? null
                 : new CrossEntropyKernel(computation, softmax, x.shape().size() / x.shape().dim(-1), x.shape().dim(-1));

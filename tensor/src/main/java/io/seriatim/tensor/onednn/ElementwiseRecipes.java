@@ -66,7 +66,12 @@ final class ElementwiseRecipes {
 
     /** The sum of all elements, at the beginning of the scratch memory. */
     static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x) {
-        return ofAll(dnnl, x, 0, Reduction.Function.SUM);
+        return sum(dnnl, x, 0);
+    }
+
+    /** The sum of all elements of an argument, at the beginning of the scratch memory. */
+    static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x, int argument) {
+        return ofAll(dnnl, x, argument, Reduction.Function.SUM);
     }
 
     /** A reduction of all elements of an argument, at the beginning of the scratch memory. */

@@ -32,7 +32,7 @@ final class NormalisationRecipes {
             return null;
         }
         int axis = x.shape().axis(softmax.axis());
-        return DnnlKernel.of(dnnl, builder -> {
+        DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
             MemoryDescriptor source = builder.describe(x);
             MemoryDescriptor target = builder.describe(y);
             PrimitiveDescriptor descriptor = builder.keepFast(trySoftmax(builder, DnnlConstants.FORWARD_INFERENCE,
@@ -44,6 +44,7 @@ final class NormalisationRecipes {
                     new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
+        return SoftmaxKernel.of(dnnl, fast, 1, y, axis);
     }
 
     static @Nullable Kernel softmaxGrad(Dnnl dnnl, SoftmaxGrad grad, @Nullable TensorSpec[] arguments) {

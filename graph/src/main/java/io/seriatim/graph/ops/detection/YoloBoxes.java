@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.tensor.numerics.Power;
 
 /**
  * Boxes and scores of classes that a feature map [images, predictions of all anchors, height, width] predicts. The
@@ -83,8 +84,8 @@ final class YoloBoxes {
     }
 
     private double weighted(double confidence, double overlap) {
-        return precision.round(precision.round(Math.pow(confidence, precision.round(1 - factor)))
-                * precision.round(Math.pow(overlap, precision.round(factor))));
+        return precision.round(precision.round(Power.of(confidence, precision.round(1 - factor)))
+                * precision.round(Power.of(overlap, precision.round(factor))));
     }
 
     private void box(double[] x, int at, int anchor, int place, long imageHeight, long imageWidth, BoxCode.At to) {

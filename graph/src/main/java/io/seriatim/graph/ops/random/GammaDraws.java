@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.random;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.numerics.Power;
 
 /**
  * Gamma numbers by rejection from the cube of a normal number (Marsaglia, Tsang, 2000), in the precision of a type.
@@ -43,7 +44,7 @@ final class GammaDraws {
         if (alpha >= 1) {
             return Math.max(least(), atLeastOne(1, alpha));
         }
-        double scale = rounded(Math.pow(rounded(1 - uniform()), rounded(1 / alpha)));
+        double scale = rounded(Power.of(rounded(1 - uniform()), rounded(1 / alpha)));
         return Math.max(least(), atLeastOne(scale, rounded(alpha + 1)));
     }
 

@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.numerics.Power;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -203,7 +204,7 @@ final class PortableBinaryGrad {
             case DIVIDE -> left ? 1 / y : -x / (y * y);
             case MAXIMUM -> x == y ? 0.5 : x > y == left ? 1 : 0;
             case MINIMUM -> x == y ? 0.5 : x < y == left ? 1 : 0;
-            case POWER -> left ? y == 0 ? 0 : y * Math.pow(x, y - 1) : Math.pow(x, y) * (x > 0 ? Math.log(x) : 0);
+            case POWER -> left ? y == 0 ? 0 : y * Power.of(x, y - 1) : Power.of(x, y) * (x > 0 ? Math.log(x) : 0);
             case MODULO -> left ? 1 : -Math.floor(x / y);
             case REMAINDER -> left ? 1 : -towardsZero(x / y);
             case FLOOR_DIVIDE -> 0;

@@ -95,9 +95,9 @@ final class PortableSoftmax {
             double[] rows = context.doubleArray(2 * length);
             for (long i = 0; i < x.count(); i++) {
                 x.load(all.get(0), i, rows, 0);
-                logarithms(rows, length);
+                double logSum = logarithms(rows, length);
                 double loss = computation.soft()
-                        ? softLoss(labels, all.get(1), i, rows, length)
+                        ? softLoss(labels, all.get(1), i, rows, length, logSum)
                         : hardLoss(computation, labels, all.get(1), i, rows, length);
                 for (int j = 0; j < length; j++) {
                     rows[j] = Math.exp(rows[j]);
@@ -109,9 +109,10 @@ final class PortableSoftmax {
         });
     }
 
-    private static double softLoss(AxisView labels, Tensor tensor, long index, double[] rows, int length) {
+    private static double softLoss(AxisView labels, Tensor tensor, long index, double[] rows, int length,
+            double logSum) {
         labels.load(tensor, index, rows, length);
-        double loss = 0;
+        double loss = Double.isNaN(logSum) ? Double.NaN : 0;
         for (int j = 0; j < length; j++) {
             // A class with probability 0 adds no loss, even if its logarithm is not finite.
             loss -= rows[length + j] == 0 ? 0 : rows[length + j] * rows[j];

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.numerics.Power;
 
 /** The functions of two elements. */
 public final class BinaryFunctions {
@@ -15,7 +16,7 @@ public final class BinaryFunctions {
             case DIVIDE -> x / y;
             case MAXIMUM -> Math.max(x, y);
             case MINIMUM -> Math.min(x, y);
-            case POWER -> Math.pow(x, y);
+            case POWER -> Power.of(x, y);
             case MODULO -> modulo(x, y);
             case REMAINDER -> x % y;
             case FLOOR_DIVIDE -> Math.floor(x / y);

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.numerics.Power;
 
 /** The functions of one element, in double, and their derivatives. */
 public final class UnaryFunctions {
@@ -33,7 +34,7 @@ public final class UnaryFunctions {
             case SQUARE -> x * x;
             case ABS -> Math.abs(x);
             case RECIPROCAL -> 1 / x;
-            case POW -> Math.pow(x, alpha);
+            case POW -> Power.of(x, alpha);
             case LINEAR -> alpha * x + beta;
             case NEGATE -> -x;
             case SIN -> Math.sin(x);
@@ -89,7 +90,7 @@ public final class UnaryFunctions {
             case SQUARE -> 2 * x;
             case ABS -> Math.signum(x);
             case RECIPROCAL -> -1 / (x * x);
-            case POW -> alpha == 0 ? 0 : alpha * Math.pow(x, alpha - 1);
+            case POW -> alpha == 0 ? 0 : alpha * Power.of(x, alpha - 1);
             case LINEAR -> alpha;
             case NEGATE -> -1;
             case SIN -> Math.cos(x);
