@@ -1,5 +1,7 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.graph.dialect.PaddleForms;
+import io.seriatim.graph.dialect.TypesOfPaddle;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
@@ -72,7 +74,8 @@ final class PaddleFormat implements ModelFormat {
     @Override
     public void save(Path path, InferenceModel model) throws IOException {
         Program program = ExportedProgram.named(model.program(), model.feeds(), model.fetches());
-        write(prefix(path), OperationsOfPaddle.expressed(program), model.parameters()::get, true);
+        write(prefix(path), OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches())),
+                model.parameters()::get, true);
     }
 
     /**
@@ -84,6 +87,7 @@ final class PaddleFormat implements ModelFormat {
     static void write(Path prefix, Program program, Function<String, @Nullable Tensor> values, boolean always)
             throws IOException {
         Path parameters = sibling(prefix, PARAMETERS);
+        TypesOfPaddle.require(program);
         AtomicFile.write(sibling(prefix, PROGRAM), out -> {
             out.write(ProgramFiles.toBytes(program));
             ParameterFiles.writeCombined(parameters, program, values);

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.graph.dialect.TypesOfPaddle;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.util.XxHash64;
 import io.seriatim.tensor.AtomicFile;

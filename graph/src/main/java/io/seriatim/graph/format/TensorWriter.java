@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.dialect.TypesOfPaddle;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;

@@ -1,6 +1,8 @@
 package io.seriatim.graph.format.pir;
 
 import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.dialect.PaddleForms;
+import io.seriatim.graph.dialect.TypesOfPaddle;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.pir.PirOperation.AbsentOperand;
 import io.seriatim.graph.format.pir.PirOperation.AttributeOperand;
@@ -58,7 +60,9 @@ final class PirWriter {
     }
 
     static Written write(InferenceModel model) {
-        return new PirWriter(model.program().copy()).written(model);
+        Program program = PaddleForms.of(model.program(), model.fetches());
+        TypesOfPaddle.require(program);
+        return new PirWriter(program).written(model);
     }
 
     private Written written(InferenceModel model) {

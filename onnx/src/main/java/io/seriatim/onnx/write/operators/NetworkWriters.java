@@ -72,8 +72,10 @@ public final class NetworkWriters {
                 attributes.remove("dilations");
                 attributes.put("auto_pad", "SAME_UPPER");
             }
+            case "SAME_UPPER", "SAME_LOWER" -> attributes.put("auto_pad", op.attrs().getText("padding_algorithm"));
             case "VALID" -> attributes.put("auto_pad", "VALID");
-            default -> attributes.put("pads", pads(op, op.attrs().getLongs("paddings"), spatial));
+            case "EXPLICIT" -> attributes.put("pads", pads(op, op.attrs().getLongs("paddings"), spatial));
+            case String other -> throw op.error("has the padding algorithm '%s', which ONNX does not have", other);
         }
     }
 
@@ -90,7 +92,7 @@ public final class NetworkWriters {
 
     private static void transposed(WrittenOp op) {
         int spatial = spatial(op, "Input");
-        if (op.attrs().getText("padding_algorithm").equals("SAME")) {
+        if (op.attrs().getText("padding_algorithm").startsWith("SAME")) {
             throw op.error("computes its padding (SAME), which is not written for transposed convolutions");
         }
         Map<String, Object> attributes = window(op, spatial);

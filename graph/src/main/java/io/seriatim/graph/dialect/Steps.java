@@ -1,0 +1,137 @@
+package io.seriatim.graph.dialect;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Slot;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarType;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** The operations of a block while some of them are replaced by others. */
+final class Steps {
+    private static final String PREFIX = "rewritten_";
+
+    private final Block block;
+    private final Names names;
+    private final List<OpDesc> ops = new ArrayList<>();
+
+    /** Names of new variables, which no variable of the program has. */
+    static final class Names {
+        private final Set<String> taken = new HashSet<>();
+        private int next;
+
+        Names(Collection<Block> blocks) {
+            blocks.forEach(block -> block.vars().forEach(desc -> taken.add(desc.name())));
+        }
+
+        String fresh() {
+            String name;
+            do {
+                name = PREFIX + next++;
+            } while (!taken.add(name));
+            return name;
+        }
+    }
+
+    Steps(Block block, Names names) {
+        this.block = block;
+        this.names = names;
+    }
+
+    List<OpDesc> ops() {
+        return ops;
+    }
+
+    /** Appends an operation as it is. */
+    void keep(OpDesc op) {
+        ops.add(op);
+    }
+
+    /** The declared type of a variable that is a dense tensor. */
+    VarType.TensorType tensor(String variable) {
+        return block.get(variable).tensor();
+    }
+
+    String fresh() {
+        return names.fresh();
+    }
+
+    Step op(String type) {
+        return new Step(type);
+    }
+
+    /** An operation that is being appended. */
+    final class Step {
+        private final String type;
+        private final OpDesc.Builder op;
+        private final Set<String> given = new HashSet<>();
+
+        private Step(String type) {
+            this.type = type;
+            this.op = OpDesc.of(type);
+        }
+
+        Step in(String slot, String... variables) {
+            op.in(slot, variables);
+            return this;
+        }
+
+        Step in(String slot, List<String> variables) {
+            op.in(slot, variables);
+            return this;
+        }
+
+        Step attr(String name, Object value) {
+            op.attr(name, value);
+            return this;
+        }
+
+        /** Appends it, with a new variable for its result. */
+        String out(String slot) {
+            String name = fresh();
+            into(slot, name);
+            return name;
+        }
+
+        /** Appends it, with a variable for its result, and new ones for other results that it must have. */
+        void into(String slot, String variable) {
+            op.out(slot, variable);
+            given.add(slot);
+            for (Slot each : Operations.system().get(type).outputs()) {
+                if (!each.optional() && !each.list() && given.add(each.name())) {
+                    op.out(each.name(), fresh());
+                }
+            }
+            OpDesc complete = Appender.complete(op.build(), Roles.FORWARD);
+            Appender.declare(block, complete, Appender.infer(block, complete));
+            ops.add(complete);
+        }
+    }
+
+    /** An operation of two operands with broadcasting. */
+    String binary(String type, String x, String y) {
+        return op(type).in("X", x).in("Y", y).attr("axis", -1).out("Out");
+    }
+
+    /** Whole numbers of 32 bits. */
+    String ints(int... values) {
+        return op("assign_value").attr("shape", new int[]{values.length}).attr("dtype", 2)
+                .attr("int32_values", values).out("Out");
+    }
+
+    String reshape(String x, int... shape) {
+        return op("reshape2").in("X", x).attr("shape", shape).out("Out");
+    }
+
+    /** The lengths of some axes, which follow each other. */
+    String lengths(String x, int from, int to) {
+        return op("slice").in("Input", op("shape").in("Input", x).out("Out")).attr("axes", new int[]{0})
+                .attr("starts", new int[]{from}).attr("ends", new int[]{to}).out("Out");
+    }
+}

@@ -1,0 +1,242 @@
+package io.seriatim.graph.dialect;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is rewritten for PaddlePaddle has only forms that it knows, and the same results. */
+class PaddleFormsTest {
+    private static final int CASES = Boolean.getBoolean("seriatim.full") ? 3000 : 150;
+
+    private final Program program = new Program();
+    private final Map<String, Tensor> feeds = new LinkedHashMap<>();
+
+    private void feed(String name, Tensor value, long... declared) {
+        program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), declared)));
+        feeds.put(name, value);
+    }
+
+    private void add(OpDesc.Builder op) {
+        Appender.append(program.global(), op.build(), Roles.FORWARD);
+    }
+
+    private static Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
+        Map<String, Tensor> copies = new LinkedHashMap<>();
+        feeds.forEach((name, value) -> {
+            Tensor copy = Tensor.allocate(value.dtype(), value.shape().dims());
+            copy.memory().copyFrom(value.memory());
+            copies.put(name, copy);
+        });
+        return Interpreter.of(Kernels.portable()).run(program, copies, fetches);
+    }
+
+    /** Rewrites the program, and compares what both compute. */
+    private Program rewritten(String describe, double tolerance, String... fetches) {
+        String before = program.toString();
+        Program rewritten = PaddleForms.of(program, List.of(fetches));
+        assertEquals(before, program.toString(), "the original is not changed");
+        Map<String, Tensor> expected = run(program, feeds, List.of(fetches));
+        Map<String, Tensor> actual = run(rewritten, feeds, List.of(fetches));
+        for (String fetch : fetches) {
+            Tensor want = Objects.requireNonNull(expected.get(fetch));
+            Tensor have = Objects.requireNonNull(actual.get(fetch));
+            assertEquals(want.spec(), have.spec(), describe);
+            assertArrayEquals(want.toDoubleArray(), have.toDoubleArray(), tolerance, describe);
+        }
+        return rewritten;
+    }
+
+    private static Tensor random(Random random, long... dims) {
+        double[] values = new double[Math.toIntExact(Arrays.stream(dims).reduce(1, Math::multiplyExact))];
+        Arrays.setAll(values, _ -> random.nextInt(-4, 5));
+        return Tensor.of(DType.FLOAT64, values, dims);
+    }
+
+    private static List<OpDesc> ofType(Program program, String type) {
+        return program.blocks().stream().map(Block::ops).flatMap(List::stream).filter(op -> op.type().equals(type))
+                .toList();
+    }
+
+    private static long[] open(long[] dims) {
+        long[] open = dims.clone();
+        Arrays.fill(open, 2, open.length, -1);
+        return open;
+    }
+
+    /** Windows of all strides, kernels, dilations and lengths; the lengths open or not. */
+    @Test
+    void padsAsOnnxDoes() {
+        long seed = Long.getLong("seriatim.seed", 7);
+        Random random = new Random(seed);
+        for (int i = 0; i < CASES; i++) {
+            PaddleFormsTest one = new PaddleFormsTest();
+            String described = "seed " + seed + ", case " + i + ": " + one.window(random);
+            Program written = one.rewritten(described, 1e-9, "y");
+            for (Block block : written.blocks()) {
+                for (OpDesc op : block.ops()) {
+                    assertTrue(!(op.attribute("padding_algorithm") instanceof Attribute.Text(String algorithm))
+                            || List.of("EXPLICIT", "SAME", "VALID").contains(algorithm), described);
+                }
+            }
+        }
+    }
+
+    private String window(Random random) {
+        int spatial = random.nextInt(2, 4);
+        int[] strides = new int[spatial];
+        int[] dilations = new int[spatial];
+        int[] kernel = new int[spatial];
+        long[] image = new long[spatial + 2];
+        long[] filter = new long[spatial + 2];
+        image[0] = 2;
+        image[1] = 2;
+        filter[0] = 3;
+        filter[1] = 2;
+        boolean dilated = random.nextBoolean();
+        for (int i = 0; i < spatial; i++) {
+            strides[i] = random.nextInt(1, 4);
+            dilations[i] = dilated ? random.nextInt(1, 3) : 1;
+            kernel[i] = random.nextInt(1, 4);
+            filter[2 + i] = kernel[i];
+            image[2 + i] = random.nextInt(4, 9);
+        }
+        String algorithm = random.nextBoolean() ? "SAME_UPPER" : "SAME_LOWER";
+        String kind = List.of("conv", "max", "avg", "avg_padded").get(random.nextInt(4));
+        feed("x", random(random, image), random.nextInt(4) == 0 ? image : open(image));
+        OpDesc.Builder op;
+        if (kind.equals("conv")) {
+            feed("w", random(random, filter), filter);
+            op = OpDesc.of("conv" + spatial + "d").in("Input", "x").in("Filter", "w").out("Output", "y")
+                    .attr("dilations", dilations);
+        } else {
+            op = OpDesc.of("pool" + spatial + "d").in("X", "x").out("Out", "y").attr("ksize", kernel)
+                    .attr("pooling_type", kind.equals("max") ? "max" : "avg")
+                    .attr("exclusive", !kind.equals("avg_padded"));
+        }
+        add(op.attr("strides", strides).attr("paddings", new int[spatial]).attr("padding_algorithm", algorithm));
+        return kind + " " + algorithm + " image " + Arrays.toString(image) + " kernel " + Arrays.toString(kernel)
+                + " strides " + Arrays.toString(strides) + " dilations " + Arrays.toString(dilations);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void updatesStatisticsInPlace(boolean training) {
+        feed("x", random(new Random(3), 2, 3, 4), 2, 3, 4);
+        for (String each : List.of("scale", "bias", "mean", "variance")) {
+            feed(each, Tensor.of(DType.FLOAT64, new double[]{1, 2, 3}, 3), 3);
+        }
+        add(OpDesc.of("batch_norm").in("X", "x").in("Scale", "scale").in("Bias", "bias").in("Mean", "mean")
+                .in("Variance", "variance").out("Y", "y").out("MeanOut", "m").out("VarianceOut", "v")
+                .out("SavedMean", "sm").out("SavedVariance", "sv").attr("is_test", !training));
+        add(OpDesc.of("elementwise_add").in("X", "m").in("Y", "mean").out("Out", "z").attr("axis", -1));
+        OpDesc op = ofType(rewritten("training " + training, 1e-9, "y", "z", "v", "variance"), "batch_norm").getFirst();
+        assertEquals(op.input("Mean"), op.output("MeanOut"));
+        assertEquals(op.input("Variance"), op.output("VarianceOut"));
+        assertEquals(!training, op.input("Mean").equals(List.of("mean")));
+    }
+
+    @Test
+    void aResultInPlaceNeedsNoCopyIfNothingReadsIt() {
+        for (String each : List.of("x", "scale", "bias", "mean", "variance")) {
+            feed(each, Tensor.of(DType.FLOAT64, new double[]{1, 2, 3}, each.equals("x")
+                    ? new long[]{1, 3}
+                    : new long[]{
+                            3}),
+                    each.equals("x") ? new long[]{1, 3} : new long[]{3});
+        }
+        add(OpDesc.of("batch_norm").in("X", "x").in("Scale", "scale").in("Bias", "bias").in("Mean", "mean")
+                .in("Variance", "variance").out("Y", "y").out("MeanOut", "m").out("VarianceOut", "v")
+                .out("SavedMean", "sm").out("SavedVariance", "sv").attr("is_test", true));
+        assertEquals(1, rewritten("unread", 1e-9, "y").global().ops().size());
+    }
+
+    private void einsum(String equation, long[][] shapes, boolean open) {
+        Random random = new Random(equation.hashCode());
+        List<String> names = new ArrayList<>();
+        for (long[] shape : shapes) {
+            String name = "x" + names.size();
+            names.add(name);
+            long[] declared = shape.clone();
+            if (open) {
+                Arrays.fill(declared, -1);
+            }
+            feed(name, random(random, shape), declared);
+        }
+        add(OpDesc.of("einsum").in("Operands", names).out("Out", "y").attr("equation", equation));
+        for (OpDesc op : ofType(rewritten(equation + " open " + open, 1e-9, "y"), "einsum")) {
+            String written = ((Attribute.Text) Objects.requireNonNull(op.attribute("equation"))).value();
+            assertTrue(written.matches("(?!.*([a-z])[a-z]*\\1)[a-z]*(,[a-z]*)?->[a-z]*"), equation + ": " + written);
+            assertEquals(written.contains(",") ? 2 : 1, op.input("Operands").size());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {"ij,jk->ik; 2 3, 3 4", "ij,jk; 2 3, 3 4", "ii; 3 3", "ii->i; 3 3",
+            "aab->ba; 2 2 3", "i,i; 3, 3", "...ij,...jk->...ik; 5 2 3, 5 3 4", "...ij,jk->...ik; 5 2 3, 3 4",
+            "...ij->...ji; 4 5 2 3", "i...->...; 2 3 4", "ab,bc,cd->ad; 2 3, 3 4, 4 5", "ab,bc,cd; 2 3, 3 4, 4 5",
+            "a,b,c,d->dcba; 2, 3, 4, 5", "' ij , jk -> ik '; 2 3, 3 4", "iJ,Jk->ik; 2 3, 3 4", "Ab,bA->; 2 3, 3 2",
+            "iiijj->j; 2 2 2 3 3", "i->ii; 3", "ij->iji; 3 2", "bii,i->bi; 2 3 3, 3", "ijk->; 2 3 4",
+            "abc,bd,ae,f->fdc; 2 3 4, 3 5, 2 2, 3", "...,...->...; 2 3, 2 3", "...a,...b; 2 3, 2 4"})
+    void writesEquationsThatPaddleTakes(String equation, String operands) {
+        long[][] shapes = Arrays.stream(operands.split(","))
+                .map(each -> Arrays.stream(each.strip().split(" ")).mapToLong(Long::parseLong).toArray())
+                .toArray(long[][]::new);
+        einsum(equation, shapes, false);
+        new PaddleFormsTest().einsum(equation, shapes, true);
+    }
+
+    @Test
+    void writesRandomEquations() {
+        long seed = Long.getLong("seriatim.seed", 11);
+        Random random = new Random(seed);
+        for (int i = 0; i < CASES; i++) {
+            String labels = "abcXY";
+            int count = random.nextInt(1, 4);
+            List<String> terms = new ArrayList<>();
+            long[][] shapes = new long[count][];
+            for (int operand = 0; operand < count; operand++) {
+                StringBuilder term = new StringBuilder();
+                int rank = random.nextInt(1, 4);
+                shapes[operand] = new long[rank];
+                for (int axis = 0; axis < rank; axis++) {
+                    int label = random.nextInt(labels.length());
+                    term.append(labels.charAt(label));
+                    shapes[operand][axis] = 2 + label % 3;
+                }
+                terms.add(term.toString());
+            }
+            String equation = String.join(random.nextBoolean() ? "," : " , ", terms);
+            if (random.nextBoolean()) {
+                List<Character> result = new ArrayList<>();
+                String.join("", terms).chars().distinct().filter(_ -> random.nextBoolean())
+                        .forEach(label -> result.add(random.nextInt(result.size() + 1), (char) label));
+                equation += "->" + result.stream().map(String::valueOf).reduce("", String::concat);
+            }
+            new PaddleFormsTest().einsum(equation, shapes, random.nextBoolean());
+        }
+    }
+}
