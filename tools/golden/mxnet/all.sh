@@ -12,6 +12,10 @@ if [ "${2:-}" = sample ]; then
     "$python" "$here/operators.py" "$folder" 46 11
     "$python" "$here/pack.py" "$folder" "$root/mxnet/src/test/resources/io/seriatim/mxnet/golden.zip"
     rm -r "$folder"
+    folder=$(mktemp -d)
+    "$python" "$here/wide.py" "$folder"
+    "$python" "$here/pack.py" "$folder" "$root/mxnet/src/test/resources/io/seriatim/mxnet/wide.zip"
+    rm -r "$folder"
     exit
 fi
 folder=$root/target/golden/mxnet

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -19,7 +20,14 @@ final class GoldenZip {
             return root;
         }
         Files.createDirectories(root);
-        InputStream resource = Objects.requireNonNull(GoldenZip.class.getResourceAsStream("golden.zip"));
+        for (String name : List.of("golden.zip", "wide.zip")) {
+            unpack(name, root);
+        }
+        return root;
+    }
+
+    private static void unpack(String name, Path root) throws IOException {
+        InputStream resource = Objects.requireNonNull(GoldenZip.class.getResourceAsStream(name));
         try (ZipInputStream in = new ZipInputStream(resource)) {
             for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
                 Path file = root.resolve(entry.getName()).normalize();
@@ -30,6 +38,5 @@ final class GoldenZip {
                 Files.copy(in, file);
             }
         }
-        return root;
     }
 }

@@ -3,6 +3,7 @@ package io.seriatim.mxnet.translate;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 
 /** Activation functions and softmax. */
 final class ActivationTranslators {
@@ -48,21 +49,36 @@ final class ActivationTranslators {
     }
 
     private static String leaky(NodeInputs node, double slope) {
-        return node.op("leaky_relu").in("X", node.in(0)).attr("alpha", (float) slope).one("Out");
+        return negative(node, x -> node.op("leaky_relu").in("X", x).attr("alpha", (float) slope).one("Out"));
+    }
+
+    /** A function that leaves positive elements as they are, and that MXNet computes in float32 for the others. */
+    private static String negative(NodeInputs node, UnaryOperator<String> function) {
+        Ops ops = node.ops();
+        String x = node.in(0);
+        if (node.dtype(x) != DType.FLOAT64) {
+            return function.apply(x);
+        }
+        String y = ops.cast(function.apply(ops.cast(x, DType.FLOAT32)), DType.FLOAT64);
+        return ops.where(ops.binary("greater_than", x, ops.constant(DType.FLOAT64, 0, 1)), x, y);
     }
 
     private static String prelu(NodeInputs node) {
-        Tensor slopes = node.parameter(1);
+        return negative(node, x -> prelu(node, x, node.ops().cast(node.in(1), node.dtype(x))));
+    }
+
+    private static String prelu(NodeInputs node, String x, String slopes) {
+        Tensor value = node.parameter(1);
         long[] dims = node.dims(node.in(1));
-        if (dims.length == 1 && slopes != null && node.rank(node.in(0)) > 1) {
-            return node.op("prelu").in("X", node.in(0)).in("Alpha", node.in(1))
+        if (dims.length == 1 && value != null && node.rank(node.in(0)) > 1) {
+            return node.op("prelu").in("X", x).in("Alpha", slopes)
                     .attr("mode", dims[0] == 1 ? "all" : "channel").one("Out");
         }
         Ops ops = node.ops();
-        String slope = dims.length == 1 && node.rank(node.in(0)) > 1 ? perChannel(node, node.in(1)) : node.in(1);
-        String zero = ops.constant(node.dtype(node.in(0)), 0, 1);
-        String positive = ops.binary("elementwise_max", node.in(0), zero);
-        String negative = ops.binary("elementwise_min", node.in(0), zero);
+        String slope = dims.length == 1 && node.rank(node.in(0)) > 1 ? perChannel(node, slopes) : slopes;
+        String zero = ops.constant(node.dtype(x), 0, 1);
+        String positive = ops.binary("elementwise_max", x, zero);
+        String negative = ops.binary("elementwise_min", x, zero);
         return ops.binary("elementwise_add", positive, ops.binary("elementwise_mul", negative, slope));
     }
 

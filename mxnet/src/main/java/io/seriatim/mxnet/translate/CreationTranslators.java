@@ -48,10 +48,8 @@ final class CreationTranslators {
     }
 
     private static String like(NodeInputs node, double value) {
-        String filled = node.op("fill_any_like").in("X", node.in(0)).attr("value", (float) value).one("Out");
-        return node.attributes().has("dtype")
-                ? node.ops().cast(filled, node.attributes().dtype("dtype", DType.FLOAT32))
-                : filled;
+        Ops ops = node.ops();
+        return ops.filledLike(ops.cast(node.in(0), node.attributes().dtype("dtype", node.dtype(node.in(0)))), value);
     }
 
     private static String range(NodeInputs node) {

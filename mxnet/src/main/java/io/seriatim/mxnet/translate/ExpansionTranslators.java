@@ -86,8 +86,7 @@ final class ExpansionTranslators {
         }
         String mode = attributes.text("mode", "constant");
         if (mode.equals("constant")) {
-            return node.op("pad").in("X", node.in(0)).attr("paddings", widths)
-                    .attr("pad_value", (float) attributes.real("constant_value", 0)).one("Out");
+            return padded(node, widths, attributes.real("constant_value", 0));
         }
         if (!mode.equals("edge") && !mode.equals("reflect")) {
             throw attributes.wrong("mode", "constant, edge or reflect");
@@ -107,6 +106,19 @@ final class ExpansionTranslators {
         String y = ops.op("pad3d").in("X", x).attr("paddings", six)
                 .attr("mode", mode.equals("edge") ? "replicate" : "reflect").one("Out");
         return rank == 4 ? ops.squeeze(y, 2) : y;
+    }
+
+    private static String padded(NodeInputs node, int[] widths, double value) {
+        Ops ops = node.ops();
+        String x = node.in(0);
+        if (Ops.isExact(node.dtype(x), value)) {
+            return ops.op("pad").in("X", x).attr("paddings", widths).attr("pad_value", (float) value).one("Out");
+        }
+        // The attribute is a float32.
+        String zeros = ops.op("pad").in("X", x).attr("paddings", widths).attr("pad_value", 0f).one("Out");
+        String ones = ops.op("pad").in("X", ops.filledLike(x, 0)).attr("paddings", widths).attr("pad_value", 1f)
+                .one("Out");
+        return ops.where(ops.cast(ones, DType.BOOL), ops.filledLike(zeros, value), zeros);
     }
 
     /** The number of elements of an axis, as a tensor of one element. */

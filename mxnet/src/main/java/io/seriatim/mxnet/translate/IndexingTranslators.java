@@ -119,8 +119,12 @@ final class IndexingTranslators {
         double off = attributes.real("off_value", 0);
         String hot = ops.op("one_hot_v2").in("X", whole(node, node.in(0))).attr("depth", attributes.integer("depth"))
                 .attr("allow_out_of_range", true).one("Out");
-        String scaled = on == 1 && off == 0 ? hot : ops.scale(hot, on - off, off);
-        return ops.cast(scaled, attributes.dtype("dtype", DType.FLOAT32));
+        String typed = ops.cast(hot, attributes.dtype("dtype", DType.FLOAT32));
+        if (on == 1 && off == 0) {
+            return typed;
+        }
+        String others = ops.scale(ops.scale(typed, -1, 1), off, 0);
+        return ops.binary("elementwise_add", ops.scale(typed, on, 0), others);
     }
 
     private static String where(NodeInputs node) {

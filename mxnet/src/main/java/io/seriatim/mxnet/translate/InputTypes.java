@@ -47,8 +47,14 @@ final class InputTypes {
             if (tensor != null) {
                 ranks.put(out(node), tensor.shape().rank());
                 dtypes.put(out(node), tensor.dtype());
-            } else if (node.isVariable() && declared(node).length > 0) {
-                ranks.put(out(node), declared(node).length);
+            } else if (node.isVariable()) {
+                if (declared(node).length > 0) {
+                    ranks.put(out(node), declared(node).length);
+                }
+                DType dtype = declaredType(node);
+                if (dtype != null) {
+                    dtypes.put(out(node), dtype);
+                }
             }
         }
         int passes = 0;
@@ -63,6 +69,18 @@ final class InputTypes {
     static int[] declared(SymbolNode node) {
         try {
             return new AttributeMap(node.attributes()).integers("__shape__");
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(node + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The type of elements that the file gives a variable; null if it gives none, which may be written as −1. */
+    private static @Nullable DType declaredType(SymbolNode node) {
+        try {
+            AttributeMap attributes = new AttributeMap(node.attributes());
+            return attributes.text("__dtype__", "-1").equals("-1")
+                    ? null
+                    : attributes.dtype("__dtype__", DType.FLOAT32);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(node + ": " + e.getMessage(), e);
         }

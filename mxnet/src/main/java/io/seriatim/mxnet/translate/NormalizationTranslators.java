@@ -2,6 +2,7 @@ package io.seriatim.mxnet.translate;
 
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 
 /** Normalisation over batches, layers, instances, groups, channels and whole examples. */
 final class NormalizationTranslators {
@@ -35,8 +36,13 @@ final class NormalizationTranslators {
         boolean moves = axis != 1 && !last;
         String from = moves ? ops.transpose(x, Ops.moved(node.rank(x), axis, 1)) : x;
         String scale = attributes.flag("fix_gamma", true) ? ones(node, 1) : node.in(1);
+        double epsilon = attributes.real("eps", 1e-3);
+        if (!Ops.isExact(node.dtype(x), epsilon)) {
+            String y = normalised(node, from, scale, epsilon, last);
+            return moves ? ops.transpose(y, Ops.moved(node.rank(x), 1, axis)) : y;
+        }
         String y = ops.op("batch_norm").in("X", from).in("Scale", scale).in("Bias", node.in(2)).in("Mean", node.in(3))
-                .in("Variance", node.in(4)).attr("epsilon", (float) attributes.real("eps", 1e-3))
+                .in("Variance", node.in(4)).attr("epsilon", (float) epsilon)
                 .attr("momentum", (float) attributes.real("momentum", 0.9)).attr("is_test", true)
                 .attr("use_global_stats", attributes.flag("use_global_stats", false))
                 .attr("data_layout", last ? "NHWC" : "NCHW").to("MeanOut", node.in(3)).to("VarianceOut", node.in(4))
@@ -44,11 +50,22 @@ final class NormalizationTranslators {
         return moves ? ops.transpose(y, Ops.moved(node.rank(x), 1, axis)) : y;
     }
 
+    /** A batch norm whose epsilon is a double, as MXNet's is, but not Paddle's. */
+    private static String normalised(NodeInputs node, String x, String scale, double epsilon, boolean last) {
+        Ops ops = node.ops();
+        UnaryOperator<String> channels = last ? UnaryOperator.identity() : y -> ActivationTranslators.perChannel(node, y);
+        String centered = ops.binary("elementwise_sub", x, channels.apply(node.in(3)));
+        String deviation = ops.unary("sqrt", ops.scale(node.in(4), 1, epsilon));
+        String factor = ops.binary("elementwise_div", scale, deviation);
+        String scaled = ops.binary("elementwise_mul", centered, channels.apply(factor));
+        return ops.binary("elementwise_add", scaled, channels.apply(node.in(2)));
+    }
+
     /** MXNet takes a fixed gamma for 1, whatever the file holds. */
     private static String ones(NodeInputs node, int input) {
         Tensor gamma = node.parameter(input);
         if (gamma == null) {
-            return node.op("fill_any_like").in("X", node.in(input)).attr("value", 1f).one("Out");
+            return node.ops().filledLike(node.in(input), 1);
         }
         double[] ones = new double[Math.toIntExact(gamma.shape().size())];
         Arrays.fill(ones, 1);
@@ -104,7 +121,7 @@ final class NormalizationTranslators {
     private static String divided(NodeInputs node, String x, int axis) {
         Ops ops = node.ops();
         String sum = ops.reduce("reduce_sum", ops.unary("square", x), true, axis);
-        String length = ops.unary("sqrt", ops.scale(sum, 1, node.attributes().real("eps", 1e-10)));
+        String length = ops.unary("sqrt", ops.scale(sum, 1, (float) node.attributes().real("eps", 1e-10)));
         return ops.binary("elementwise_div", x, length);
     }
 

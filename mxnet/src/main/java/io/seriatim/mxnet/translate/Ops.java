@@ -26,9 +26,33 @@ final class Ops {
         return op(type).in("X", x).in("Y", y).one("Out");
     }
 
-    /** x·factor + bias. */
+    /** x·factor + bias. The attributes of Paddle's scale are float32, too coarse for some numbers of wider types. */
     String scale(String x, double factor, double bias) {
+        DType dtype = writer.dtype(x);
+        if (!isExact(dtype, factor) || !isExact(dtype, bias)) {
+            String product = factor == 1 ? x : binary("elementwise_mul", x, constant(dtype, factor, 1));
+            return bias == 0 ? product : binary("elementwise_add", product, constant(dtype, bias, 1));
+        }
         return op("scale").in("X", x).attr("scale", (float) factor).attr("bias", (float) bias).one("Out");
+    }
+
+    String power(String x, double exponent) {
+        DType dtype = writer.dtype(x);
+        return isExact(dtype, exponent)
+                ? op("pow").in("X", x).attr("factor", (float) exponent).one("Out")
+                : binary("elementwise_pow", x, constant(dtype, exponent, 1));
+    }
+
+    /** Whether a float32 holds a number as well as a type does. */
+    static boolean isExact(DType dtype, double number) {
+        return (dtype.isFloating() && dtype != DType.FLOAT64) || Double.compare((float) number, number) == 0;
+    }
+
+    /** A tensor of equal elements like another. */
+    String filledLike(String x, double value) {
+        return isExact(writer.dtype(x), value)
+                ? op("fill_any_like").in("X", x).attr("value", (float) value).one("Out")
+                : broadcastLike(constant(writer.dtype(x), value, 1), x);
     }
 
     /** A tensor of equal elements. */

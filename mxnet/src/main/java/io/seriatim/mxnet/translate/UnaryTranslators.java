@@ -31,8 +31,9 @@ final class UnaryTranslators {
         table.one(node -> node.ops().scale(node.in(0), -1, 0), "negative");
         table.one(node -> power(node, 1 / 3d), "cbrt");
         table.one(node -> node.ops().unary("reciprocal", power(node, 1 / 3d)), "rcbrt");
-        table.one(node -> node.ops().scale(node.in(0), Math.PI / 180, 0), "radians");
-        table.one(node -> node.ops().scale(node.in(0), 180 / Math.PI, 0), "degrees");
+        // MXNet's factors are float32, whatever the elements are.
+        table.one(node -> node.ops().scale(node.in(0), (float) Math.PI / 180, 0), "radians");
+        table.one(node -> node.ops().scale(node.in(0), 180 / (float) Math.PI, 0), "degrees");
         table.one(UnaryTranslators::awayFromZero, "round");
         table.one(UnaryTranslators::towardsLower, "rint");
         table.one(UnaryTranslators::not, "logical_not");
@@ -61,7 +62,7 @@ final class UnaryTranslators {
     /** A power of the size, with the sign. */
     static String signedPower(NodeInputs node, String x, double exponent) {
         Ops ops = node.ops();
-        String size = ops.op("pow").in("X", ops.unary("abs", x)).attr("factor", (float) exponent).one("Out");
+        String size = ops.power(ops.unary("abs", x), exponent);
         return ops.binary("elementwise_mul", ops.unary("sign", x), size);
     }
 
@@ -103,6 +104,7 @@ final class UnaryTranslators {
     }
 
     private static String clip(NodeInputs node) {
+        // MXNet's bounds are float32 too.
         return node.op("clip").in("X", node.in(0)).attr("min", (float) node.attributes().real("a_min"))
                 .attr("max", (float) node.attributes().real("a_max")).one("Out");
     }
@@ -118,11 +120,13 @@ final class UnaryTranslators {
         return ops.where(near, inner, ops.scale(size, 1, -0.5 * bound));
     }
 
+    /** The numbers are float32 in MXNet. */
     private static String quadratic(NodeInputs node) {
         Ops ops = node.ops();
         AttributeMap attributes = node.attributes();
-        String square = ops.scale(ops.unary("square", node.in(0)), attributes.real("a", 0), attributes.real("c", 0));
-        return ops.binary("elementwise_add", square, ops.scale(node.in(0), attributes.real("b", 0), 0));
+        String square = ops.scale(ops.unary("square", node.in(0)), (float) attributes.real("a", 0),
+                (float) attributes.real("c", 0));
+        return ops.binary("elementwise_add", square, ops.scale(node.in(0), (float) attributes.real("b", 0), 0));
     }
 
     private static String scaledByWidth(NodeInputs node) {
