@@ -53,7 +53,8 @@ final class NormalizationTranslators {
     /** A batch norm whose epsilon is a double, as MXNet's is, but not Paddle's. */
     private static String normalised(NodeInputs node, String x, String scale, double epsilon, boolean last) {
         Ops ops = node.ops();
-        UnaryOperator<String> channels = last ? UnaryOperator.identity() : y -> ActivationTranslators.perChannel(node, y);
+        UnaryOperator<String> channels =
+                last ? UnaryOperator.identity() : y -> ActivationTranslators.perChannel(node, y);
         String centered = ops.binary("elementwise_sub", x, channels.apply(node.in(3)));
         String deviation = ops.unary("sqrt", ops.scale(node.in(4), 1, epsilon));
         String factor = ops.binary("elementwise_div", scale, deviation);
