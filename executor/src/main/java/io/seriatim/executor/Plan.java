@@ -2,6 +2,8 @@ package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.RunFailure;
@@ -41,13 +43,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A compiled program, which can be run many times and by several threads at once. Runs on the same scope are concurrent
- * if the program writes no persistable variable; otherwise they execute one after the other. Runs on different scopes
- * are always concurrent. The first run with new shapes compiles the plan for these shapes; the result is cached.
+ * if the program writes no persistable variable and is fed none; otherwise they execute one after the other. Runs on
+ * different scopes are always concurrent. The first run with new shapes compiles the plan for these shapes; the result is cached.
  *
  * <p>
  * If a run fails, each variable in the scope has a complete value, either that from before the run or the one that the
@@ -62,8 +65,10 @@ public final class Plan {
     private final SymbolicDims symbolicDims;
     private final Feeds feeds;
     private final Fetches fetches;
-    /** The names of all values that a run is given, batches of readers apart. */
+    /** The names of all values that a run is given and that the scope does not hold, batches of readers apart. */
     private final List<String> given;
+    /** The feeds that are persistable: a run stores them in the scope before it begins. */
+    private final Set<String> stored;
     private final Reads reads;
     private final boolean once;
     private final boolean writesScope;
@@ -86,14 +91,17 @@ public final class Plan {
         Program quantized = executor.options().passes().contains(PassName.INTEGERS)
                 ? IntegerProducts.of(program, fetches.names())
                 : program;
-        this.lods = LodProgram.of(quantized, feeds.names(), fetches.names());
+        this.lods = LodProgram.of(BlockPersistables.moved(quantized), feeds.names(), fetches.names());
         this.program = lods.program() == program ? program.copy() : lods.program();
-        this.given = Stream.concat(feeds.names().stream(), lods.feeds().stream()).toList();
         Block block = this.program.global();
+        this.stored = feeds.names().stream().filter(name -> block.get(name).isPersistable())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        this.given = Stream.concat(feeds.names().stream().filter(name -> !stored.contains(name)),
+                lods.feeds().stream()).toList();
         this.reads = Reads.of(block, feeds.names());
         ValueNumbering accesses = global(Set.of()).accesses();
         // A write under another name may also change a persistable variable.
-        this.writesScope = makesAliases
+        this.writesScope = makesAliases || !stored.isEmpty()
                 || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
     }
 
@@ -364,12 +372,23 @@ public final class Plan {
         Set<String> kept = root.kept();
         BlockPlan plan = global(kept);
         ValueNumbering accesses = plan.accesses();
+        @Nullable
+        Object[] externals = externals(accesses, root, fed);
+        if (!stored.isEmpty()) {
+            store(root, fed);
+            for (int i = 0; i < externals.length; i++) {
+                ValueNumbering.Value value = accesses.values().get(accesses.externals()[i]);
+                if (isStored(value)) {
+                    externals[i] = root.value(value.name());
+                }
+            }
+        }
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
         Map<String, Tensor> offsets = new HashMap<>();
         Cancellation cancellation = new Cancellation();
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
-        RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(),
+        RunContext context = new RunContext(externals, root.bindings(),
                 new RunContext.Lazy(executor.interpreter(),
                         program.global(), fed, executor.nextRun(),
                         session -> inner(session, cancellation, recording, root)),
@@ -391,6 +410,19 @@ public final class Plan {
         });
         results.replaceAll((name, value) -> lods.result(name, value, source(root, fed), offsets::get));
         return new Results(results);
+    }
+
+    /** Stores copies of the feeds that are persistable, which the run may then change. */
+    private void store(Scope root, Map<String, Tensor> fed) {
+        Bindings scope = root.bindings();
+        for (String name : stored) {
+            Tensor value = Objects.requireNonNull(fed.get(name));
+            scope.set(name, Copies.to(executor.options().devices().host(), value).withLod(value.lod()));
+        }
+    }
+
+    private boolean isStored(ValueNumbering.Value value) {
+        return value.origin() == ValueNumbering.Origin.OUTSIDE && stored.contains(value.name());
     }
 
     /** The values of variables that are fed or in the scope; null for those without. */
@@ -419,7 +451,7 @@ public final class Plan {
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
             ValueNumbering.Value value = accesses.values().get(accesses.externals()[i]);
-            externals[i] = value.origin() == ValueNumbering.Origin.FED
+            externals[i] = value.origin() == ValueNumbering.Origin.FED || isStored(value)
                     ? fed.get(value.name())
                     : root.value(value.name());
             if (externals[i] == null) {

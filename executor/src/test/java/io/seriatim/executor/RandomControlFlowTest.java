@@ -7,17 +7,23 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Random programs with branches, loops, lists and data-dependent shapes compute the same bits as the interpreter. */
+/**
+ * Random programs with branches, loops, lists and data-dependent shapes compute the same bits as the interpreter, and
+ * leave the same in the scope. Some runs are fed variables that outlive them.
+ */
 @Tag("slow")
 class RandomControlFlowTest {
     /** The number of rows of x, and n, for each run; some repeat. */
@@ -34,10 +40,10 @@ class RandomControlFlowTest {
                 interpreter.run(network.startup(), Map.of(), List.of());
                 List<Map<String, Tensor>> expected = new ArrayList<>();
                 for (int i = 0; i < FEEDS.length; i++) {
-                    expected.add(interpreter.run(network.main(), Map.of("x", x(i), "n", n(i)), names));
+                    expected.add(interpreter.run(network.main(), fed(network, seed, i), names));
                 }
                 for (int threads : new int[]{1, 2, 4}) {
-                    compare(network, threads, names, expected, interpreter, "seed " + seed + ", threads " + threads);
+                    compare(network, seed, threads, names, expected, interpreter);
                 }
             } catch (RuntimeException e) {
                 throw new AssertionError("Seed " + seed + " fails: " + e.getMessage(), e);
@@ -53,13 +59,35 @@ class RandomControlFlowTest {
         return Bits.longs(FEEDS[run][1]);
     }
 
-    private static void compare(Network network, int threads, List<String> names, List<Map<String, Tensor>> expected,
-            Interpreter interpreter, String where) {
+    /** The feeds of a run; for every other one with new values of some variables that outlive runs. */
+    private static Map<String, Tensor> fed(Network network, long seed, int run) {
+        Map<String, Tensor> fed = new LinkedHashMap<>();
+        fed.put("x", x(run));
+        fed.put("n", n(run));
+        Random random = new Random(31 * seed + run);
+        for (VarDesc each : network.main().persistables()) {
+            if (run % 2 == 1 && random.nextBoolean()) {
+                VarType.TensorType type = each.tensor();
+                fed.put(each.name(), Tensor.of(type.dtype(),
+                        random.doubles(type.dims().stream().reduce(1L, Math::multiplyExact), -0.5, 0.5).toArray(),
+                        type.shape()));
+            }
+        }
+        return fed;
+    }
+
+    private static void compare(Network network, long seed, int threads, List<String> names,
+            List<Map<String, Tensor>> expected, Interpreter interpreter) {
+        String where = "seed " + seed + ", threads " + threads;
         try (Executor executor = Executor.builder().threads(threads).eager().specialisations(2).build()) {
             executor.run(network.startup());
-            Plan plan = executor.compile(network.main(), feeds("x", "n"), fetches(names.toArray(String[]::new)));
+            Fetches fetches = fetches(names.toArray(String[]::new));
+            Plan plan = executor.compile(network.main(), feeds("x", "n"), fetches);
             for (int i = 0; i < FEEDS.length; i++) {
-                Results found = plan.run(x(i), n(i));
+                Map<String, Tensor> fed = fed(network, seed, i);
+                Results found = fed.size() == 2
+                        ? plan.run(x(i), n(i))
+                        : executor.run(network.main(), fed, fetches);
                 for (String name : names) {
                     Bits.assertSame(Objects.requireNonNull(expected.get(i).get(name)), found.get(name),
                             where + ", run " + i + ", " + name);

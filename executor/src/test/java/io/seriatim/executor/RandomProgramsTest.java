@@ -7,18 +7,25 @@ import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Random programs compute the same bits as the interpreter, with one thread and with several. */
+/**
+ * Random programs compute the same bits as the interpreter, with one thread and with several, and leave the same
+ * parameters. Some runs are fed parameters.
+ */
 class RandomProgramsTest {
     private static Network network(long seed) {
         Random random = new Random(seed);
@@ -46,6 +53,19 @@ class RandomProgramsTest {
         });
     }
 
+    /** x, and with a source of random numbers new values of some parameters. */
+    private static Map<String, Tensor> fed(Network network, Tensor x, @Nullable Random random) {
+        Map<String, Tensor> fed = new LinkedHashMap<>(Map.of("x", x));
+        for (VarDesc each : network.main().persistables()) {
+            if (random != null && random.nextBoolean()) {
+                long[] shape = each.tensor().shape();
+                long count = LongStream.of(shape).reduce(1, Math::multiplyExact);
+                fed.put(each.name(), Tensor.of(DType.FLOAT32, random.doubles(count, -0.5, 0.5).toArray(), shape));
+            }
+        }
+        return fed;
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void equalTheInterpreter(int threads) {
@@ -61,13 +81,20 @@ class RandomProgramsTest {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), Executor.feeds("x"), Executor.fetches(loss, last));
                 for (int i = 0; i < 3; i++) {
-                    Map<String, Tensor> expected = interpreter.run(network.main(), Map.of("x", x), List.of(loss, last));
-                    Results found = plan.run(x);
+                    Map<String, Tensor> fed = fed(network, x, i == 1 ? random : null);
+                    Map<String, Tensor> expected = interpreter.run(network.main(), fed, List.of(loss, last));
+                    Results found = i == 1
+                            ? executor.run(network.main(), fed, Executor.fetches(loss, last))
+                            : plan.run(x);
                     String where = "seed " + seed + ", step " + i;
                     assertArrayEquals(Objects.requireNonNull(expected.get(loss)).toFloatArray(),
                             found.get(loss).toFloatArray(), where);
                     assertArrayEquals(Objects.requireNonNull(expected.get(last)).toFloatArray(),
                             found.get(last).toFloatArray(), where);
+                    for (VarDesc each : network.main().persistables()) {
+                        assertArrayEquals(interpreter.get(each.name()).toFloatArray(),
+                                executor.scope().get(each.name()).toFloatArray(), where + ", " + each.name());
+                    }
                 }
             }
         }

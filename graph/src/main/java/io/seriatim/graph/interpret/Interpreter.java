@@ -195,10 +195,13 @@ public final class Interpreter {
         Environment local = new Environment(root);
         local.enter(program.global());
         Set<String> written = written(program);
-        // Feeds and fetched values belong to the caller: programs change copies.
-        feeds.forEach(
-                (name, tensor) -> local.set(name,
-                        feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
+        feeds.forEach((name, tensor) -> checkFed(program, name, tensor));
+        // Feeds and fetched values belong to the caller: programs change copies, and copies outlive the run.
+        feeds.forEach((name, tensor) -> {
+            VarDesc desc = program.global().find(name);
+            boolean copies = written.contains(name) || (desc != null && desc.isPersistable());
+            local.set(name, copies ? VariableValues.copy(tensor).withLod(tensor.lod()) : tensor);
+        });
         local.separate(Aliases.madeAnew(program.global()));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
         new BlockRunner(state).run(program.global(), local);
@@ -239,7 +242,7 @@ public final class Interpreter {
         return names;
     }
 
-    private static Tensor feed(Program program, String name, Tensor tensor) {
+    private static void checkFed(Program program, String name, Tensor tensor) {
         Objects.requireNonNull(tensor, () -> "The value that is fed for variable '" + name + "'");
         VarDesc desc = program.global().find(name);
         if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
@@ -249,6 +252,5 @@ public final class Interpreter {
                         "Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
-        return tensor;
     }
 }

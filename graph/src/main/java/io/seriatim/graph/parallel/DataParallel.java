@@ -3,10 +3,13 @@ package io.seriatim.graph.parallel;
 import io.seriatim.device.Place;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A training program that runs on several places at once, each with a part of the batch. It is a program like any
@@ -45,8 +48,8 @@ import java.util.List;
  * @param places
  *            one for each replica
  * @param feeds
- *            what is fed to each replica, in the order of the original feeds; a feed that is not split has the same
- *            name for all
+ *            what is fed to each replica, in the order of the original feeds; a feed that is not split is given
+ *            whole to each, and has one name for all whose variable it is
  * @param loss
  *            the mean of the losses
  * @param fetches
@@ -101,7 +104,7 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
     }
 
     /**
-     * Splits a batch by rows.
+     * Splits a batch by rows. Feeds whose first dimension is declared are not split: each place gets the whole.
      *
      * @param batch
      *            a tensor for each original feed, in order
@@ -117,17 +120,23 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
                     "The feeds are " + original + ", but there are " + batch.length + " tensors to split");
         }
         List<Tensor> parts = new ArrayList<>();
+        Set<String> given = new HashSet<>();
         for (int replica = 0; replica < places.size(); replica++) {
             for (int i = 0; i < batch.length; i++) {
-                boolean isWhole = places.size() > 1 && feeds.get(1).get(i).equals(original.get(i));
-                if (!isWhole) {
-                    parts.add(rows(original.get(i), batch[i], replica));
-                } else if (replica == 0) {
-                    parts.add(batch[i]);
+                if (given.add(feeds.get(replica).get(i))) {
+                    parts.add(isSplit(main.global().get(original.get(i)))
+                            ? rows(original.get(i), batch[i], replica)
+                            : batch[i]);
                 }
             }
         }
         return parts.toArray(Tensor[]::new);
+    }
+
+    /** Whether each replica gets some rows of a feed. Of other feeds each gets the whole. */
+    static boolean isSplit(VarDesc feed) {
+        List<Long> dims = feed.tensor().dims();
+        return !dims.isEmpty() && dims.getFirst() < 0;
     }
 
     private Tensor rows(String feed, Tensor tensor, int replica) {

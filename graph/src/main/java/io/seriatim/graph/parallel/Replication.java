@@ -97,8 +97,7 @@ final class Replication {
     private Set<String> splitFeeds() {
         Set<String> split = new HashSet<>();
         for (String feed : feeds) {
-            List<Long> dims = from.get(feed).tensor().dims();
-            if (!dims.isEmpty() && dims.getFirst() < 0) {
+            if (DataParallel.isSplit(from.get(feed))) {
                 split.add(feed);
             }
         }
