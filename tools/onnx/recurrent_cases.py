@@ -3,19 +3,12 @@
     python recurrent_cases.py FOLDER COUNT SEED
     python recurrent_cases.py --sample onnx/src/test/resources/recurrent-cases.zip
 
-The folder has the form of node_tests.py, so that the tests read it with -Dseriatim.onnx=FOLDER. Cases that ONNX Runtime
-refuses, or whose results are not finite, are counted and left out. Needs onnx and onnxruntime.
+Needs onnx and onnxruntime; random_cases.py writes the files.
 """
-import os
-import shutil
-import sys
-import tempfile
-import zipfile
-
 import numpy as np
-import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+import random_cases
 
 ACTIVATIONS = ["Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
                "Softsign", "Softplus"]
@@ -86,52 +79,9 @@ def case(rng):
                               [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs],
                               [numpy_helper.from_array(values[name], name) for name in values if name not in feeds])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", int(rng.choice([14, 22])))], ir_version=9)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     feed = {name: values[name] for name in feeds}
-    return mode, model, feed, dict(zip(outputs, session.run(None, feed)))
-
-
-def make(folder, count, seed):
-    rng = np.random.default_rng(seed)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    lines, left_out = [], 0
-    for index in range(count):
-        try:
-            mode, model, feed, results = case(rng)
-        except Exception as error:
-            print(f"{index}: {str(error)[:100]}", file=sys.stderr)
-            left_out += 1
-            continue
-        if not all(np.isfinite(result).all() and np.abs(result).max() < 1e6 for result in results.values()):
-            left_out += 1
-            continue
-        name = f"test_recurrent_{seed}_{index:03}_{mode.lower()}"
-        os.makedirs(f"{folder}/{name}")
-        onnx.save(model, f"{folder}/{name}/model.onnx")
-        for kind, values in (("input", feed), ("output", results)):
-            for position, (key, value) in enumerate(values.items()):
-                with open(f"{folder}/{name}/{kind}_{position}.pb", "wb") as file:
-                    file.write(numpy_helper.from_array(value, key).SerializeToString())
-        lines.append(f"{name} 0.0002 1e-05")
-    with open(f"{folder}/cases.txt", "w") as file:
-        file.write("\n".join(lines) + "\n")
-    print(f"{len(lines)} cases, {left_out} left out")
-
-
-def sample(target):
-    with tempfile.TemporaryDirectory() as folder:
-        make(folder, 40, 1)
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for path, _, files in sorted(os.walk(folder)):
-                for file in sorted(files):
-                    full = os.path.join(path, file)
-                    archive.writestr(zipfile.ZipInfo(os.path.relpath(full, folder)), open(full, "rb").read(),
-                                     zipfile.ZIP_DEFLATED)
+    return mode.lower(), model, feed, random_cases.run(model, feed)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--sample":
-        sample(sys.argv[2])
-    else:
-        make(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    random_cases.main(case, "recurrent")

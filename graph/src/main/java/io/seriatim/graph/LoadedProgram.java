@@ -94,7 +94,8 @@ final class LoadedProgram {
 
     /**
      * Gives each value of a temporary variable a variable of its own, because gradients read the inputs of operations
-     * after others have run. The last value keeps the name. Variables of inner blocks keep their names.
+     * after others have run. The last value keeps the name. Variables of inner blocks keep their names, and so do lists
+     * of tensors, of which an operation writes an element.
      */
     private void writeOnce() {
         Block global = program.global();
@@ -121,7 +122,8 @@ final class LoadedProgram {
 
     private Set<String> fixed(Block global) {
         Set<String> fixed = new HashSet<>(model.feeds());
-        global.vars().stream().filter(VarDesc::isPersistable).forEach(desc -> fixed.add(desc.name()));
+        global.vars().stream().filter(desc -> desc.isPersistable() || desc.type() instanceof VarType.TensorArray)
+                .forEach(desc -> fixed.add(desc.name()));
         for (Block block : program.blocks()) {
             for (OpDesc op : block.ops()) {
                 if (block.index() != global.index() || ControlGradients.block(op) >= 0) {

@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -164,6 +165,53 @@ final class HandMadeModelsTest {
         WireMessage model = message().number(1, 8).message(8, opset("", 18))
                 .message(7, graph(node("Split", "y", "x").message(5, count)));
         assertRefused(model, IllegalArgumentException.class, "Split");
+    }
+
+    @Test
+    void sequencesAreNoTensors() throws IOException {
+        WireMessage list = node("SequenceConstruct", "s", "x", "x");
+        assertRefused(graph(list, node("Relu", "y", "s")), "Relu", "sequence");
+        assertRefused(graph(list, node("SequenceInsert", "y", "x", "x")), "SequenceInsert", "is a tensor");
+        assertRefused(graph(node("SequenceConstruct", "y", "x", "x")), "'y'", "not a tensor");
+        WireMessage type = message().text(1, "type").message(14, message().message(1, message().number(1, FLOAT)))
+                .number(20, 13);
+        assertRefused(graph(node("Optional", "o").message(5, type), node("Relu", "y", "o")), "Relu", "may be missing");
+        assertRefused(graph(node("Optional", "o").message(5, type), node("OptionalGetElement", "y", "o")),
+                "OptionalGetElement", "has no element");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {2, -3, HUGE, Long.MIN_VALUE, Long.MAX_VALUE})
+    void placesOfSequencesAreChecked(long at) throws IOException {
+        WireMessage list = node("SequenceConstruct", "s", "x", "x");
+        for (String type : new String[]{"SequenceAt", "SequenceErase"}) {
+            WireMessage graph = graph(list, node(type, "t", "s", "at"), node("SequenceLength", "y", "s"));
+            assertRefused(graph.message(5, number("at", at)), type, "between -2 and 1", Long.toString(at));
+        }
+    }
+
+    /** A sequence that is mapped in a body that maps it again would be repeated 256³ times. */
+    @Test
+    void sequencesDoNotMultiplyGraphsWithoutEnd() throws IOException {
+        WireMessage body = null;
+        for (int i = 0; i < 4; i++) {
+            WireMessage inner = message().text(2, "g").message(11, value("e" + i)).message(12, value("r" + i));
+            if (body == null) {
+                inner.message(1, node("Relu", "r0", "e0"));
+            } else {
+                inner.message(1, node("SequenceMap", "m" + i, "s").message(5, body(body)))
+                        .message(1, node("SequenceAt", "r" + i, "m" + i, "zero"));
+            }
+            body = inner;
+        }
+        WireMessage graph = graph(node("SplitToSequence", "s", "ones"), node("SequenceMap", "m", "s").message(5,
+                body(Objects.requireNonNull(body))), node("SequenceAt", "y", "m", "zero"));
+        long[] ones = new long[100];
+        assertRefused(graph.message(5, numbers("ones", ones)).message(5, number("zero", 0)), "too often");
+    }
+
+    private static WireMessage body(WireMessage graph) {
+        return message().text(1, "body").message(6, graph).number(20, 5);
     }
 
     @Test

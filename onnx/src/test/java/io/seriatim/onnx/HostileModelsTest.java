@@ -31,7 +31,8 @@ final class HostileModelsTest {
     private static final String[] OPERATORS = {"Expand", "Tile", "Range", "Pad", "Resize", "OneHot", "ConstantOfShape",
             "Reshape", "Split", "Conv", "Gather", "Slice", "Loop", "Scan", "If", "LSTM", "Softmax", "Concat", "Cast",
             "TopK", "Transpose", "Unsqueeze", "MaxPool", "ReduceSum", "Einsum", "MatMul", "Add", "EyeLike",
-            "Attention"};
+            "Attention", "SequenceConstruct", "SequenceAt", "SequenceInsert", "SplitToSequence", "ConcatFromSequence",
+            "OptionalGetElement"};
 
     @TempDir
     Path folder = Path.of("");

@@ -34,10 +34,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Gradients of imported models against differences. The models are the sample cases of the node tests, rewritten to
- * double precision, so that differences are exact enough.
+ * Gradients of imported models against differences. The models are the sample cases of the node tests and of
+ * sequences, rewritten to double precision, so that differences are exact enough.
  */
 final class ImportedGradientsTest {
+    private static final String[] SAMPLES = {"/node-tests.zip", "/sequence-cases.zip"};
     private static final long SEED = 20261124;
     private static final double STEP = 1e-4;
     private static final double TOLERANCE = 1e-5;
@@ -49,12 +50,14 @@ final class ImportedGradientsTest {
 
     private static Map<String, Map<String, byte[]>> cases() throws IOException {
         Map<String, Map<String, byte[]>> cases = new TreeMap<>();
-        try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream("/node-tests.zip"));
-                ZipInputStream zip = new ZipInputStream(in)) {
-            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
-                String[] parts = entry.getName().split("/", 2);
-                if (parts.length == 2) {
-                    cases.computeIfAbsent(parts[0], _ -> new TreeMap<>()).put(parts[1], zip.readAllBytes());
+        for (String file : SAMPLES) {
+            try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream(file));
+                    ZipInputStream zip = new ZipInputStream(in)) {
+                for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                    String[] parts = entry.getName().split("/", 2);
+                    if (parts.length == 2) {
+                        cases.computeIfAbsent(parts[0], _ -> new TreeMap<>()).put(parts[1], zip.readAllBytes());
+                    }
                 }
             }
         }
@@ -178,9 +181,6 @@ final class ImportedGradientsTest {
         try (model) {
             return failure(model, NodeCases.tensors(data, "input"));
         } catch (IllegalArgumentException e) {
-            if (Boolean.getBoolean("h5.trace")) {
-                e.printStackTrace();
-            }
             return String.valueOf(e.getMessage());
         }
     }

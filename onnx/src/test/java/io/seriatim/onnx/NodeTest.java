@@ -48,6 +48,13 @@ final class NodeTest {
         assertPass(folder, Pattern.compile(""));
     }
 
+    /** Sequences in branches and loops, which tools/onnx/sequence_cases.py made with ONNX Runtime. */
+    @Test
+    void sequencesAreThoseOfOnnxRuntime(@TempDir Path folder) throws IOException {
+        unpack("/sequence-cases.zip", folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
     /** What is read can be written, if its operations have counterparts, and then computes the same. */
     @Test
     void writesWhatItReads(@TempDir Path folder) throws IOException {

@@ -17,7 +17,7 @@ final class WireMessage {
 
     /** The messages of ONNX, and which of their fields are messages. */
     enum Kind {
-        MODEL, GRAPH, OPSET, FUNCTION, NODE, ATTRIBUTE, TENSOR, VALUE, TYPE, TENSOR_TYPE, SHAPE, DIMENSION;
+        MODEL, GRAPH, OPSET, FUNCTION, NODE, ATTRIBUTE, TENSOR, VALUE, TYPE, TENSOR_TYPE, ELEMENT, SHAPE, DIMENSION;
 
         Map<Integer, Kind> messages() {
             return switch (this) {
@@ -27,7 +27,8 @@ final class WireMessage {
                 case NODE -> Map.of(5, ATTRIBUTE);
                 case ATTRIBUTE -> Map.of(5, TENSOR, 6, GRAPH, 14, TYPE);
                 case VALUE -> Map.of(2, TYPE);
-                case TYPE -> Map.of(1, TENSOR_TYPE);
+                case TYPE -> Map.of(1, TENSOR_TYPE, 4, ELEMENT, 9, ELEMENT);
+                case ELEMENT -> Map.of(1, TYPE);
                 case TENSOR_TYPE -> Map.of(2, SHAPE);
                 case SHAPE -> Map.of(1, DIMENSION);
                 case OPSET, TENSOR, DIMENSION -> Map.of();

@@ -6,9 +6,11 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,8 @@ final class TensorListInstructions {
             case "tensor_array_to_tensor" -> join(op, environment);
             case "tensor_array_to_tensor_grad" -> split(op, environment);
             case "array_join" -> joinGradients(op, environment);
+            case "array_insert", "array_erase" -> edit(op, environment);
+            case "array_split" -> parts(op, environment);
             case "assign" -> environment.set(op.output("Out").getFirst(), VariableValues.copy(list(op, environment)));
             case "fill_any_like" ->
                 environment.set(op.output("Out").getFirst(), VariableValues.zerosLike(list(op, environment)));
@@ -169,6 +173,76 @@ final class TensorListInstructions {
         int axis = axis(op, parts.getFirst().shape().rank() + (stacks ? 1 : 0));
         environment.set(op.output("Out").getFirst(),
                 stacks ? VariableValues.stacked(axis, parts) : VariableValues.concatenated(axis, parts));
+    }
+
+    /** A new list with an element more or less. A list of gradients ends with the last element that has one. */
+    private static void edit(OpDesc op, Environment environment) {
+        boolean ofGradients = Instructions.attrs(op).getBool("of_gradients");
+        boolean inserts = op.type().equals("array_insert");
+        int index = index(op, environment);
+        List<@Nullable Tensor> list = ofGradients && environment.find(op.input("X").getFirst()) == null
+                ? List.of()
+                : list(op, environment).tensors();
+        int last = inserts ? list.size() : list.size() - 1;
+        List<@Nullable Tensor> edited = new ArrayList<>(list);
+        if (index <= last) {
+            if (inserts) {
+                List<String> element = op.input("T");
+                edited.add(index,
+                        element.isEmpty() ? null : VariableValues.copy(environment.dense(element.getFirst())));
+            } else {
+                edited.remove(index);
+            }
+        } else if (!ofGradients) {
+            throw new IllegalArgumentException("List '" + op.input("X").getFirst() + "' has " + list.size()
+                    + " elements, so that the place must be from 0 to " + last + ", but is " + index);
+        }
+        environment.set(op.output("Out").getFirst(), new Environment.TensorList(edited));
+    }
+
+    private static void parts(OpDesc op, Environment environment) {
+        Tensor whole = environment.dense(op.input("X").getFirst());
+        boolean stacks = Instructions.attrs(op).getBool("use_stack");
+        int axis = axis(op, whole.shape().rank());
+        long size = whole.shape().dim(axis);
+        long[] dims = whole.shape().dims();
+        long[] kept = IntStream.range(0, dims.length).filter(i -> i != axis).mapToLong(i -> dims[i]).toArray();
+        Environment.TensorList list = new Environment.TensorList();
+        long from = 0;
+        for (long length : lengths(op, environment, size)) {
+            Tensor part = VariableValues.copy(whole.slice(axis, from, from + length));
+            list.tensors().add(stacks ? part.reshape(kept) : part);
+            from += length;
+        }
+        environment.set(op.output("Out").getFirst(), list);
+    }
+
+    /** The lengths of the parts of an axis: as they are given, or all as the only one that is given, or 1. */
+    private static long[] lengths(OpDesc op, Environment environment, long size) {
+        Tensor given = op.input("Lengths").isEmpty() ? null : environment.dense(op.input("Lengths").getFirst());
+        if (given != null && given.shape().rank() > 0) {
+            long[] lengths = given.toLongArray();
+            long left = size;
+            for (long length : lengths) {
+                left = length < 0 || length > left ? -1 : left - length;
+            }
+            if (left != 0) {
+                throw new IllegalArgumentException("An axis of length " + size + " cannot be divided into parts of the "
+                        + "lengths " + Arrays.toString(lengths));
+            }
+            return lengths;
+        }
+        long each = given == null ? 1 : given.toLongArray()[0];
+        if (each < 1 || Math.ceilDiv(size, each) > LONGEST) {
+            throw new IllegalArgumentException("An axis of length " + size + " is divided into 1 to " + LONGEST
+                    + " parts, but the length of each is " + each);
+        }
+        long[] lengths = new long[(int) Math.ceilDiv(size, each)];
+        Arrays.fill(lengths, each);
+        if (size % each != 0) {
+            lengths[lengths.length - 1] = size % each;
+        }
+        return lengths;
     }
 
     private static List<Tensor> elements(OpDesc op, Environment environment) {

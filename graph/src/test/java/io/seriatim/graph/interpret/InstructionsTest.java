@@ -245,6 +245,56 @@ class InstructionsTest {
     }
 
     @Test
+    void elementsAreInsertedAndErased() {
+        feed("x", 1, 2, 3);
+        feed("y", 4.0);
+        feed("one", 1);
+        feed("four", 4);
+        feeds.put("lengths", Tensor.of(new long[]{1, 0, 2}, 3));
+        add(OpDesc.of("array_split").in("X", "x").in("Lengths", "lengths").out("Out", "parts"));
+        add(OpDesc.of("array_insert").in("X", "parts").in("I", "one").in("T", "y").out("Out", "more"));
+        add(OpDesc.of("array_erase").in("X", "parts").in("I", "one").out("Out", "fewer"));
+        for (String list : List.of("parts", "more", "fewer")) {
+            add(OpDesc.of("tensor_array_to_tensor").in("X", list).out("Out", list + " joined")
+                    .out("OutIndex", list + " lengths").attr("axis", 0).attr("use_stack", false));
+        }
+        assertArrayEquals(new long[]{1, 0, 2}, run("parts lengths").toLongArray());
+        assertArrayEquals(new double[]{1, 4, 2, 3}, run("more joined").toDoubleArray());
+        assertArrayEquals(new long[]{1, 2}, run("fewer lengths").toLongArray());
+        List<OpDesc> ops = List.copyOf(block.ops());
+        add(OpDesc.of("array_insert").in("X", "parts").in("I", "four").in("T", "y").out("Out", "list"));
+        refused("'parts' has 3 elements", "from 0 to 3", "is 4");
+        block.setOps(ops);
+        add(OpDesc.of("array_erase").in("X", "more").in("I", "four").out("Out", "list"));
+        refused("'more' has 4 elements", "from 0 to 3", "is 4");
+        block.setOps(ops);
+        for (long[] lengths : new long[][]{{1, 1}, {4, -1, 0}, {Long.MAX_VALUE, Long.MAX_VALUE, 5}}) {
+            feeds.put("lengths", Tensor.of(lengths, lengths.length));
+            refused("length 3", "parts of the lengths");
+        }
+    }
+
+    @Test
+    void axesAreSplitIntoEqualParts() {
+        feed("x", 1, 2, 3, 4, 5);
+        feeds.put("each", Tensor.of(new long[]{2}));
+        add(OpDesc.of("array_split").in("X", "x").in("Lengths", "each").out("Out", "pairs"));
+        add(OpDesc.of("array_split").in("X", "x").out("Out", "single").attr("use_stack", true));
+        for (String list : List.of("pairs", "single")) {
+            add(OpDesc.of("tensor_array_to_tensor").in("X", list).out("Out", list + " joined")
+                    .out("OutIndex", list + " lengths").attr("axis", 0).attr("use_stack", list.equals("single")));
+        }
+        assertArrayEquals(new long[]{2, 2, 1}, run("pairs lengths").toLongArray());
+        assertArrayEquals(new double[]{1, 2, 3, 4, 5}, run("single joined").toDoubleArray());
+        for (long each : new long[]{0, -1, Long.MIN_VALUE}) {
+            feeds.put("each", Tensor.of(new long[]{each}));
+            refused("length 5", "is " + each);
+        }
+        feeds.put("each", Tensor.of(new long[]{Long.MAX_VALUE}));
+        assertArrayEquals(new long[]{5}, run("pairs lengths").toLongArray());
+    }
+
+    @Test
     void listsAreJoined() {
         feed("x", 1, 2);
         feed("y", 3);

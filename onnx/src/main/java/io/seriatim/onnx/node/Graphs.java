@@ -22,6 +22,9 @@ public interface Graphs {
      */
     List<Ref> translate(OnnxGraph graph, BlockBuilder block, List<Ref> operands);
 
+    /** The lists and optional values of the model. */
+    Lists lists();
+
     /** The elements of a tensor of the file. */
     Tensor read(OnnxTensor tensor);
 }

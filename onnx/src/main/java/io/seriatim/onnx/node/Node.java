@@ -8,6 +8,7 @@ import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.onnx.proto.OnnxAttribute;
 import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.onnx.proto.OnnxNode;
+import io.seriatim.onnx.proto.OnnxType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
@@ -82,7 +83,7 @@ public final class Node {
 
     /** Whether there is an operand at a place. */
     public boolean has(int index) {
-        return maybe(index) != null;
+        return any(index) != null;
     }
 
     /** An operand. */
@@ -96,11 +97,49 @@ public final class Node {
 
     /** An optional operand; null if it is left out. */
     public @Nullable Ref maybe(int index) {
+        Ref input = any(index);
+        return input == null ? null : tensor(index, input);
+    }
+
+    private Ref tensor(int index, Ref input) {
+        if (!Lists.isTensor(input)) {
+            throw error("operand %d is a %s, but a tensor is needed", index + 1,
+                    lists().isOptional(input) ? "value that may be missing" : "sequence of tensors");
+        }
+        return input;
+    }
+
+    /** An operand of any kind: a tensor, a list or an optional value; null if it is left out. */
+    public @Nullable Ref any(int index) {
         return index < inputs.size() ? inputs.get(index) : null;
     }
 
-    /** All operands from a place on, of which none may be left out. */
+    /** An operand that is a list of tensors. */
+    public Ref list(int index) {
+        Ref input = any(index);
+        if (input == null || Lists.isTensor(input) || lists().isOptional(input)) {
+            throw error("operand %d must be a sequence of tensors, but is %s", index + 1,
+                    input == null ? "left out" : Lists.isTensor(input) ? "a tensor" : "a value that may be missing");
+        }
+        return input;
+    }
+
+    /** The lists and optional values of the model. */
+    public Lists lists() {
+        return graphs.lists();
+    }
+
+    /** All operands from a place on, which are tensors, of which none may be left out. */
     public List<Ref> inputs(int from) {
+        List<Ref> all = all(from);
+        for (int i = 0; i < all.size(); i++) {
+            tensor(from + i, all.get(i));
+        }
+        return all;
+    }
+
+    /** All operands from a place on, of any kind, of which none may be left out. */
+    public List<Ref> all(int from) {
         if (from > inputs.size() || inputs.subList(from, inputs.size()).contains(null)) {
             throw error("has operands that are left out, but needs all from %d on", from + 1);
         }
@@ -245,6 +284,15 @@ public final class Node {
             case null -> null;
             case OnnxAttribute.OfTensor value -> graphs.read(value.value());
             case OnnxAttribute other -> throw kind(name, "a tensor", other);
+        };
+    }
+
+    /** The type of a value; null if the attribute is missing. */
+    public @Nullable OnnxType declared(String name) {
+        return switch (attributes.get(name)) {
+            case null -> null;
+            case OnnxAttribute.OfType(OnnxType value) -> value;
+            case OnnxAttribute other -> throw kind(name, "a type", other);
         };
     }
 

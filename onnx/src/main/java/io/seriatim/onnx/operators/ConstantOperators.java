@@ -6,6 +6,7 @@ import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
+import java.util.Objects;
 
 /** Values that are part of the model. */
 public final class ConstantOperators {
@@ -15,7 +16,7 @@ public final class ConstantOperators {
     /** Adds the operators. */
     public static void register(Registry operators) {
         operators.one("Constant", ConstantOperators::constant);
-        operators.one("Identity", node -> node.input(0));
+        operators.one("Identity", node -> Objects.requireNonNullElseGet(node.any(0), () -> node.input(0)));
     }
 
     private static Ref constant(Node node) {

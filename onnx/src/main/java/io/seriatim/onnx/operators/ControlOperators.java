@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.ElementShapes;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.node.Size;
@@ -11,6 +12,7 @@ import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -34,34 +36,60 @@ public final class ControlOperators {
             return node.graphs().translate(node.graph(taken), block, List.of());
         }
         Ref condition = block.reshape(node.input(0), 1);
-        List<Ref> then = branch(node, condition, node.graph("then_branch"));
-        List<Ref> otherwise = branch(node, block.unary("logical_not", condition), node.graph("else_branch"));
-        if (then.size() != otherwise.size()) {
-            throw node.error("the branches have as many outputs as each other, but %d and %d", then.size(),
-                    otherwise.size());
+        Branch then = new Branch(node, "then_branch");
+        Branch otherwise = new Branch(node, "else_branch");
+        if (then.results.size() != otherwise.results.size()) {
+            throw node.error("the branches have as many outputs as each other, but %d and %d", then.results.size(),
+                    otherwise.results.size());
         }
+        List<Form> forms = new ArrayList<>();
+        for (int i = 0; i < then.results.size(); i++) {
+            forms.add(Form.common(node, then.results.get(i), otherwise.results.get(i)));
+        }
+        List<Ref> yes = then.append(condition, forms);
+        List<Ref> no = otherwise.append(block.unary("logical_not", condition), forms);
         Ref mask = block.cast(condition, DType.INT32);
-        List<Ref> results = new ArrayList<>();
-        for (int i = 0; i < then.size(); i++) {
-            results.add(block.op("select_input").in("X", otherwise.get(i), then.get(i)).in("Mask", mask).out("Out"));
+        List<Form> parts = forms.stream().flatMap(form -> form.parts().stream()).toList();
+        List<Ref> chosen = new ArrayList<>();
+        for (int i = 0; i < yes.size(); i++) {
+            Ref either = block.op("select_input").in("X", no.get(i), yes.get(i)).in("Mask", mask).out("Out");
+            chosen.add(parts.get(i) instanceof Form.OfArray(DType _, ElementShapes shapes)
+                    ? node.lists().redeclare(block, either, shapes)
+                    : either);
         }
-        return results;
+        Iterator<Ref> variables = chosen.iterator();
+        return forms.stream().map(form -> form.value(node, block, variables)).toList();
     }
 
-    private static List<Ref> branch(Node node, Ref condition, OnnxGraph graph) {
-        BlockBuilder outer = node.block();
-        BlockBuilder inner = outer.child();
-        List<Ref> results = new ArrayList<>();
-        for (Ref result : node.graphs().translate(graph, inner, List.of())) {
-            Ref out = outer.declare(result.type());
-            inner.op("assign").in("X", result).to("Out", out).append();
-            results.add(out);
+    /** A branch that is being translated. */
+    private static final class Branch {
+        private final Node node;
+        private final BlockBuilder inner;
+        final List<Ref> results;
+
+        Branch(Node node, String graph) {
+            this.node = node;
+            this.inner = node.block().child();
+            this.results = node.graphs().translate(node.graph(graph), inner, List.of());
         }
-        outer.op("conditional_block").in("Cond", condition).in("Input", LoopSteps.captured(inner.block()))
-                .to("Out", results.stream().map(Ref::name).toList())
-                .to("Scope", List.of(outer.declare(new VarType.Other(VarType.STEP_SCOPES))))
-                .block("sub_block", inner.block()).attr("is_scalar_condition", true).append();
-        return results;
+
+        /** Appends the branch; the variables in which it gives its results. */
+        List<Ref> append(Ref condition, List<Form> forms) {
+            BlockBuilder outer = node.block();
+            List<Ref> out = new ArrayList<>();
+            for (int i = 0; i < forms.size(); i++) {
+                List<Form> parts = forms.get(i).parts();
+                List<Ref> variables = forms.get(i).variables(node, inner, results.get(i));
+                for (int k = 0; k < parts.size(); k++) {
+                    out.add(Form.copied(node, inner, variables.get(k), outer, parts.get(k)));
+                }
+            }
+            outer.op("conditional_block").in("Cond", condition).in("Input", LoopSteps.captured(inner.block()))
+                    .to("Out", out.stream().map(Ref::name).toList())
+                    .to("Scope", List.of(outer.declare(new VarType.Other(VarType.STEP_SCOPES))))
+                    .block("sub_block", inner.block()).attr("is_scalar_condition", true).append();
+            return out;
+        }
     }
 
     private static @Nullable Ref limit(Node node) {
@@ -88,19 +116,19 @@ public final class ControlOperators {
         Ref again = block.declare(ArgType.dense(DType.BOOL, 1));
         block.op("assign").in("X", enough).to("Out", again).append();
         LoopSteps steps = new LoopSteps(node, again);
-        List<Ref> initial = node.inputs(2);
+        List<Ref> initial = node.all(2);
         if (body.inputs().size() != initial.size() + 2 || body.outputs().size() < initial.size() + 1) {
             throw node.error("passes on %d values, so that its body has %d inputs and at least %d outputs, but it has "
                     + "%d and %d", initial.size(), initial.size() + 2, initial.size() + 1, body.inputs().size(),
                     body.outputs().size());
         }
         for (int i = 0; i < initial.size(); i++) {
-            steps.state(initial.get(i), body.inputs().get(i + 2));
+            steps.carry(initial.get(i), body.inputs().get(i + 2));
         }
         List<Ref> operands = new ArrayList<>();
         operands.add(steps.inner.reshape(steps.count));
         operands.add(steps.inner.reshape(again));
-        operands.addAll(steps.states);
+        operands.addAll(steps.carried(steps.inner));
         List<Ref> results = node.graphs().translate(body, steps.inner, operands);
         steps.collect(results.subList(initial.size() + 1, results.size()));
         Ref follows = steps.inner.reshape(results.getFirst(), 1);
@@ -109,16 +137,10 @@ public final class ControlOperators {
             follows = and(steps.inner, follows, steps.inner.binary("less_than", next, limit));
         }
         Ref kept = steps.inner.op("assign").in("X", follows).out("Out");
-        steps.pass(results.subList(1, initial.size() + 1));
+        steps.passCarried(results.subList(1, initial.size() + 1));
         steps.end(kept);
-        return results(steps);
-    }
-
-    private static List<Ref> results(LoopSteps steps) {
-        List<Ref> all = new ArrayList<>(steps.states);
-        for (int i = 0; i < steps.lists.size(); i++) {
-            all.add(steps.stacked(i));
-        }
+        List<Ref> all = new ArrayList<>(steps.carried(block));
+        all.addAll(steps.stacked());
         return all;
     }
 
@@ -144,7 +166,7 @@ public final class ControlOperators {
                 .append();
         LoopSteps steps = new LoopSteps(node, again);
         for (int i = 0; i < states; i++) {
-            steps.state(all.get(i), body.inputs().get(i));
+            steps.carry(all.get(i), body.inputs().get(i));
         }
         List<Ref> operands = new ArrayList<>(steps.states);
         BlockBuilder inner = steps.inner;
@@ -159,9 +181,11 @@ public final class ControlOperators {
         steps.collect(results.subList(states, results.size()));
         Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
         Ref follows = inner.binary("less_than", next, length);
-        steps.pass(results.subList(0, states));
+        steps.passCarried(results.subList(0, states));
         steps.end(follows);
-        return arranged(node, results(steps), states);
+        List<Ref> given = new ArrayList<>(steps.states);
+        given.addAll(steps.stacked());
+        return arranged(node, given, states);
     }
 
     /** Reverses and transposes what the steps of a scan gave. */

@@ -6,14 +6,19 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.ElementShapes;
+import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.proto.OnnxType;
 import io.seriatim.onnx.proto.OnnxValue;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** A loop that is being translated: values that steps pass on, and lists of what each step gives. */
 final class LoopSteps {
@@ -22,8 +27,15 @@ final class LoopSteps {
     final BlockBuilder inner;
     final Ref count;
     final Ref again;
+    /** The variables that steps pass on. */
     final List<Ref> states = new ArrayList<>();
+    /** Arrays of what each step gives. */
     final List<Ref> lists = new ArrayList<>();
+    private final List<Carried> carried = new ArrayList<>();
+
+    /** A value that steps pass on in some of the variables. */
+    private record Carried(Form form, Ref initial) {
+    }
 
     LoopSteps(Node node, Ref again) {
         this.node = node;
@@ -39,17 +51,97 @@ final class LoopSteps {
         return new Ref(variable.name(), type);
     }
 
-    /** A value that steps pass on; a dimension is known if the graph says that it stays. */
-    void state(Ref initial, OnnxValue declared) {
-        long[] dims = initial.dims();
-        long[] said = declared.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> given)
+    /** A value of any kind that steps pass on. */
+    void carry(Ref initial, OnnxValue declared) {
+        Form form = form(initial, declared.type());
+        Iterator<Form> parts = form.parts().iterator();
+        for (Ref variable : form.variables(node, outer, initial)) {
+            Form part = parts.next();
+            states.add(part instanceof Form.OfTensor(ArgType type)
+                    ? variable(variable, type)
+                    : Form.copied(node, outer, variable, outer, part));
+        }
+        carried.add(new Carried(form, initial));
+    }
+
+    /** In what variables steps pass on a value: lists change their lengths, and tensors perhaps their dimensions. */
+    private Form form(Ref initial, @Nullable OnnxType declared) {
+        Lists values = node.lists();
+        if (values.isOptional(initial) || declared instanceof OnnxType.Optional) {
+            OnnxType type = declared instanceof OnnxType.Optional(OnnxType of) ? of : declared;
+            Ref value = values.value(initial);
+            return new Form.OfOptional(initial.dtype(),
+                    value == null ? form(initial.dtype(), type) : form(value, type));
+        }
+        return Lists.isTensor(initial)
+                ? new Form.OfTensor(ArgType.dense(initial.dtype(), kept(initial.dims(), declared)))
+                : new Form.OfArray(initial.dtype(), kept(initial, declared));
+    }
+
+    private static @Nullable Form form(DType dtype, @Nullable OnnxType declared) {
+        return switch (declared) {
+            case OnnxType.OfTensor(int _, List<OnnxType.Dim> dims) when dims != null ->
+                new Form.OfTensor(ArgType.dense(dtype, dims.stream().mapToLong(OnnxType.Dim::size).toArray()));
+            case OnnxType.Sequence(OnnxType element) -> new Form.OfArray(dtype, declared(element, ElementShapes.NONE));
+            case null, default -> null;
+        };
+    }
+
+    /** The dimensions of which the graph says that they stay; the others are unknown. */
+    private static long[] kept(long[] dims, @Nullable OnnxType declared) {
+        long[] said = declared instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> given)
                 && given != null && given.size() == dims.length
                         ? given.stream().mapToLong(OnnxType.Dim::size).toArray()
                         : new long[0];
         for (int i = 0; i < dims.length; i++) {
             dims[i] = said.length > 0 && said[i] == dims[i] ? dims[i] : -1;
         }
-        states.add(variable(initial, ArgType.dense(initial.dtype(), dims)));
+        return dims;
+    }
+
+    /** The same of a list's tensors. The declaration counts if there are none. */
+    private ElementShapes kept(Ref list, @Nullable OnnxType declared) {
+        OnnxType element = declared instanceof OnnxType.Sequence(OnnxType of) ? of : null;
+        ElementShapes before = node.lists().shapes(list);
+        return before.isRankKnown() ? ElementShapes.of(kept(before.dims(), element)) : declared(element, before);
+    }
+
+    /** Exporters declare tensors without dimensions if they do not know them. */
+    private static ElementShapes declared(@Nullable OnnxType element, ElementShapes otherwise) {
+        return element instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims) && dims != null && !dims.isEmpty()
+                ? ElementShapes.ofRank(dims.size())
+                : otherwise;
+    }
+
+    /** The values that steps pass on, as they are seen in the loop or after it. */
+    List<Ref> carried(BlockBuilder block) {
+        Iterator<Ref> variables = states.iterator();
+        return carried.stream().map(each -> each.form.value(node, block, variables)).toList();
+    }
+
+    /** Passes on values of any kind. */
+    void passCarried(List<Ref> next) {
+        List<Ref> variables = new ArrayList<>();
+        for (int i = 0; i < next.size(); i++) {
+            variables.addAll(carried.get(i).form.variables(node, inner, next.get(i)));
+        }
+        pass(variables);
+        Lists values = node.lists();
+        int at = 0;
+        for (int i = 0; i < next.size(); i++) {
+            for (Form part : carried.get(i).form.parts()) {
+                if (part instanceof Form.OfArray) {
+                    ElementShapes shapes = shapes(values.value(carried.get(i).initial))
+                            .and(shapes(values.value(next.get(i))));
+                    states.set(at, values.redeclare(outer, states.get(at), shapes));
+                }
+                at++;
+            }
+        }
+    }
+
+    private ElementShapes shapes(@Nullable Ref list) {
+        return list == null ? ElementShapes.NONE : node.lists().shapes(list);
     }
 
     /** A value that steps pass on with the type that it has before the loop. */
@@ -63,7 +155,9 @@ final class LoopSteps {
         for (int i = 0; i < next.size(); i++) {
             Ref each = next.get(i);
             Ref state = states.get(i);
-            if (each.dtype() != state.dtype() || each.rank() != state.rank()) {
+            boolean fits = each.type().kind() == state.type().kind() && each.dtype() == state.dtype()
+                    && (!Lists.isTensor(each) || each.rank() == state.rank());
+            if (!fits) {
                 throw node.error("value %d that its steps pass on keeps its type and rank, but is %s before and %s "
                         + "after a step", i + 1, state.type(), each.type());
             }
@@ -106,6 +200,11 @@ final class LoopSteps {
                 .to("Out", written.stream().map(Ref::name).toList())
                 .to("StepScopes", List.of(outer.declare(new VarType.Other(VarType.STEP_SCOPES))))
                 .block("sub_block", inner.block()).attr("is_test", false).append();
+    }
+
+    /** What each step gave, stacked. */
+    List<Ref> stacked() {
+        return IntStream.range(0, lists.size()).mapToObj(this::stacked).toList();
     }
 
     /** A list as one tensor. */

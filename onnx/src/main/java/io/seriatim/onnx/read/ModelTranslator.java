@@ -5,6 +5,7 @@ import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Graphs;
+import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Translator;
 import io.seriatim.onnx.proto.ElementTypes;
@@ -46,13 +47,17 @@ public final class ModelTranslator {
     private static final int DEEPEST = 64;
     /** The version of the format since which initialisers need not be inputs; those that are may be fed. */
     private static final int OVERRIDABLE_SINCE = 4;
-    /** The most nodes that calls of functions make; functions that call others twice each would double them. */
+    /**
+     * The most nodes that calls of functions and graphs make; functions that call others twice each would double them,
+     * and a graph is repeated for each tensor of a sequence.
+     */
     private static final int MOST_CALLED = 200_000;
 
     private final String source;
     private final OnnxModel model;
     private final TensorData data;
     private final ModelBuilder builder = new ModelBuilder();
+    private final Lists lists = new Lists(builder);
     private final Map<String, OnnxFunction> functions = new HashMap<>();
     private int called;
 
@@ -120,7 +125,12 @@ public final class ModelTranslator {
         }
         Map<String, Ref> outputs = new LinkedHashMap<>();
         for (OnnxValue output : graph.outputs()) {
-            if (outputs.put(output.name(), scope.get(output.name(), "the outputs of the graph")) != null) {
+            Ref value = scope.get(output.name(), "the outputs of the graph");
+            if (!Lists.isTensor(value)) {
+                throw new IllegalArgumentException("output '" + output.name()
+                        + "' is not a tensor but a sequence or an optional value, which is not supported");
+            }
+            if (outputs.put(output.name(), value) != null) {
                 throw new FileFormatException(source, "two outputs have the name '" + output.name() + "'");
             }
         }
@@ -244,9 +254,9 @@ public final class ModelTranslator {
         }
 
         void translate(OnnxNode node) {
-            if (depth > 0 && ++called > MOST_CALLED) {
-                throw new IllegalArgumentException("calls of functions make at most " + MOST_CALLED
-                        + " nodes, but these make more; the functions call each other too often");
+            if ((depth > 0 || parent != null) && ++called > MOST_CALLED) {
+                throw new IllegalArgumentException("calls of functions and graphs make at most " + MOST_CALLED
+                        + " nodes, but these make more; they call each other too often");
             }
             List<@Nullable Ref> operands = new ArrayList<>();
             for (String name : node.inputs()) {
@@ -359,6 +369,11 @@ public final class ModelTranslator {
             return graph.outputs().stream()
                     .map(output -> inner.get(output.name(), "the outputs of the graph '" + graph.name() + "'"))
                     .toList();
+        }
+
+        @Override
+        public Lists lists() {
+            return lists;
         }
 
         @Override

@@ -21,6 +21,7 @@ import io.seriatim.onnx.operators.RecurrentOperators;
 import io.seriatim.onnx.operators.ReductionOperators;
 import io.seriatim.onnx.operators.RegionOperators;
 import io.seriatim.onnx.operators.ResizeOperators;
+import io.seriatim.onnx.operators.SequenceOperators;
 import io.seriatim.onnx.operators.ShapeOperators;
 import io.seriatim.onnx.operators.SignalOperators;
 
@@ -57,6 +58,7 @@ final class Operators {
         ReductionOperators.register(all);
         RegionOperators.register(all);
         ResizeOperators.register(all);
+        SequenceOperators.register(all);
         ShapeOperators.register(all);
         SignalOperators.register(all);
         return all;

@@ -6,6 +6,7 @@ import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Graphs;
+import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.proto.OnnxAttribute;
@@ -82,7 +83,7 @@ final class OneOperator {
         return this;
     }
 
-    private static final class NoGraphs implements Graphs {
+    private record NoGraphs(Lists lists) implements Graphs {
         @Override
         public List<Ref> translate(OnnxGraph graph, BlockBuilder block, List<Ref> operands) {
             throw new UnsupportedOperationException("a node alone has no graphs");
@@ -126,7 +127,7 @@ final class OneOperator {
         OnnxNode node = new OnnxNode("", domain, type, refs.stream().map(ref -> ref == null ? "" : ref.name()).toList(),
                 names, attributes);
         List<Ref> translated = Objects.requireNonNull(registry.find(domain, type), type)
-                .translate(new Node(node, version, refs, attributes, builder.main(), new NoGraphs()));
+                .translate(new Node(node, version, refs, attributes, builder.main(), new NoGraphs(new Lists(builder))));
         Map<String, Ref> outputs = new LinkedHashMap<>();
         names.forEach(name -> outputs.put(name, translated.get(outputs.size())));
         try (InferenceModel model = builder.build(outputs)) {

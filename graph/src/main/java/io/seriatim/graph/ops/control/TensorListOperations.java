@@ -8,9 +8,13 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Lists of tensors (arrays), which loops write and read. */
 public final class TensorListOperations {
@@ -30,6 +34,7 @@ public final class TensorListOperations {
                     inference.set("Out", inference.dtype("X"), inference.dims("X"));
                 }).grad(TensorListOperations::ofRead).register(registry);
         ofGradients(registry);
+        positions(registry);
         Operation.define("lod_array_length").in("X").out("Out").infer(inference -> {
             list(inference);
             inference.set("Out", DType.INT64, 1);
@@ -47,6 +52,78 @@ public final class TensorListOperations {
                     list(inference);
                     inference.same("X", "X@GRAD");
                 }).grad("array_join(X=X@GRAD@GRAD, Like=X) -> Out=Out@GRAD@GRAD").register(registry);
+    }
+
+    /**
+     * Operations of ONNX's sequences. Each gives a new list. A list of gradients may be shorter than the list that it
+     * belongs to, and elements may be missing in it.
+     */
+    private static void positions(Operations registry) {
+        Operation.define("array_insert").in("X", "I", "T?").out("Out").attr("of_gradients", false)
+                .infer(inference -> edited(inference, inference.has("T") ? inference.in("T") : null))
+                .grad(TensorListOperations::ofInsert).register(registry);
+        Operation.define("array_erase").in("X", "I").out("Out").attr("of_gradients", false)
+                .infer(inference -> edited(inference, null))
+                .grad(TensorListOperations::ofErase).register(registry);
+        Operation.define("array_split").in("X", "Lengths?").out("Out").attr("axis", 0).attr("use_stack", false)
+                .infer(inference -> inference.set("Out", 0, ArgType.array(inference.dtype("X"), parts(inference))))
+                .grad("array_join(X=Out@GRAD, Like=Out) -> Out=X@GRAD").register(registry);
+    }
+
+    private static void edited(Inference inference, @Nullable ArgType inserted) {
+        index(inference);
+        list(inference);
+        DType dtype = inference.dtype("X");
+        long[] dims = inference.dims("X");
+        if (inserted != null) {
+            inference.require(inserted.dtype() == dtype, "the elements of the list are %s, but %s is inserted",
+                    inference.in("X"), inserted);
+            long[] more = inserted.dims();
+            for (int i = 0; i < dims.length && more.length == dims.length; i++) {
+                more[i] = more[i] == dims[i] ? dims[i] : -1;
+            }
+            dims = more;
+        }
+        inference.set("Out", 0, ArgType.array(dtype, dims));
+    }
+
+    private static List<OpDesc> ofInsert(OpDesc op, Predicate<String> wanted) {
+        List<OpDesc> gradients = new ArrayList<>();
+        String out = GradientRule.gradient(op.output("Out").getFirst());
+        for (String element : op.input("T")) {
+            if (wanted.test(element)) {
+                gradients.add(OpDesc.of("array_peek").in("X", out).in("I", op.input("I")).in("X_W", element)
+                        .out("Out", GradientRule.gradient(element)).build());
+            }
+        }
+        if (wanted.test(op.input("X").getFirst())) {
+            gradients.add(edit("array_erase", op));
+        }
+        return gradients;
+    }
+
+    private static List<OpDesc> ofErase(OpDesc op, Predicate<String> wanted) {
+        return wanted.test(op.input("X").getFirst()) ? List.of(edit("array_insert", op)) : List.of();
+    }
+
+    private static OpDesc edit(String type, OpDesc op) {
+        return OpDesc.of(type).in("X", GradientRule.gradient(op.output("Out").getFirst())).in("I", op.input("I"))
+                .out("Out", GradientRule.gradient(op.input("X").getFirst())).attr("of_gradients", true).build();
+    }
+
+    private static long[] parts(Inference inference) {
+        long[] dims = inference.dims("X");
+        int axis = inference.attrs().getInt("axis");
+        inference.require(axis >= 0 && axis < dims.length, "the axis must be from 0 to %d, but is %d", dims.length - 1,
+                axis);
+        if (inference.has("Lengths")) {
+            inference.require(inference.dims("Lengths").length < 2 && !inference.dtype("Lengths").isFloating(),
+                    "lengths are whole numbers, one for each part or one for all, but are %s", inference.in("Lengths"));
+        }
+        dims[axis] = inference.has("Lengths") ? -1 : 1;
+        return inference.attrs().getBool("use_stack")
+                ? LongStream.concat(Arrays.stream(dims, 0, axis), Arrays.stream(dims, axis + 1, dims.length)).toArray()
+                : dims;
     }
 
     /**
