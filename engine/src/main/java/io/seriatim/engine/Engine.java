@@ -36,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * {@link #waitToRead}, {@link #waitForAll()} and {@link #failure} report the failure.
  *
  * <p>
+ * <b>Interrupts.</b> A body or a callback does not see an interrupt that another one has left, nor the interrupt flag of
+ * the thread that pushes, waits, completes or closes, which keeps it. On an engine without workers, a thread that waits
+ * runs bodies: an interrupt that arrives meanwhile belongs to the running body, and one that arrives at another time ends
+ * the wait.
+ *
+ * <p>
  * <b>Static initialisers.</b> While a thread initialises a class, no other thread can run a method of that class: the
  * JVM makes it wait. So an initialiser that waits for an operation whose body is a lambda or a method of the same class
  * never returns. Wait outside the initialiser. {@link #snapshot} shows such an operation as running, in a thread that
@@ -184,7 +190,9 @@ public interface Engine extends AutoCloseable {
     void waitToWrite(Var v, Duration limit) throws InterruptedException, TimeoutException;
 
     /**
-     * Waits until every operation that any thread pushed before this call has ended. Later pushes do not delay it.
+     * Waits until every operation that any thread pushed before this call has ended. Later pushes do not delay it, on
+     * any engine; those of running operations are later pushes too. To wait for them as well, call
+     * {@link #waitUntilIdle()}.
      *
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
@@ -207,6 +215,37 @@ public interface Engine extends AutoCloseable {
      *             if the limit is exceeded; the next {@code waitForAll} reports the failures
      */
     void waitForAll(Duration limit) throws InterruptedException, TimeoutException;
+
+    /**
+     * Waits until no operation is pending: until all pushed operations have ended, together with those that running
+     * operations and other threads push meanwhile. If the pushes never end, neither does this wait; use a time limit
+     * then.
+     *
+     * <p>
+     * A dependent stage of a future, a recorder or a listener is not an operation: one that pushes may do so after this
+     * wait has ended. Wait for the stage itself, with {@link #await}.
+     *
+     * @throws InterruptedException
+     *             if the thread is interrupted while it waits
+     * @throws OperationFailedException
+     *             if operations have failed since the last {@link #waitForAll()} or {@code waitUntilIdle}, as for
+     *             {@code waitForAll}
+     * @throws IllegalStateException
+     *             if this is called inside an operation of this engine, because it would wait for itself
+     */
+    void waitUntilIdle() throws InterruptedException;
+
+    /**
+     * As {@link #waitUntilIdle()}, with a time limit.
+     *
+     * @param limit
+     *            the maximum time to wait; if zero or negative, the call does not wait
+     * @throws InterruptedException
+     *             if the thread is interrupted while it waits
+     * @throws TimeoutException
+     *             if the limit is exceeded; the next {@code waitForAll} or {@code waitUntilIdle} reports the failures
+     */
+    void waitUntilIdle(Duration limit) throws InterruptedException, TimeoutException;
 
     /**
      * Waits until a stage has completed, normally or exceptionally. Like every wait of the engine, it lets another
@@ -305,36 +344,41 @@ public interface Engine extends AutoCloseable {
     void trace(Var v, Consumer<VarEvent> listener);
 
     /**
-     * Refuses new pushes, waits until all pushed operations have ended, and stops the threads. Never throws the
-     * exception of a body: failures that nobody observed go to the handler given to {@link Builder#onUnhandled}. A
-     * second call waits too, or returns at once if all operations have ended.
+     * Refuses pushes from outside, waits until all pushed operations have ended, and stops the threads. An operation of
+     * this engine that is running may still push, inside its body, and the engine waits for that operation too. Never
+     * throws the exception of a body: failures that nobody observed go to the handler given to
+     * {@link Builder#onUnhandled}. A second call waits too, or returns at once if all operations have ended.
      *
      * <p>
-     * If an operation never ends, for instance because its {@link Completion} is never called, this call waits forever.
-     * Use {@link #close(Duration)} to wait for a limited time and {@link #shutdownNow()} to cancel pending operations;
+     * If an operation never ends, for instance because its {@link Completion} is never called, or if operations push
+     * others for ever, for instance one that pushes itself, this call waits forever. Use {@link #close(Duration)} to wait for a limited time and {@link #shutdownNow()} to cancel pending operations;
      * {@link #snapshot()} lists them and shows what running threads do.
      *
      * @throws IllegalStateException
      *             if called inside an operation of this engine, or if the thread is interrupted while it waits. After
-     *             an interrupt the thread's interrupt flag stays set, pushes are refused, pending operations go on, and
-     *             the engine's threads end after them
+     *             an interrupt the thread's interrupt flag stays set, pushes from outside are refused, pending
+     *             operations go on, and the engine's threads end after them
      */
     @Override
     void close();
 
     /**
-     * As {@link #close()}, with a time limit.
+     * As {@link #close()}, with a time limit. At the limit it calls {@link #shutdownNow()}.
      *
      * @param limit
-     *            the maximum time to wait
-     * @return false if operations were still pending when the limit was exceeded or the thread was interrupted. The
-     * operations then go on, and the engine's threads stop after them; an interrupted thread's flag stays set
+     *            the maximum time to wait; if zero or negative, the call does not wait
+     * @return true if all operations and threads have ended. False if operations were still pending at the limit: they
+     * are cancelled, and their futures fail. Also false if the thread was interrupted while it waited: then its flag
+     * stays set, the operations go on, and the engine's threads end after them
+     * @throws IllegalStateException
+     *             if called inside an operation of this engine
      */
     boolean close(Duration limit);
 
     /**
      * Closes without waiting for pending operations: they fail with {@link java.util.concurrent.CancellationException}.
-     * Running bodies are interrupted; deletes still run. Returns at once.
+     * Running bodies are interrupted, and a push by any thread throws {@link IllegalStateException}, also by an
+     * operation that is still running; deletes still run. Returns at once.
      */
     void shutdownNow();
 

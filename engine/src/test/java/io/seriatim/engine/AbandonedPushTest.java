@@ -48,7 +48,7 @@ class AbandonedPushTest {
             op.seal(TestSupport.nothing());
             core.dispatcher.route(op);
             try {
-                core.log.append(op);
+                core.log.append(op, false);
                 pushed.add(op);
             } catch (StackOverflowError e) {
                 failed.add(op);

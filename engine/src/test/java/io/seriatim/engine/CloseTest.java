@@ -10,8 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -44,10 +48,77 @@ class CloseTest extends EngineContract {
                 engine.op("inner").push(ran::incrementAndGet);
             }
         });
-        if (kind != EngineUnderTest.SHUFFLED) {
-            TestSupport.eventually(() -> engine.stats().pushed() == 101, () -> "pushed " + engine.stats());
-            engine.close();
-            assertEquals(100, ran.get());
+        engine.close();
+        assertEquals(100, ran.get());
+        assertEquals(101, engine.stats().completed());
+    }
+
+    /** A push by a running operation is accepted while the engine closes; one by any other thread is refused. */
+    @Test
+    void whileItClosesOnlyRunningOperationsPush() throws Exception {
+        Assumptions.assumeTrue(kind.hasWorkers());
+        Engine engine = open();
+        Engine other = open();
+        Var v = engine.newVar("v");
+        Var w = engine.newVar("w");
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        List<String> order = new ArrayList<>();
+        engine.op("outer").mutates(v).push(() -> {
+            started.countDown();
+            TestSupport.await(go);
+            PreparedOp prepared = engine.op("prepared").mutates(w).prepare(() -> order.add("prepared"));
+            engine.op("push").mutates(w).push(() -> order.add("push"));
+            prepared.push();
+            engine.op("async").mutates(w).pushAsync(done -> {
+                order.add("async");
+                done.complete();
+            });
+            engine.op("ASYNC").mutates(w).kind(OpKind.ASYNC).push(() -> {
+                order.add("ASYNC");
+                engine.op("of ASYNC").mutates(w).push(() -> order.add("of ASYNC"));
+            });
+            order.add(engine.op("call").mutates(w).call(() -> "call").get());
+            engine.op("nested").mutates(w)
+                    .push(() -> engine.op("innermost").mutates(w).push(() -> order.add("innermost")));
+            engine.clearFailure(w);
+            engine.delete(v, () -> order.add("deleted"));
+        });
+        TestSupport.await(started);
+        Task closer = Task.start("closer", engine::close);
+        TestSupport.untilParked(closer.thread);
+        TestSupport.assertThrowsMentioning(IllegalStateException.class,
+                () -> engine.op("late").push(TestSupport.nothing()), "closed", "late");
+        ExecutionException refused = assertThrows(ExecutionException.class, () -> other.op("of another engine")
+                .submit(() -> engine.op("late").push(TestSupport.nothing())).get());
+        TestSupport.assertMentions(Objects.requireNonNull(refused.getCause()), "closed", "late");
+        go.countDown();
+        closer.join();
+        assertEquals(List.of("push", "prepared", "async", "ASYNC"), order.subList(0, 4));
+        assertEquals(8, order.size(), order::toString);
+        assertTrue(order.containsAll(List.of("of ASYNC", "call", "innermost", "deleted")), order::toString);
+    }
+
+    @Test
+    void closeWithALimitOnAnEndlessChain() throws Exception {
+        Assumptions.assumeTrue(kind != EngineUnderTest.NAIVE, "its push never returns");
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        AtomicInteger refused = new AtomicInteger();
+        engine.op("endless").mutates(v).push(() -> again(engine, v, refused));
+        assertFalse(engine.close(Duration.ofMillis(5)));
+        engine.close();
+        assertTrue(refused.get() <= 1, "at most the running one was told");
+        assertTrue(engine.close(Duration.ZERO));
+        assertEquals(engine.stats().pushed(), v.version());
+    }
+
+    private static void again(Engine engine, Var v, AtomicInteger refused) {
+        try {
+            engine.op("endless").mutates(v).push(() -> again(engine, v, refused));
+        } catch (IllegalStateException e) {
+            refused.incrementAndGet();
+            TestSupport.assertMentions(e, "closed", "endless");
         }
     }
 
@@ -128,24 +199,38 @@ class CloseTest extends EngineContract {
         assertEquals(List.of(), List.copyOf(unhandled(other)));
     }
 
+    /** At the limit the engine is shut down: pending operations are cancelled, and even running ones cannot push. */
     @Test
     void closeWithALimit() throws Exception {
         Assumptions.assumeTrue(kind.hasWorkers());
-        Engine engine = open();
-        Var v = engine.newVar("v");
-        AtomicInteger ran = new AtomicInteger();
-        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
-        engine.op("behind").mutates(v).push(ran::incrementAndGet);
-        assertFalse(engine.close(Duration.ZERO));
-        assertFalse(engine.close(Duration.ofMillis(5)));
-        TestSupport.assertThrowsMentioning(IllegalStateException.class,
-                () -> engine.op("late").push(TestSupport.nothing()), "closed");
-        Task closer = Task.start("closer", engine::close);
-        TestSupport.untilParked(closer.thread);
-        held.release();
-        closer.join();
-        assertEquals(1, ran.get());
-        assertTrue(engine.close(Duration.ZERO));
+        for (Duration limit : List.of(Duration.ZERO, Duration.ofMillis(5), Duration.ofSeconds(-1))) {
+            Engine engine = open();
+            Var v = engine.newVar("v");
+            AtomicInteger ran = new AtomicInteger();
+            AtomicInteger deleted = new AtomicInteger();
+            CountDownLatch started = new CountDownLatch(1);
+            CompletableFuture<IllegalStateException> told = new CompletableFuture<>();
+            engine.op("running").mutates(v).push(() -> {
+                started.countDown();
+                assertThrows(InterruptedException.class, new CountDownLatch(1)::await);
+                told.complete(assertThrows(IllegalStateException.class,
+                        () -> engine.op("late").push(ran::incrementAndGet)));
+            });
+            TestSupport.await(started);
+            CompletableFuture<Void> behind = engine.op("behind").mutates(v).submit(ran::incrementAndGet);
+            Held held = Held.push(engine.op("held").mutates(v));
+            engine.delete(v, deleted::incrementAndGet);
+            assertFalse(engine.close(limit));
+            assertThrows(CancellationException.class, behind::get);
+            TestSupport.assertMentions(told.get(30, TimeUnit.SECONDS), "closed", "late");
+            TestSupport.assertThrowsMentioning(IllegalStateException.class,
+                    () -> engine.op("late").push(TestSupport.nothing()), "closed");
+            engine.close();
+            assertEquals(0, ran.get());
+            assertEquals(1, deleted.get());
+            assertFalse(held.isStarted());
+            assertTrue(engine.close(Duration.ZERO));
+        }
     }
 
     @Test

@@ -57,7 +57,7 @@ class EarlyIntakeTest extends EngineContract {
         op.seal(TestSupport.nothing());
         core.dispatcher.route(op);
         core.log.lock.lock();
-        core.log.append(op);
+        core.log.append(op, false);
         core.log.lock.unlock();
         return op;
     }

@@ -98,10 +98,23 @@ class GivenUpWaitTest extends EngineContract {
     }
 
     @Test
-    void closesWithALimit() throws Exception {
+    void waitsUntilIdle() throws Exception {
         Engine engine = open();
         Held held = Held.push(engine.op("held")).untilStarted();
-        assertLeavesNothing(engine, new Object[0], () -> assertFalse(engine.close(SHORT)));
+        assertLeavesNothing(engine, new Object[0], () -> assertTimesOut(() -> engine.waitUntilIdle(SHORT)));
+        held.release();
+        engine.waitUntilIdle();
+    }
+
+    @Test
+    void closesThatAreInterrupted() throws Exception {
+        Engine engine = open();
+        Held held = Held.push(engine.op("held")).untilStarted();
+        assertLeavesNothing(engine, new Object[0], () -> {
+            Thread.currentThread().interrupt();
+            assertFalse(engine.close(Duration.ofDays(1)));
+            assertTrue(Thread.interrupted());
+        });
         held.release();
     }
 

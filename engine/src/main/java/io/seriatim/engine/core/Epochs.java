@@ -124,6 +124,13 @@ public final class Epochs {
         oldest = e;
     }
 
+    /** Moves the failures of all epochs to those of earlier ones, because all operations have ended. */
+    void takeFailures() {
+        for (Epoch e = oldest; e != null; e = e.next) {
+            failures.takeAll(e.failures);
+        }
+    }
+
     List<Failure> unobserved() {
         List<Failure> unobserved = new ArrayList<>(failures.unobserved());
         for (Epoch e = oldest; e != null; e = e.next) {

@@ -5,29 +5,44 @@ import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.Owner;
 import io.seriatim.engine.dependency.Waiter;
+import io.seriatim.engine.dependency.WaiterList;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The states of one engine: open, closing, terminated. {@code close} and {@code shutdownNow} make it closing. It
  * becomes terminated when the last pending operation has ended, on whichever thread that happens, and then its threads
  * end. Changed under the tracker lock.
+ *
+ * <p>
+ * <b>Idle.</b> An engine is idle when all pushed operations have ended. A running operation pushes before it ends, so
+ * what it pushed is in the log when its end is reported, and the engine is not idle in between. The last end is checked
+ * for waiting threads and closers. Before a closing engine terminates, it refuses all pushes under the push lock, in the
+ * same step in which it finds that none came meanwhile.
  */
 public final class LifeCycle {
     private final EngineCore core;
     private final List<Waiter> closers = new ArrayList<>();
+    /** The threads that wait until the engine is idle. */
+    private final WaiterList idlers = new WaiterList();
+    /** Whether the end of an operation must be checked: some thread waits until the engine is idle, or it is closing. */
+    private boolean watched;
     private boolean closing;
     private volatile boolean cancelled;
     private volatile boolean terminated;
     /** Whether threads in {@code close} need not wait any more. */
     private boolean over;
     private final Callback end = new End();
+    /** Created in advance, because memory may be exhausted when it is needed. */
+    private final Consumer<Waiter> wake;
 
     LifeCycle(EngineCore core) {
         this.core = core;
+        wake = core.lock::wake;
     }
 
-    /** Returns whether pushes are refused. */
+    /** Returns whether pushes from outside the engine's operations are refused. */
     public boolean isClosing() {
         return closing;
     }
@@ -43,12 +58,17 @@ public final class LifeCycle {
     }
 
     /**
-     * Refuses pushes from now on. The caller must then admit the whole log, so that the engine terminates even if no
-     * worker can be created.
+     * Refuses pushes from now on, except those of running operations. The caller must then admit the whole log, so that
+     * the engine terminates even if no worker can be created.
      */
-    public void refuse() {
-        core.log.close();
+    public void drain() {
+        core.log.drain();
+        refused();
+    }
+
+    private void refused() {
         closing = true;
+        watched = true;
         core.pushes.resume();
         ended();
     }
@@ -63,19 +83,47 @@ public final class LifeCycle {
         if (cancelled || terminated) {
             return false;
         }
+        // First, because an interrupted body may push at once.
+        core.log.close();
         core.cancellation.begin();
         cancelled = true;
         core.dispatcher.interruptRunning();
-        refuse();
+        refused();
         return true;
     }
 
-    /** Terminates a closing engine if its last operation has ended. */
+    /** Called when an operation has ended: terminates a closing engine, and ends waits, if it was the last one. */
     void ended() {
-        if (closing && !terminated && core.counts.pending() == 0 && core.log.peek() == null) {
-            terminated = true;
-            core.lock.defer(end);
+        if (watched && core.rules.isIdle(core.log.pushed(), core.counts.completed(), core.counts.admitted())) {
+            core.epochs.takeFailures();
+            idlers.removeAll(wake);
+            if (closing && !terminated && core.log.closeAt(core.counts.completed())) {
+                terminated = true;
+                core.lock.defer(end);
+            }
+            watched = closing;
         }
+    }
+
+    /**
+     * Begins a wait until the engine is idle.
+     *
+     * @return true if it is idle now
+     */
+    public boolean addIdler(Waiter waiter) {
+        if (core.log.pushed() == core.counts.completed()) {
+            core.epochs.takeFailures();
+            return true;
+        }
+        idlers.add(waiter);
+        watched = true;
+        return false;
+    }
+
+    /** Abandons such a wait, unless it has ended. */
+    public void removeIdler(Waiter waiter) {
+        idlers.remove(waiter);
+        watched = closing || !idlers.isEmpty();
     }
 
     /**

@@ -96,8 +96,9 @@ final class PushPath {
                 core.log.lock.unlock();
                 return false;
             }
+            boolean running = core.log.isDraining() && ThreadState.runningOf(core) != null;
             worker = core.dispatcher.pushed(op);
-            core.log.append(op);
+            core.log.append(op, running);
             core.log.lock.unlock();
         } catch (Throwable t) {
             core.log.lock.held = 0;

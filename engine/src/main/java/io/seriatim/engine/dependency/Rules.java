@@ -22,6 +22,20 @@ public class Rules {
     }
 
     /**
+     * Returns whether no operation is pending.
+     *
+     * @param pushed
+     *            the number of pushed operations
+     * @param completed
+     *            the number of operations that have ended
+     * @param admitted
+     *            the number of pushed operations that the tracker knows; fewer than all
+     */
+    public boolean isIdle(long pushed, long completed, long admitted) {
+        return pushed == completed;
+    }
+
+    /**
      * Returns whether a search for a cycle follows another wait. It follows only waits that were registered earlier, so
      * that exactly one wait of a cycle is refused.
      */

@@ -120,6 +120,27 @@ public final class DependencyEngine implements Engine {
     }
 
     @Override
+    public void waitUntilIdle() throws InterruptedException {
+        try {
+            waitUntilIdle(Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
+    }
+
+    @Override
+    public void waitUntilIdle(Duration limit) throws InterruptedException, TimeoutException {
+        waitUntilIdle(Deadline.after(limit));
+    }
+
+    private void waitUntilIdle(long deadline) throws InterruptedException, TimeoutException {
+        OperationFailedException failure = waits.untilIdle(deadline);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Override
     public void await(CompletionStage<?> stage) throws InterruptedException {
         Waiter waiter = new Waiter();
         // The dependent stage is not needed.

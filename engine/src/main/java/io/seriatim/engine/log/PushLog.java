@@ -46,6 +46,9 @@ public final class PushLog {
         long pushed;
         long completedSeen;
         long endedBelowSeen;
+        /** Refuses pushes by threads that run no operation of this engine. */
+        boolean draining;
+        /** Refuses all pushes. */
         boolean closed;
         /** The main lane: its operations may be admitted one at a time. */
         @Nullable
@@ -100,12 +103,14 @@ public final class PushLog {
     /**
      * Appends an operation and assigns its order; under the lock.
      *
+     * @param running
+     *            whether the calling thread runs an operation of this engine
      * @throws IllegalStateException
      *             if the engine is closed or a variable is deleted
      */
-    public void append(Operation op) {
+    public void append(Operation op, boolean running) {
         PushState f = state;
-        if (f.closed) {
+        if (f.closed || (f.draining && !running)) {
             throw new IllegalStateException(
                     "engine '" + engine + "' is closed, so operation '" + op.name + "' cannot be pushed");
         }
@@ -220,11 +225,32 @@ public final class PushLog {
         return new IllegalStateException("variable '" + v.name() + "' has been deleted: " + consequence);
     }
 
+    /** Returns whether only running operations may push; under the lock. */
+    public boolean isDraining() {
+        return state.draining;
+    }
+
+    /** Refuses all later pushes but those of running operations. */
+    public void drain() {
+        lock.lock();
+        state.draining = true;
+        lock.held = 0;
+    }
+
     /** Refuses all later pushes. */
     public void close() {
         lock.lock();
         state.closed = true;
         lock.held = 0;
+    }
+
+    /** Refuses all later pushes if exactly the given number of operations was pushed; returns whether it does. */
+    public boolean closeAt(long completed) {
+        lock.lock();
+        boolean all = state.pushed == completed;
+        state.closed |= all;
+        lock.held = 0;
+        return all;
     }
 
     /** Refuses all later pushes, without a call that could fail. */

@@ -19,8 +19,8 @@ public final class Closing {
     }
 
     /**
-     * Refuses pushes and waits until the engine has terminated and its threads have ended. Returns false if the
-     * deadline passes.
+     * Refuses pushes, except those of running operations, and waits until the engine has terminated and its threads
+     * have ended. If the deadline passes, shuts the engine down and returns false.
      */
     public boolean close(long deadline) {
         Operation inside = ThreadState.runningOf(core);
@@ -36,7 +36,7 @@ public final class Closing {
         core.lock.enter();
         Callback others = core.lock.lastDeferred();
         try {
-            core.life.refuse();
+            core.life.drain();
             drained = core.life.addCloser(waiter);
         } finally {
             core.lock.leaveAndCall(state, others);
@@ -54,6 +54,7 @@ public final class Closing {
             }
             return false;
         } catch (TimeoutException e) {
+            shutdownNow();
             return false;
         } finally {
             if (!drained) {

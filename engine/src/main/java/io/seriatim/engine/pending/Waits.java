@@ -285,6 +285,61 @@ public final class Waits implements FutureWaits {
         }
     }
 
+    /**
+     * Waits until no operation is pending, with those that running operations push meanwhile; returns the exception that
+     * {@code waitUntilIdle} throws, or null.
+     */
+    @Nullable
+    public OperationFailedException untilIdle(long deadline) throws InterruptedException, TimeoutException {
+        Operation owner = ThreadState.runningOf(core);
+        if (owner != null) {
+            throw new IllegalStateException(
+                    "waitUntilIdle inside operation '" + owner.name
+                            + "' of the same engine can never end, because '" + owner.name
+                            + "' itself is pending: wait for the variables that you need, or wait outside");
+        }
+        core.checkWhole();
+        if (Thread.interrupted()) {
+            throw new InterruptedException("waitUntilIdle of engine '" + core.name + "'");
+        }
+        Waiter waiter = new Waiter();
+        boolean looks = deadline != Deadline.NEVER && deadline - System.nanoTime() <= 0;
+        if (looks) {
+            core.logReader.admitInSlices();
+        }
+        core.lock.enter();
+        try {
+            if (looks) {
+                core.logReader.admitAll();
+            } else {
+                core.dispatcher.harvest();
+            }
+            if (core.life.addIdler(waiter)) {
+                return core.epochs.failures().take();
+            }
+        } finally {
+            core.lock.leave();
+        }
+        try {
+            core.await(waiter, deadline);
+        } finally {
+            if (!waiter.done) {
+                core.lock.enterShallow();
+                try {
+                    core.life.removeIdler(waiter);
+                } finally {
+                    core.lock.leave();
+                }
+            }
+        }
+        core.lock.enter();
+        try {
+            return core.epochs.failures().take();
+        } finally {
+            core.lock.leave();
+        }
+    }
+
     private void giveUp(LogReader.@Nullable Cut cut, Waiter waiter) {
         core.lock.enterShallow();
         try {
