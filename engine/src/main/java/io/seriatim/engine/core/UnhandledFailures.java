@@ -2,6 +2,7 @@ package io.seriatim.engine.core;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.dependency.Callback;
+import io.seriatim.engine.thread.ThreadState;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -26,10 +27,13 @@ public final class UnhandledFailures {
 
     /** Calls a callback and passes its exception to the handler, because it is not the failure of an operation. */
     void guard(Callback callback) {
+        boolean aside = Thread.interrupted();
         try {
             callback.call();
         } catch (Throwable t) {
             tell(t);
+        } finally {
+            ThreadState.endCallback(aside);
         }
     }
 
@@ -37,6 +41,7 @@ public final class UnhandledFailures {
     @SuppressWarnings("ReferenceEquality") // A throwable cannot suppress itself.
     void tell(Throwable t) {
         try {
+            boolean aside = Thread.interrupted();
             try {
                 handler.accept(t);
                 int lost = untold.getAndSet(0);
@@ -49,6 +54,8 @@ public final class UnhandledFailures {
                     second.addSuppressed(t);
                 }
                 log(engine, second);
+            } finally {
+                ThreadState.endCallback(aside);
             }
         } catch (Throwable third) {
             // Neither the handler nor the log could be called, for lack of memory or stack.

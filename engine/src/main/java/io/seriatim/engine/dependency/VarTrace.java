@@ -80,6 +80,9 @@ public final class VarTrace extends Callback {
             listener.accept(event);
         } catch (Throwable t) {
             var.core.unhandled(t);
+        } finally {
+            // The next call of the listener must not see it; that of the thread itself was set aside.
+            Thread.interrupted();
         }
     }
 }

@@ -97,18 +97,19 @@ public final class InlineDispatcher implements Dispatcher {
     @Override
     public void afterPush(Operation op) {
         if (random == null && ThreadState.runningOf(core) == null) {
-            boolean interrupted = false;
-            while (true) {
-                try {
-                    help(op, null, Deadline.NEVER);
-                    break;
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    throw Deadline.endless(e);
-                }
-            }
-            if (interrupted) {
+            helpUninterruptibly(op);
+        }
+    }
+
+    /** Runs ready operations until one of them, if given, has ended and none is ready. */
+    private void helpUninterruptibly(@Nullable Operation awaited) {
+        boolean aside = Thread.interrupted();
+        try {
+            help(awaited, null, Deadline.NEVER);
+        } catch (InterruptedException | TimeoutException e) {
+            throw new IllegalStateException("help without a waiter was interrupted or timed out", e);
+        } finally {
+            if (aside) {
                 Thread.currentThread().interrupt();
             }
         }
@@ -188,15 +189,7 @@ public final class InlineDispatcher implements Dispatcher {
         boolean runs = isLeftAlone();
         core.lock.exit();
         if (runs) {
-            runReady();
-        }
-    }
-
-    private void runReady() {
-        try {
-            help(null, null, Deadline.NEVER);
-        } catch (InterruptedException | TimeoutException e) {
-            throw new IllegalStateException("help that does not wait was interrupted", e);
+            helpUninterruptibly(null);
         }
     }
 
@@ -214,12 +207,19 @@ public final class InlineDispatcher implements Dispatcher {
      * that until no operation is ready.
      *
      * <p>
+     * <b>Interrupts.</b> No body and no callback sees the interrupt flag of its caller or of the body before it. An
+     * interrupt that comes while this thread runs a body belongs to that body, as on a worker: it cannot be told from
+     * one that the body has set itself. An interrupt that comes at another time ends a wait; without a waiter the
+     * flag is set again at the end.
+     *
+     * <p>
      * Any exception leaves this method's {@code try} block while the thread holds the tracker lock: methods that
      * release the lock temporarily always acquire it again.
      */
     private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline)
             throws InterruptedException, TimeoutException {
         Helper me = new Helper();
+        boolean interrupted = false;
         core.lock.enter();
         boolean nested = me.thread.equals(runner);
         add(me);
@@ -234,6 +234,12 @@ public final class InlineDispatcher implements Dispatcher {
                 boolean over = isOver(awaited, waiter);
                 if (over && waiter != null) {
                     return;
+                }
+                if (Thread.interrupted()) {
+                    if (waiter != null) {
+                        throw new InterruptedException("while waiting on engine '" + core.name + "'");
+                    }
+                    interrupted = true;
                 }
                 if (!over && deadline != Deadline.NEVER && System.nanoTime() - deadline >= 0) {
                     throw new TimeoutException("not done within the given time");
@@ -259,7 +265,13 @@ public final class InlineDispatcher implements Dispatcher {
             if (!core.logReader.hasUnadmitted()) {
                 core.log.forget();
             }
-            core.lock.leave();
+            try {
+                core.lock.leave();
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
         }
     }
 
@@ -308,6 +320,8 @@ public final class InlineDispatcher implements Dispatcher {
         }
         core.lock.enterShallow();
         me.running = null;
+        // Only now can no shutdown interrupt this thread for the operation any more.
+        me.state.clearInterrupt();
         core.logReader.admitAll();
         core.completions.ran(op, thrown);
         try {
@@ -334,20 +348,15 @@ public final class InlineDispatcher implements Dispatcher {
      * Parks until woken; called and returns under the tracker lock. Wakes up from time to time, because a broken engine
      * may fail to wake its waiting threads.
      */
-    private void park(Helper me, long deadline) throws InterruptedException {
+    private void park(Helper me, long deadline) {
         me.parked = true;
-        boolean interrupted;
         try {
             core.lock.leave();
             LockSupport.parkNanos(this,
                     deadline == Deadline.NEVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
         } finally {
-            interrupted = Thread.interrupted();
             core.lock.enterShallow();
             me.parked = false;
-        }
-        if (interrupted) {
-            throw new InterruptedException("while waiting on engine '" + core.name + "'");
         }
     }
 

@@ -144,6 +144,10 @@ public final class Worker extends WorkerThread {
                     lane.queue.putBack(taken);
                 }
                 taken = null;
+                if (core.life.isCancelled()) {
+                    // The shutdown may have interrupted this thread after its operation had returned.
+                    interrupted();
+                }
                 lane.batches.harvest();
                 callback = core.rules.nextCallback(core);
                 if (callback != null || !stays || core.preemption.isRequested() || lane.isCrowded()) {

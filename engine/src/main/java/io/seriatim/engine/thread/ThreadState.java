@@ -86,6 +86,8 @@ public final class ThreadState {
             thrown = t;
         }
         if (times != null && !async) {
+            // An interrupt would close the channel that a recorder writes to.
+            clearInterrupt(outer);
             // The thread is still marked as inside the operation, so a recorder that pushes does not wait for room.
             try {
                 times.ran(op, thrown);
@@ -130,14 +132,56 @@ public final class ThreadState {
             o.core.giveUp(o);
             return;
         }
-        Throwable thrown;
+        boolean aside = Thread.interrupted();
         try {
-            thrown = run(o, -1);
-        } catch (Throwable t) {
-            // The stack was exhausted before the body began.
-            thrown = t;
+            Throwable thrown;
+            try {
+                thrown = run(o, -1);
+            } catch (Throwable t) {
+                // The stack was exhausted before the body began.
+                thrown = t;
+            }
+            clearInterrupt(running);
+            o.core.bodyReturned(o, thrown);
+        } finally {
+            if (aside) {
+                Thread.currentThread().interrupt();
+            }
         }
-        o.core.bodyReturned(o, thrown);
+    }
+
+    /**
+     * Clears the interrupt flag that a body or a callback has left, so that the next one does not see it. Sets it if an
+     * enclosing operation runs on an engine that was shut down: the shutdown interrupts that operation as well, and the
+     * inner code may have used up the only flag that stands for both.
+     */
+    public void clearInterrupt() {
+        clearInterrupt(running);
+    }
+
+    private static void clearInterrupt(@Nullable Operation enclosing) {
+        boolean shut = false;
+        for (Operation op = enclosing; op != null && !shut; op = op.link) {
+            shut = op.core.isCancelled(op);
+        }
+        if (shut) {
+            Thread.currentThread().interrupt();
+        } else {
+            Thread.interrupted();
+        }
+    }
+
+    /**
+     * Restores the flag of the calling thread after a callback.
+     *
+     * @param aside
+     *            whether the flag was set before the callback, which must not see it
+     */
+    public static void endCallback(boolean aside) {
+        here().clearInterrupt();
+        if (aside) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Calls this thread's callbacks, up to the one that stood first when the current step began. */

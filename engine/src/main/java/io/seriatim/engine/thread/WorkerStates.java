@@ -136,10 +136,13 @@ public final class WorkerStates {
 
     private static void close(@Nullable Object state, Owner core) {
         if (state instanceof AutoCloseable closeable) {
+            boolean aside = Thread.interrupted();
             try {
                 closeable.close();
             } catch (Throwable t) {
                 core.unhandled(t);
+            } finally {
+                ThreadState.endCallback(aside);
             }
         }
     }
