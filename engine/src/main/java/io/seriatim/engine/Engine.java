@@ -36,10 +36,10 @@ import org.jspecify.annotations.Nullable;
  * {@link #waitToRead}, {@link #waitForAll()} and {@link #failure} report the failure.
  *
  * <p>
- * <b>Interrupts.</b> A body or a callback does not see an interrupt that another one has left, nor the interrupt flag of
- * the thread that pushes, waits, completes or closes, which keeps it. On an engine without workers, a thread that waits
- * runs bodies: an interrupt that arrives meanwhile belongs to the running body, and one that arrives at another time ends
- * the wait.
+ * <b>Interrupts.</b> A body or a callback does not see an interrupt that another one has left, nor the interrupt flag
+ * of the thread that pushes, waits, completes or closes, which keeps it. On an engine without workers, a thread that
+ * waits runs bodies: an interrupt that arrives meanwhile belongs to the running body, and one that arrives at another
+ * time ends the wait.
  *
  * <p>
  * <b>Static initialisers.</b> While a thread initialises a class, no other thread can run a method of that class: the
@@ -351,8 +351,9 @@ public interface Engine extends AutoCloseable {
      *
      * <p>
      * If an operation never ends, for instance because its {@link Completion} is never called, or if operations push
-     * others for ever, for instance one that pushes itself, this call waits forever. Use {@link #close(Duration)} to wait for a limited time and {@link #shutdownNow()} to cancel pending operations;
-     * {@link #snapshot()} lists them and shows what running threads do.
+     * others for ever, for instance one that pushes itself, this call waits forever. Use {@link #close(Duration)} to
+     * wait for a limited time and {@link #shutdownNow()} to cancel pending operations; {@link #snapshot()} lists them
+     * and shows what running threads do.
      *
      * @throws IllegalStateException
      *             if called inside an operation of this engine, or if the thread is interrupted while it waits. After

@@ -18,15 +18,15 @@ import java.util.function.Consumer;
  * <p>
  * <b>Idle.</b> An engine is idle when all pushed operations have ended. A running operation pushes before it ends, so
  * what it pushed is in the log when its end is reported, and the engine is not idle in between. The last end is checked
- * for waiting threads and closers. Before a closing engine terminates, it refuses all pushes under the push lock, in the
- * same step in which it finds that none came meanwhile.
+ * for waiting threads and closers. Before a closing engine terminates, it refuses all pushes under the push lock, in
+ * the same step in which it finds that none came meanwhile.
  */
 public final class LifeCycle {
     private final EngineCore core;
     private final List<Waiter> closers = new ArrayList<>();
     /** The threads that wait until the engine is idle. */
     private final WaiterList idlers = new WaiterList();
-    /** Whether the end of an operation must be checked: some thread waits until the engine is idle, or it is closing. */
+    /** Whether ends of operations must be checked: a thread waits until the engine is idle, or it is closing. */
     private boolean watched;
     private boolean closing;
     private volatile boolean cancelled;

@@ -286,8 +286,8 @@ public final class Waits implements FutureWaits {
     }
 
     /**
-     * Waits until no operation is pending, with those that running operations push meanwhile; returns the exception that
-     * {@code waitUntilIdle} throws, or null.
+     * Waits until no operation is pending, with those that running operations push meanwhile; returns the exception
+     * that {@code waitUntilIdle} throws, or null.
      */
     @Nullable
     public OperationFailedException untilIdle(long deadline) throws InterruptedException, TimeoutException {
