@@ -1,5 +1,6 @@
 package io.seriatim.train;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -11,14 +12,25 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.Results;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Dataset;
 import io.seriatim.train.data.Field;
 import io.seriatim.train.data.Split;
+import io.seriatim.train.metrics.Curve;
+import io.seriatim.train.metrics.EventFile;
+import io.seriatim.train.metrics.History;
+import io.seriatim.train.metrics.JsonLines;
+import io.seriatim.train.metrics.Progress;
 import io.seriatim.train.model.Mlp;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
@@ -26,12 +38,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Long runs: after many steps and calls, memory and results are the same as after the first thousand. The durations of
@@ -185,6 +199,85 @@ class SoakTest {
         // The number of prefetched batches, or of batches that the reading thread holds, may differ by one.
         end.requireNoMoreThan(begin, end.device == begin.device + BATCH * Noise.BYTES ? BATCH * Noise.BYTES : 0);
         assertTrue(last[0] < 0.05, "loss of the last step " + last[0]);
+    }
+
+    /** Points on a line, for a model whose step costs less than what the listeners do. */
+    private record Line(int size) implements Dataset {
+        @Override
+        public List<Field> fields() {
+            return List.of(new Field("x", DType.FLOAT32, Shape.of(1)), new Field("y", DType.FLOAT32, Shape.of(1)));
+        }
+
+        @Override
+        public List<Tensor> batch(int[] examples) {
+            float[] x = new float[examples.length];
+            float[] y = new float[examples.length];
+            for (int i = 0; i < examples.length; i++) {
+                x[i] = examples[i] / (float) size;
+                y[i] = 3 * x[i] + 1;
+            }
+            return List.of(Tensor.of(x, examples.length, 1), Tensor.of(y, examples.length, 1));
+        }
+    }
+
+    private static Model line() {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 1);
+            Value y = g.data("y", DType.FLOAT32, -1, 1);
+            Value out = g.linear(x, 1);
+            Value loss = out.minus(y).square().mean();
+            g.minimize(loss, Sgd.of(0.01));
+            return Outputs.of("loss", loss, "out", out);
+        });
+        String loss = network.outputs().get("loss").name();
+        return new Model("line", network.main(), network.startup(), network.main().copyForTest(), List.of("x", "y"),
+                loss, Map.of("error", loss), network.schedules(), List.of("x"),
+                List.of(network.outputs().get("out").name()), "rows", 1);
+    }
+
+    /** With an evaluation every ten steps and all listeners of the command. */
+    @Test
+    void listeners(@TempDir Path folder) throws IOException {
+        int steps = FULL ? 1_000_000 : 30_000;
+        int measured = steps / 10;
+        List<Double> seconds = new ArrayList<>();
+        List<Usage> usages = new ArrayList<>();
+        History history = new History();
+        try (JsonLines lines = new JsonLines(folder.resolve("metrics.jsonl"));
+                EventFile events = new EventFile(folder);
+                Progress redrawn = new Progress(new PrintStream(OutputStream.nullOutputStream(), true, UTF_8), true);
+                Progress plain = new Progress(new PrintStream(OutputStream.nullOutputStream(), true, UTF_8), false)) {
+            Trainer.of(line(), new Split(new Line(40), new Line(4))).batch(4).epochs(steps / 10).evaluateEvery(10)
+                    .listener(history).listener(lines).listener(events).listener(redrawn).listener(plain)
+                    .listener(new TrainingListener() {
+                        private long begun;
+
+                        @Override
+                        public void started(Started training) {
+                            begun = System.nanoTime();
+                        }
+
+                        @Override
+                        public void step(Step step) throws IOException {
+                            if (step.step() % measured == 0) {
+                                seconds.add((System.nanoTime() - begun) / 1e9);
+                                if (step.step() == 3 * measured || step.step() == steps) {
+                                    usages.add(Usage.now());
+                                }
+                                begun = System.nanoTime();
+                            }
+                        }
+                    }).build().run();
+        }
+        print("seconds of each tenth: %s", seconds);
+        print("%,d steps with listeners and %,d evaluations: %.1f µs a step in the third tenth, %.1f µs in the last",
+                steps, steps / 10, 1e6 * seconds.get(2) / measured, 1e6 * seconds.getLast() / measured);
+        print("heap %.1f MiB after the third tenth, %.1f MiB at the end", usages.getFirst().heap / 1048576.0,
+                usages.getLast().heap / 1048576.0);
+        // The number of prefetched batches may differ.
+        usages.getLast().requireNoMoreThan(usages.getFirst(), 1 << 10);
+        assertEquals(steps, history.lastStep());
+        assertTrue(history.evaluations().size() <= Curve.MAX_POINTS, "evaluations " + history.evaluations().size());
     }
 
     @Test

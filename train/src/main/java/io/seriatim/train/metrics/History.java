@@ -4,9 +4,7 @@ import com.google.errorprone.annotations.Var;
 import io.seriatim.train.TrainingListener;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +13,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the data of a report: curves over steps, evaluations, memory over time. Except for the evaluations, its size
- * does not grow with the length of a training, because {@linkplain Curve curves} are aggregated. Not thread-safe.
+ * Records the data of a report: curves over steps, evaluations, memory over time. Its size does not grow with the length
+ * of a training: {@linkplain Curve curves} are aggregated, and of many evaluations some are kept. An event takes
+ * amortised constant time. Not thread-safe.
  */
 public final class History implements TrainingListener {
     private static final long NANOS = 1_000_000_000;
@@ -29,7 +28,7 @@ public final class History implements TrainingListener {
     private final Curve throughput = new Curve("throughput");
     private final Curve heap = new Curve("heap");
     private final Curve resident = new Curve("resident memory");
-    private final List<Evaluation> evaluations = new ArrayList<>();
+    private final Evaluations evaluations = new Evaluations();
     private @Nullable Started started;
     private @Nullable End end;
     private long lastStep;
@@ -87,7 +86,7 @@ public final class History implements TrainingListener {
             case "step" -> draw(new Step(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
                     JsonLines.metrics(line), line.number("rate"), line.number("seconds"), line.whole("units")));
             case "evaluation" ->
-                keep(new Evaluation(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
+                evaluations.add(new Evaluation(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
                         JsonLines.metrics(line), line.truth("best"), line.number("seconds")));
             case "begun", "saved", "ended" -> lastStep = Math.max(lastStep, line.whole("step"));
             default -> throw new IllegalArgumentException("'event' is " + line.text("event"));
@@ -126,14 +125,8 @@ public final class History implements TrainingListener {
 
     @Override
     public void evaluated(Evaluation evaluation) throws IOException {
-        keep(evaluation);
-        sample();
-    }
-
-    /** Keeps an evaluation; a resumed training may repeat the one of its checkpoint. */
-    private void keep(Evaluation evaluation) {
-        evaluations.removeIf(earlier -> earlier.step() == evaluation.step());
         evaluations.add(evaluation);
+        sample();
     }
 
     @Override
@@ -229,22 +222,22 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * Returns all evaluations in the order of their steps; of two after the same step, the later one.
+     * Returns the evaluations in the order of their steps; of two after the same step, the later one. If there were more
+     * than {@value Curve#MAX_POINTS}, it is a selection that is spread evenly over the steps, with the last one.
      *
      * @return an unmodifiable list
      */
     public List<Evaluation> evaluations() {
-        return Collections.unmodifiableList(evaluations);
+        return evaluations.kept();
     }
 
     /**
-     * Returns the evaluation with the smallest loss, the first of several.
+     * Returns the evaluation with the smallest loss of all, the first of several.
      *
      * @return empty if no loss is finite
      */
     public Optional<Evaluation> best() {
-        return evaluations.stream().filter(evaluation -> Double.isFinite(evaluation.loss()))
-                .min(Comparator.comparingDouble(Evaluation::loss));
+        return evaluations.best();
     }
 
     /**

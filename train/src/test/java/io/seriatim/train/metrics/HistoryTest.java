@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 final class HistoryTest {
@@ -152,6 +154,42 @@ final class HistoryTest {
         history.evaluated(new Evaluation(15, 1, 1.25, Map.of(), false, 1));
         assertEquals(List.of(2.0, 1.0, 1.25), history.evaluations().stream().map(Evaluation::loss).toList());
         assertEquals(10, history.best().orElseThrow().step());
+    }
+
+    /** A cost that grows with the evaluations so far would take hours. */
+    @Test
+    @Timeout(60)
+    void anEvaluationCostsTheSameAfterAMillionOthers() throws IOException {
+        History whole = history(0, 0);
+        whole.started(Runs.started(0, 1_000_000));
+        SplittableRandom random = new SplittableRandom(7);
+        Evaluation best = new Evaluation(0, 1, Double.POSITIVE_INFINITY, Map.of(), false, 1);
+        for (int step = 1; step <= 1_000_000; step++) {
+            Evaluation evaluation = new Evaluation(step, 1, random.nextInt(10) == 0 ? Double.NaN : random.nextDouble(),
+                    Map.of(), false, 1);
+            whole.evaluated(evaluation);
+            best = evaluation.loss() < best.loss() ? evaluation : best;
+            if (step % 1000 == 0) {
+                assertEquals(best, whole.best().orElseThrow());
+                assertEquals(evaluation, whole.evaluations().getLast());
+            }
+        }
+        List<Long> steps = whole.evaluations().stream().map(Evaluation::step).toList();
+        assertTrue(steps.size() <= Curve.MAX_POINTS && steps.size() > Curve.MAX_POINTS / 2 - 1, "" + steps.size());
+        for (int i = 1; i < steps.size() - 1; i++) {
+            assertEquals(512, steps.get(i) - steps.get(i - 1), "steps " + steps.get(i - 1) + " and " + steps.get(i));
+        }
+    }
+
+    @Test
+    void aRepeatedEvaluationThatWasTheBestGivesWayToTheOneBefore() throws IOException {
+        History history = history(0, 0);
+        history.started(Runs.started(0, 100));
+        history.evaluated(new Evaluation(5, 1, 2.0, Map.of(), true, 1));
+        history.evaluated(new Evaluation(10, 1, 3.0, Map.of(), true, 1));
+        history.evaluated(new Evaluation(15, 1, 1.5, Map.of(), false, 1));
+        history.evaluated(new Evaluation(15, 1, 2.5, Map.of(), false, 1));
+        assertEquals(5, history.best().orElseThrow().step());
     }
 
     @Test
