@@ -107,6 +107,7 @@ final class Main {
             return helped;
         }
         CommandLine commands = parsed.commandSpec().commandLine();
+        NumberOptions.check(parsed);
         PrintWriter out = commands.getOut();
         PrintWriter err = commands.getErr();
         PrintWriter printableOut = new PrintableWriter(out);

@@ -2,6 +2,7 @@ package io.seriatim.benchmarks.engine;
 
 import io.seriatim.benchmarks.common.Printer;
 import io.seriatim.benchmarks.common.Progress;
+import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.cli.text.Machine;
 import java.io.Console;
 import java.util.ArrayList;
@@ -41,12 +42,14 @@ public final class BenchEngineCommand implements Callable<Integer> {
     private @Nullable Integer ops;
 
     @Option(names = "--spin", paramLabel = "N", description = "Extra loop turns of each operation; 0.")
+    @AtLeast(0)
     private int spin;
 
     @Option(names = "--reps", paramLabel = "N", description = "Rounds that count; 11, 3 with --quick.")
     private @Nullable Integer reps;
 
-    @Option(names = "--warmup", paramLabel = "N", description = "Rounds before them; 10, 5 with --quick.")
+    @Option(names = "--warmup", paramLabel = "N", description = "Rounds before them; 10, 5 with --quick; 0 for none.")
+    @AtLeast(0)
     private @Nullable Integer warmUps;
 
     @Option(names = "--quick", description = "Few operations and rounds, only what the command itself holds: a few "

@@ -3,6 +3,7 @@ package io.seriatim.benchmarks.serve;
 import io.seriatim.benchmarks.common.PeerUnavailableException;
 import io.seriatim.benchmarks.common.Printer;
 import io.seriatim.benchmarks.train.ServedNetwork;
+import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.cli.text.Machine;
 import io.seriatim.cli.text.Table;
 import java.io.PrintWriter;
@@ -50,6 +51,7 @@ public final class BenchServeCommand implements Callable<Integer> {
 
     @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Join requests that wait to "
             + "batches of up to N, beside the same plan without. Default: ${DEFAULT-VALUE}, none.")
+    @AtLeast(0)
     private int batch;
 
     @Option(names = "--quick", description = "Slices of a tenth of a second, and only what the command itself holds.")

@@ -1,6 +1,7 @@
 package io.seriatim.cli.convert;
 
 import io.seriatim.cli.option.Usage;
+import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
@@ -51,6 +52,7 @@ public final class ConvertCommand implements Callable<Integer> {
 
     @Option(names = "--tolerance", defaultValue = "1e-4", paramLabel = "X", description = "With --verify: the largest "
             + "difference, relative to the largest value of a fetch. Default: ${DEFAULT-VALUE}.")
+    @AtLeast(0)
     private double tolerance;
 
     @Option(names = "--shape", paramLabel = "NAME=D,D…",
@@ -61,6 +63,7 @@ public final class ConvertCommand implements Callable<Integer> {
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
             description = "With --verify: the seed of the made-up "
                     + "inputs. Default: ${DEFAULT-VALUE}.")
+    @AtLeast(AtLeast.ANY)
     private long seed;
 
     /** Created by the command line parser. */

@@ -3,6 +3,7 @@ package io.seriatim.cli.run;
 import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.option.Usage;
+import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
@@ -98,6 +99,7 @@ public final class RunCommand implements Callable<Integer> {
 
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
             description = "The seed of operations without a seed " + "of their own. Default: ${DEFAULT-VALUE}.")
+    @AtLeast(AtLeast.ANY)
     private long seed;
 
     @Option(names = "--place", defaultValue = "cpu", paramLabel = "P", description = "The place: cpu, or sim:N "

@@ -2,6 +2,7 @@ package io.seriatim.cli.train;
 
 import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.option.Usage;
+import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.cli.text.Nearest;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
@@ -97,6 +98,7 @@ public final class TrainCommand implements Callable<Integer> {
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
             description = "The seed of the initial parameters and "
                     + "of the order of the data. Default: ${DEFAULT-VALUE}.")
+    @AtLeast(AtLeast.ANY)
     private long seed;
 
     @Option(names = "--place", defaultValue = "cpu", paramLabel = "P[,P…]", description = "The places: "

@@ -1,5 +1,6 @@
 package io.seriatim.cli.demo.devices;
 
+import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.device.SimOptions;
@@ -45,6 +46,7 @@ public final class TwoDevicesCommand implements Callable<Integer> {
 
     @Option(names = "--seed", paramLabel = "N",
             description = "The seed of data and weights. Default: ${DEFAULT-VALUE}.")
+    @AtLeast(AtLeast.ANY)
     private long seed = 1;
 
     @Option(names = "--bandwidth", paramLabel = "MB/s",
@@ -53,6 +55,7 @@ public final class TwoDevicesCommand implements Callable<Integer> {
 
     @Option(names = "--latency", paramLabel = "µs",
             description = "The latency of each launch. Default: ${DEFAULT-VALUE}.")
+    @AtLeast(0)
     private int latency = 10;
 
     @Option(names = "--out", paramLabel = "DIR", description = "The file of the drawing. Default: ${DEFAULT-VALUE}.")
