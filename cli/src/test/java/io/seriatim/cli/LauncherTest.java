@@ -95,7 +95,10 @@ class LauncherTest {
                 .putAll(Map.of("PATH", bin + ":" + path, "HOME", temp.toString(), "SERIATIM_JDK_FOLDERS",
                         temp.resolve("none").toString()));
         inherited.putAll(environment);
-        int code = builder.start().waitFor();
+        int code;
+        try (ChildProcess process = ChildProcess.start(builder)) {
+            code = process.end();
+        }
         return new Ended(code, Files.readString(out, StandardCharsets.UTF_8),
                 Files.readString(err, StandardCharsets.UTF_8));
     }

@@ -13,25 +13,29 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The behaviour of a process whose output cannot be written. */
 @DisabledOnOs(OS.WINDOWS)
 class StandardOutputTest {
+    @TempDir
+    private Path folder = Path.of("");
+
     private static String[] version(String shell) {
-        List<String> java = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-cp",
-                System.getProperty("jdk.module.path", "") + File.pathSeparator + System.getProperty("java.class.path"),
-                "io.seriatim.cli.Main", "--help");
+        List<String> java = ChildProcess.java("-XX:TieredStopAtLevel=1");
+        java.addAll(List.of("io.seriatim.cli.Main", "--help"));
         return java.stream()
                 .collect(() -> new ArrayList<>(List.of("bash", "-c", shell, "bash")), List::add, List::addAll)
                 .toArray(String[]::new);
     }
 
-    private static void assertEnds(int code, String err, String shell) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(version(shell)).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
-        String told = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(err, told.strip());
-        assertEquals(code, process.waitFor());
+    private void assertEnds(int code, String err, String shell) throws IOException, InterruptedException {
+        Path told = folder.resolve("err.txt");
+        try (ChildProcess process = ChildProcess.start(new ProcessBuilder(version(shell)).redirectError(told.toFile()))) {
+            int ended = process.end();
+            assertEquals(err, Files.readString(told).strip());
+            assertEquals(code, ended);
+        }
     }
 
     @Test

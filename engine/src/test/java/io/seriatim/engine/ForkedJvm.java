@@ -16,6 +16,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs a main class of these tests in a separate JVM. */
 final class ForkedJvm {
+    private static final long DUMP_SECONDS = 20;
+
     private ForkedJvm() {
     }
 
@@ -38,12 +40,32 @@ final class ForkedJvm {
         builder.environment().putAll(environment);
         Process process = builder.start();
         try {
-            assertTrue(process.waitFor(limitSeconds, TimeUnit.SECONDS), () -> "hangs: " + command + read(output));
+            assertTrue(process.waitFor(limitSeconds, TimeUnit.SECONDS),
+                    () -> "hangs: " + command + read(output) + "Its threads: " + threads(process.pid())
+                            + "The threads here: " + threads(ProcessHandle.current().pid()));
             assertEquals(0, process.exitValue(), () -> command + read(output));
         } finally {
             process.destroyForcibly();
         }
         return read(output);
+    }
+
+    private static String threads(long pid) {
+        try {
+            Path file = Files.createTempFile("threads", ".txt");
+            Process dump = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                    Long.toString(pid), "Thread.print").redirectErrorStream(true).redirectOutput(file.toFile()).start();
+            boolean whole = dump.waitFor(DUMP_SECONDS, TimeUnit.SECONDS);
+            dump.destroyForcibly();
+            String text = read(file);
+            Files.delete(file);
+            return whole ? text : text + " jcmd did not end in " + DUMP_SECONDS + " s";
+        } catch (IOException e) {
+            return e.toString();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return e.toString();
+        }
     }
 
     private static String read(Path output) {

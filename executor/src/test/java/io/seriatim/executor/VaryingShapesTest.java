@@ -4,7 +4,6 @@ import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
@@ -20,7 +19,6 @@ import io.seriatim.tensor.onednn.OneDnn;
 import java.io.File;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -167,10 +165,7 @@ class VaryingShapesTest {
                 "-Xmx160m",
                 "-XX:+AlwaysPreTouch", "--enable-native-access=ALL-UNNAMED", "-cp", classPath,
                 ManyShapes.class.getName(), System.getProperty("seriatim.soak.runs", "100000"));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), output);
-        System.out.println(output);
+        System.out.println(ForkedJvm.run(7200, command));
     }
 
     /** Returns the folder or jar that contains a file. */

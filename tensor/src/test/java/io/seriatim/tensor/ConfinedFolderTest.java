@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -174,7 +175,7 @@ class ConfinedFolderTest {
         refused(confined(byHandle), "plain/x", "not a folder");
         // A pipe that is opened waits for its other end.
         Process made = new ProcessBuilder("mkfifo", root.resolve("pipe").toString()).start();
-        Assumptions.assumeTrue(made.waitFor() == 0, "there is mkfifo");
+        Assumptions.assumeTrue(made.waitFor(60, TimeUnit.SECONDS) && made.exitValue() == 0, "there is mkfifo");
         refused(confined(byHandle), "pipe", "not a regular file");
     }
 

@@ -3,6 +3,7 @@ package io.seriatim.cli.train;
 import io.seriatim.train.StopSignal;
 import java.io.PrintWriter;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -22,7 +23,14 @@ final class Interrupts {
     private Interrupts() {
     }
 
-    static void handle(StopSignal stop, PrintWriter err) {
+    /**
+     * Handles the signals from now on.
+     *
+     * @return the signals that this process ignores because the process that started it did, as that of Ctrl-C in a
+     *         background job of a shell without job control. Such a signal stays ignored, as its starter wants
+     */
+    static List<String> handle(StopSignal stop, PrintWriter err) {
+        List<String> ignored = new ArrayList<>();
         AtomicInteger count = new AtomicInteger();
         Runnable interrupted = () -> {
             if (count.incrementAndGet() == 1) {
@@ -52,8 +60,12 @@ final class Interrupts {
                                 : method.getName();
                     });
             for (String name : List.of("INT", "TERM")) {
-                signal.getMethod("handle", signal, handler).invoke(null,
+                Object before = signal.getMethod("handle", signal, handler).invoke(null,
                         signal.getConstructor(String.class).newInstance(name), proxy);
+                // The JVM does not replace it, and reports it at each call.
+                if (before == handler.getField("SIG_IGN").get(null)) {
+                    ignored.add(name);
+                }
             }
         } catch (ReflectiveOperationException e) {
             err.println(
@@ -62,5 +74,6 @@ final class Interrupts {
                             + e);
             err.flush();
         }
+        return ignored;
     }
 }

@@ -148,8 +148,12 @@ final class Session {
                     String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
         }
         out.println(Printable.of("folder    " + folder));
+        List<String> ignored = Interrupts.handle(stop, err);
+        if (ignored.contains("INT")) {
+            out.println("signals   Ctrl-C does not stop this training, because it was started with the signal INT ignored"
+                    + (ignored.contains("TERM") ? " and TERM, too" : ": use kill " + ProcessHandle.current().pid()));
+        }
         out.flush();
-        Interrupts.handle(stop, err);
         Trainer.Result result;
         try (progress; lines; events) {
             result = trainer.run();

@@ -80,6 +80,23 @@ class TrainProcessTest {
         run.assertSameAs(whole);
     }
 
+    /** As a background job of a shell, or below a build that is one. */
+    @Test
+    void anIgnoredInterruptIsReportedAndTermStillEndsIt() throws Exception {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        try (Command command = Command.start(temp, "trap '' INT", training(run).toArray())) {
+            command.await(TrainProcessTest::isCheckpoint);
+            assertTrue(command.out().contains("\nsignals   Ctrl-C does not stop this training, because it was started "
+                    + "with the signal INT ignored: use kill " + command.pid() + "\n"), command::out);
+            command.signal("INT");
+            command.await(TrainProcessTest::isCheckpoint);
+            command.signal("TERM");
+            assertEquals(130, command.end(), command::err);
+            assertEquals("\nseriatim: stopping after this step; press Ctrl-C again to stop at once\n", command.err());
+        }
+        assertResumable(run);
+    }
+
     @Test
     void twoSignalsEndItAtOnce() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));

@@ -16,7 +16,6 @@ import io.seriatim.tensor.DType;
 import java.io.File;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -277,9 +276,7 @@ class NDArrayTest {
                 "-Dseriatim.cpu.memory=64m", "-Dseriatim.kernels=portable", "-cp", classPath,
                 ManyArrays.class.getName(),
                 String.valueOf(count));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), output);
+        ForkedJvm.run(50, command);
     }
 
     /** The folder or jar of a class: as a resource, because a patched module hides it. */
