@@ -39,7 +39,8 @@ final class NumberOptions {
     }
 
     private static List<?> values(OptionSpec option) {
-        return switch ((Object) option.getValue()) {
+        Object given = option.getValue();
+        return switch (given) {
             case Collection<?> several -> List.copyOf(several);
             case Object one -> List.of(one);
             case null -> List.of();
@@ -61,7 +62,9 @@ final class NumberOptions {
             return "a number";
         }
         if (least != null) {
-            return value >= least ? null : (real ? "a number from " : "") + Math.round(least) + (real ? " on" : " or more");
+            return value >= least
+                    ? null
+                    : (real ? "a number from " : "") + Math.round(least) + (real ? " on" : " or more");
         }
         return real ? value > 0 ? null : "a number above 0" : value >= 1 ? null : "1 or more";
     }

@@ -53,7 +53,7 @@ public final class ChildProcess implements AutoCloseable {
                 }
                 trial.destroyForcibly();
             } catch (IOException e) {
-                continue; // There is no such program on this system.
+                // There is no such program on this system.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return null;
@@ -156,7 +156,7 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     private AssertionError hangs(String how) {
-        String command = String.join(" ", process.info().command().orElse("the process"));
+        String command = process.info().command().orElse("the process");
         return new AssertionError("For " + limit + " s " + command + " " + how + ". It has printed: " + printed
                 + "\nThreads of process " + process.pid() + ":\n" + threads(process.pid())
                 + "\nThreads of this process:\n" + threads(ProcessHandle.current().pid()));

@@ -34,7 +34,7 @@ class NumberOptionsTest {
         List<Object> line(String value) {
             List<Object> line = new ArrayList<>(List.of(command.split(" ")));
             for (ArgSpec other : option.command().args()) {
-                if (other.required() && other != option && other instanceof OptionSpec needed) {
+                if (other.required() && !other.equals(option) && other instanceof OptionSpec needed) {
                     line.addAll(List.of(needed.longestName(), "none"));
                 } else if (other.required() && other.isPositional()) {
                     line.add("none");

@@ -31,7 +31,8 @@ class StandardOutputTest {
 
     private void assertEnds(int code, String err, String shell) throws IOException, InterruptedException {
         Path told = folder.resolve("err.txt");
-        try (ChildProcess process = ChildProcess.start(new ProcessBuilder(version(shell)).redirectError(told.toFile()))) {
+        try (ChildProcess process =
+                ChildProcess.start(new ProcessBuilder(version(shell)).redirectError(told.toFile()))) {
             int ended = process.end();
             assertEquals(err, Files.readString(told).strip());
             assertEquals(code, ended);

@@ -189,7 +189,8 @@ public final class Trainer {
 
         /**
          * Sets the folder of the run. Its folder {@code checkpoints} holds the newest checkpoints and the best one,
-         * each named by its number of steps.
+         * each named by its number of steps. A folder that holds checkpoints is for a training that is resumed; another
+         * one does not begin there.
          *
          * @param run
          *            the folder, which is created; without one no checkpoints are written
@@ -214,7 +215,9 @@ public final class Trainer {
         }
 
         /**
-         * Resumes from the newest checkpoint in the folder, as if there had been no interruption.
+         * Resumes from the newest checkpoint in the folder, as if there had been no interruption: with the same model,
+         * optimizer, learning rates, seed, batch size and data. More epochs or steps are a longer training, whose learning
+         * rates must be the same up to the end of the original one.
          *
          * @return this
          */
@@ -363,7 +366,10 @@ public final class Trainer {
      * @throws NotFiniteException
      *             if the loss becomes NaN or infinite
      * @throws IllegalArgumentException
-     *             if the training is resumed with another model, seed, batch size or other data
+     *             if the training is resumed with another model, optimizer, learning rate, seed, batch size or other
+     *             data
+     * @throws IllegalStateException
+     *             if the folder holds checkpoints and the training is not resumed
      * @throws RunInUseException
      *             if another training uses the folder
      * @throws IOException
@@ -378,13 +384,20 @@ public final class Trainer {
             TrainingState from = training.options().resume()
                     ? training.resume(scope, fingerprint)
                     : training.begin(scope, fingerprint);
-            Result result = new TrainingLoop(training, scope, from, this::acquireLock).run();
+            Result result = new TrainingLoop(training, scope, from, this::open).run();
             training.tell(listener -> listener.ended(result.end(), result.step()));
             return result;
         } finally {
             if (lock != null && ownsLock) {
                 lock.close();
             }
+        }
+    }
+
+    private void open() throws IOException {
+        acquireLock();
+        if (!training.options().resume()) {
+            training.requireNoCheckpoints();
         }
     }
 

@@ -100,8 +100,24 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     private TrainingState beginning(String fingerprint) {
-        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(),
+        return TrainingState.begin(ProgramFiles.hash(model.main()),
+                Long.toHexString(ProgramFiles.hash(model.startup())),
+                checkpoints == null ? "" : Rates.of(model.schedules(), steps()), options.seed(), options.batch(),
                 data.training().size(), fingerprint);
+    }
+
+    /**
+     * Refuses to begin where another training has left checkpoints: they would be taken for those of this one, deleted as
+     * older ones and resumed from.
+     */
+    void requireNoCheckpoints() throws IOException {
+        List<Long> there = checkpoints == null ? List.of() : checkpoints.steps();
+        if (!there.isEmpty()) {
+            throw new IllegalStateException("The folder " + options.folder()
+                    + " holds the checkpoints of a training, the "
+                    + "newest after step " + there.getLast() + ": resume that training with resume(), or train into "
+                    + "another folder");
+        }
     }
 
     /** Sets the variables of a scope to those of the newest checkpoint. */
@@ -109,15 +125,26 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         Checkpoints from = Objects.requireNonNull(checkpoints, "to resume, a training needs the folder of its run");
         Path latest = from.latest();
         TrainingState state = Checkpoints.state(latest);
-        requireSame(beginning(fingerprint), state, latest);
+        TrainingState wanted = beginning(fingerprint);
+        requireSame(wanted, state, latest);
         from.load(latest, model.main(), scope);
-        return state;
+        return state.with(wanted.startup(), wanted.rates());
     }
 
     private void requireSame(TrainingState wanted, TrainingState there, Path checkpoint) {
         if (wanted.program() != there.program()) {
-            throw new IllegalArgumentException(checkpoint + " is a checkpoint of another model than '" + model.name()
-                    + "': resume with the model and settings of the original training");
+            throw new IllegalArgumentException(
+                    checkpoint + " is a checkpoint of another model or optimizer than that of '"
+                            + model.name() + "': resume with the model and settings of the original training");
+        }
+        if (!there.startup().isEmpty()) {
+            Rates.requireSame(model.schedules(), there.rates(), checkpoint);
+        }
+        if (!there.startup().isEmpty() && !wanted.startup().equals(there.startup())) {
+            throw new IllegalArgumentException(checkpoint
+                    + " is of a training that began with other initial values than '"
+                    + model.name() + "', such as another learning rate or another state of the optimizer: resume with "
+                    + "the model and settings of the original training");
         }
         if (wanted.seed() != there.seed() || wanted.batch() != there.batch()) {
             throw new IllegalArgumentException(

@@ -18,6 +18,11 @@ import java.util.function.Function;
  *
  * @param program
  *            the hash of the trained program
+ * @param startup
+ *            the hash of the program that initialises the variables, with the learning rate and the state of the
+ *            optimizer; empty if it is unknown
+ * @param rates
+ *            the learning rates, see {@link Rates}; empty if they are unknown
  * @param seed
  *            the seed of the order of examples and of random numbers
  * @param batch
@@ -39,18 +44,28 @@ import java.util.function.Function;
  * @param since
  *            the number of evaluations after the best one
  */
-record TrainingState(long program, long seed, int batch, int examples, String data, long step, int epoch,
+record TrainingState(long program, String startup, String rates, long seed, int batch, int examples, String data,
+        long step, int epoch,
         long batchOfEpoch, long bestStep,
         double bestLoss, int since) {
     private static final int VERSION = 1;
 
-    static TrainingState begin(long program, long seed, int batch, int examples, String data) {
-        return new TrainingState(program, seed, batch, examples, data, 0, 0, 0, -1, Double.POSITIVE_INFINITY, 0);
+    static TrainingState begin(long program, String startup, String rates, long seed, int batch, int examples,
+            String data) {
+        return new TrainingState(program, startup, rates, seed, batch, examples, data, 0, 0, 0, -1,
+                Double.POSITIVE_INFINITY, 0);
+    }
+
+    /** Returns the state with what the training that resumes it knows. */
+    TrainingState with(String newStartup, String newRates) {
+        return new TrainingState(program, newStartup, newRates, seed, batch, examples, data, step, epoch, batchOfEpoch,
+                bestStep, bestLoss, since);
     }
 
     TrainingState stepped(long batchesOfEpoch) {
         boolean last = batchOfEpoch + 1 == batchesOfEpoch;
-        return new TrainingState(program, seed, batch, examples, data, step + 1, last ? epoch + 1 : epoch,
+        return new TrainingState(program, startup, rates, seed, batch, examples, data, step + 1,
+                last ? epoch + 1 : epoch,
                 last ? 0 : batchOfEpoch + 1,
                 bestStep,
                 bestLoss,
@@ -59,8 +74,10 @@ record TrainingState(long program, long seed, int batch, int examples, String da
 
     TrainingState evaluated(double loss) {
         return loss < bestLoss
-                ? new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, step, loss, 0)
-                : new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, bestStep, bestLoss,
+                ? new TrainingState(program, startup, rates, seed, batch, examples, data, step, epoch, batchOfEpoch,
+                        step, loss, 0)
+                : new TrainingState(program, startup, rates, seed, batch, examples, data, step, epoch, batchOfEpoch,
+                        bestStep, bestLoss,
                         since + 1);
     }
 
@@ -73,6 +90,8 @@ record TrainingState(long program, long seed, int batch, int examples, String da
         Map<String, String> lines = new LinkedHashMap<>();
         lines.put("version", Integer.toString(VERSION));
         lines.put("program", Long.toHexString(program));
+        lines.put("startup", startup);
+        lines.put("rates", rates);
         lines.put("seed", Long.toString(seed));
         lines.put("batch", Integer.toString(batch));
         lines.put("examples", Integer.toString(examples));
@@ -104,10 +123,11 @@ record TrainingState(long program, long seed, int batch, int examples, String da
             throw parser.wrong("version", Integer.toString(version),
                     "is not " + VERSION + ", which this version of Seriatim writes");
         }
+        // Earlier versions did not write the entries that are not required here.
         return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)),
+                lines.getOrDefault("startup", ""), lines.getOrDefault("rates", ""),
                 parser.number("seed", Long::parseLong),
                 parser.number("batch", Integer::parseInt), parser.number("examples", Integer::parseInt),
-                // Earlier versions did not write this entry.
                 lines.getOrDefault("data", ""),
                 parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
                 parser.number("batch-of-epoch", Long::parseLong), parser.number("best-step", Long::parseLong),

@@ -261,7 +261,7 @@ class SoakTest {
                         public void step(Step step) throws IOException {
                             if (step.step() % measured == 0) {
                                 seconds.add((System.nanoTime() - begun) / 1e9);
-                                if (step.step() == 3 * measured || step.step() == steps) {
+                                if (step.step() == 3L * measured || step.step() == steps) {
                                     usages.add(Usage.now());
                                 }
                                 begun = System.nanoTime();
@@ -269,7 +269,6 @@ class SoakTest {
                         }
                     }).build().run();
         }
-        print("seconds of each tenth: %s", seconds);
         print("%,d steps with listeners and %,d evaluations: %.1f µs a step in the third tenth, %.1f µs in the last",
                 steps, steps / 10, 1e6 * seconds.get(2) / measured, 1e6 * seconds.getLast() / measured);
         print("heap %.1f MiB after the third tenth, %.1f MiB at the end", usages.getFirst().heap / 1048576.0,

@@ -12,14 +12,21 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.optimizer.Adagrad;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.optimizer.AdamW;
 import io.seriatim.graph.optimizer.Clip;
+import io.seriatim.graph.optimizer.Momentum;
+import io.seriatim.graph.optimizer.Optimizer;
+import io.seriatim.graph.optimizer.RmsProp;
 import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.TrainingListener.End;
 import io.seriatim.train.data.Split;
+import io.seriatim.train.metrics.JsonLines;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -309,6 +316,105 @@ class TrainerTest {
         IOException none = assertThrows(IOException.class,
                 training(model(0.02, 0)).folder(folder.resolve("no")).resume().build()::run);
         assertTrue(String.valueOf(none.getMessage()).contains("no checkpoint"), String.valueOf(none.getMessage()));
+    }
+
+    /** A linear model, whose optimizer and schedule differ from case to case. */
+    private static Model linear(Optimizer optimizer) {
+        Network network = Network.define(graph -> {
+            Value x = graph.data("x", DType.FLOAT32, -1, 2);
+            Value y = graph.data("y", DType.INT64, -1, 1);
+            Value logits = graph.linear(x, Spirals.CLASSES);
+            Value loss = graph.softmaxCrossEntropy(logits, y).mean();
+            graph.minimize(loss, optimizer);
+            return Outputs.of("loss", loss, "logits", logits);
+        });
+        return new Model("linear", network.main(), network.startup(), network.main().copyForTest(), List.of("x", "y"),
+                network.outputs().get("loss").name(), Map.of(), network.schedules(), List.of("x"),
+                List.of(network.outputs().get("logits").name()), "points", 1);
+    }
+
+    /** Optimizers that differ from each other in one thing, with which a training of up to 55 steps could be resumed. */
+    private static List<Optimizer> optimizers() {
+        List<Optimizer> all = new ArrayList<>(List.<Optimizer>of(Sgd.of(0.1), Sgd.of(0.1000001), Momentum.of(0.1),
+                Momentum.of(0.1).mu(0.8), Adam.of(0.1), Adam.of(0.1).beta1(0.8), Adam.of(0.1).epsilon(1e-6),
+                AdamW.of(0.1), Adagrad.of(0.1), Adagrad.of(0.1).initial(0.5), RmsProp.of(0.1),
+                Adam.of(0.1).clip(Clip.globalNorm(1)), Adam.of(0.1).clip(Clip.globalNorm(2))));
+        List<Schedule> schedules = List.of(Schedule.constant(0.1), Schedule.constant(0.2),
+                Schedule.exponential(0.1, 0.99), Schedule.exponential(0.1, 0.98), Schedule.cosine(0.1, 55, 0),
+                Schedule.cosine(0.1, 110, 0), Schedule.step(0.1, 40, 0.5), Schedule.step(0.1, 41, 0.5),
+                Schedule.step(0.1, 40, 0.6), Schedule.constant(0.1).warmUp(5, 0, 0.1),
+                Schedule.constant(0.1).warmUp(6, 0, 0.1));
+        schedules.forEach(schedule -> all.add(Sgd.of(schedule)));
+        return all;
+    }
+
+    @Test
+    void aChangedOptimizerRateOrScheduleIsNoticed() throws IOException {
+        List<Optimizer> optimizers = optimizers();
+        for (int i = 0; i < optimizers.size(); i++) {
+            Path run = folder.resolve("run" + i);
+            Trainer.of(linear(optimizers().get(i)), DATA).batch(30).steps(7).epochs(5).folder(run).build().run();
+            for (int j = 0; j < optimizers.size(); j++) {
+                // All pairs take long, because each is a training: by default some of them, among them neighbours.
+                if (!Boolean.getBoolean("seriatim.full") && Math.abs(i - j) > 1
+                        && (i + j) % 11 != 0) {
+                    continue;
+                }
+                Trainer.Builder resumed = Trainer.of(linear(optimizers().get(j)), DATA).batch(30).steps(8).epochs(5)
+                        .folder(run).resume();
+                if (i == j) {
+                    assertEquals(8, resumed.build().run().step());
+                } else {
+                    String what = i + " resumed with " + j;
+                    IllegalArgumentException e =
+                            assertThrows(IllegalArgumentException.class, resumed.build()::run, what);
+                    assertTrue(String.valueOf(e.getMessage()).contains("resume with"), what + ": " + e.getMessage());
+                }
+            }
+        }
+    }
+
+    /** As the tables of rates of some callers. */
+    @Test
+    void aScheduleMayEndWithTheTraining() throws IOException {
+        double[] rates = {0.1, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.03};
+        Model model = linear(Sgd.of(step -> rates[(int) step]));
+        Trainer.of(model, DATA).batch(30).steps(5).epochs(5).folder(folder).build().run();
+        Trainer.of(model, DATA).batch(30).steps(8).epochs(5).folder(folder).resume().build().run();
+        double[] shorter = Arrays.copyOf(rates, 6);
+        assertThrows(IllegalArgumentException.class, Trainer.of(linear(Sgd.of(step -> shorter[(int) step])), DATA)
+                .batch(30).steps(8).epochs(5).folder(folder).resume().build()::run);
+    }
+
+    @Test
+    void aFolderWithCheckpointsIsOnlyForTheirTraining() throws IOException {
+        training(model(0.02, 0)).steps(5).folder(folder).build().run();
+        Path metrics = Files.writeString(folder.resolve("m.jsonl"), "kept");
+        Set<String> before = files(folder);
+        byte[] variables = Files.readAllBytes(folder.resolve("checkpoints/5/variables.pdiparams"));
+        for (Model other : List.of(model(0.02, 0), model(0.1, 0), linear(Sgd.of(0.1)))) {
+            for (int steps : List.of(2, 5, 20)) {
+                IllegalStateException e = assertThrows(IllegalStateException.class, training(other).steps(steps)
+                        .folder(folder).listener(new JsonLines(metrics)).build()::run);
+                assertEquals("The folder " + folder + " holds the checkpoints of a training, the newest after step 5: "
+                        + "resume that training with resume(), or train into another folder", e.getMessage());
+            }
+        }
+        assertEquals(before, files(folder));
+        assertEquals("kept", Files.readString(metrics));
+        assertTrue(Arrays.equals(variables, Files.readAllBytes(folder.resolve("checkpoints/5/variables.pdiparams"))));
+        assertEquals(9, training(model(0.02, 0)).steps(9).folder(folder).resume().build().run().step());
+    }
+
+    @Test
+    void aCheckpointOfAnEarlierVersionIsResumed() throws IOException {
+        training(model(0.02, 0)).steps(5).folder(folder).build().run();
+        Path state = folder.resolve("checkpoints/5/state.properties");
+        List<String> lines = Files.readAllLines(state);
+        assertTrue(lines.stream().anyMatch(line -> line.matches("rates=100000 steps, from 0.004, hash [0-9a-f]+")),
+                lines::toString);
+        Files.write(state, lines.stream().filter(line -> !line.matches("(startup|rates)=.*")).toList());
+        assertEquals(9, training(model(0.02, 0)).steps(9).folder(folder).resume().build().run().step());
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -62,8 +63,8 @@ final class Interrupts {
             for (String name : List.of("INT", "TERM")) {
                 Object before = signal.getMethod("handle", signal, handler).invoke(null,
                         signal.getConstructor(String.class).newInstance(name), proxy);
-                // The JVM does not replace it, and reports it at each call.
-                if (before == handler.getField("SIG_IGN").get(null)) {
+                // The JVM does not replace it, and reports it at each call. The proxy itself has no equals.
+                if (Objects.equals(handler.getField("SIG_IGN").get(null), before)) {
                     ignored.add(name);
                 }
             }

@@ -150,8 +150,11 @@ final class Session {
         out.println(Printable.of("folder    " + folder));
         List<String> ignored = Interrupts.handle(stop, err);
         if (ignored.contains("INT")) {
-            out.println("signals   Ctrl-C does not stop this training, because it was started with the signal INT ignored"
-                    + (ignored.contains("TERM") ? " and TERM, too" : ": use kill " + ProcessHandle.current().pid()));
+            out.println(
+                    "signals   Ctrl-C does not stop this training, because it was started with the signal INT ignored"
+                            + (ignored.contains("TERM")
+                                    ? " and TERM, too"
+                                    : ": use kill " + ProcessHandle.current().pid()));
         }
         out.flush();
         Trainer.Result result;

@@ -172,7 +172,8 @@ public final class TrainCommand implements Callable<Integer> {
         boolean stopped;
         try {
             stopped = session.train();
-        } catch (IllegalArgumentException | ProgramFailedException | IOException e) {
+        } catch (IllegalArgumentException | IllegalStateException | ProgramFailedException | IOException e) {
+            // A folder with checkpoints is an IllegalStateException.
             if (session.hasBegun()) {
                 throw e;
             }

@@ -86,8 +86,9 @@ public final class History implements TrainingListener {
             case "step" -> draw(new Step(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
                     JsonLines.metrics(line), line.number("rate"), line.number("seconds"), line.whole("units")));
             case "evaluation" ->
-                evaluations.add(new Evaluation(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
-                        JsonLines.metrics(line), line.truth("best"), line.number("seconds")));
+                evaluations.add(
+                        new Evaluation(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
+                                JsonLines.metrics(line), line.truth("best"), line.number("seconds")));
             case "begun", "saved", "ended" -> lastStep = Math.max(lastStep, line.whole("step"));
             default -> throw new IllegalArgumentException("'event' is " + line.text("event"));
         }
