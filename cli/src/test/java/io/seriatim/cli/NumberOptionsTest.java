@@ -17,7 +17,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Every option with a number, of every command: 0 and less, and what is no number, are refused where they mean nothing. */
+/** Every option with a number, of every command: 0, less, and what is no number are refused where they mean nothing. */
 class NumberOptionsTest {
     /** Options for which any number has a meaning. */
     private static final Set<String> ANY = Set.of("convert --seed", "run --seed", "train --seed",

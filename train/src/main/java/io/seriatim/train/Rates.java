@@ -13,8 +13,8 @@ import java.util.regex.Pattern;
  * The learning rates of a training as a text for checkpoints, by which a resumed training recognises that its schedules
  * are the same: the number of steps for which there are rates, the first rate, and a hash of the rates. Schedules are
  * functions, so their rates are compared, also those after the end of the training: of all steps up to {@value #ALL},
- * and of later ones at distances of a thousandth, so a boundary that moves by a few steps in a very long training may go
- * undetected. A schedule may be a table that ends with the training; a longer training may have a longer table.
+ * and of later ones at distances of a thousandth, so a boundary that moves by a few steps in a very long training may
+ * go undetected. A schedule may be a table that ends with the training; a longer training may have a longer table.
  */
 final class Rates {
     private static final long ALL = 100_000;

@@ -216,8 +216,7 @@ public final class Trainer {
 
         /**
          * Resumes from the newest checkpoint in the folder, as if there had been no interruption: with the same model,
-         * optimizer, learning rates, seed, batch size and data. More epochs or steps are a longer training, whose learning
-         * rates must be the same up to the end of the original one.
+         * optimizer, learning rates, seed, batch size and data. The numbers of epochs and steps may be other ones.
          *
          * @return this
          */

@@ -107,8 +107,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     /**
-     * Refuses to begin where another training has left checkpoints: they would be taken for those of this one, deleted as
-     * older ones and resumed from.
+     * Refuses to begin where another training has left checkpoints: they would be taken for those of this one, deleted
+     * as older ones and resumed from.
      */
     void requireNoCheckpoints() throws IOException {
         List<Long> there = checkpoints == null ? List.of() : checkpoints.steps();

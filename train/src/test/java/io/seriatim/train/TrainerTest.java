@@ -333,7 +333,7 @@ class TrainerTest {
                 List.of(network.outputs().get("logits").name()), "points", 1);
     }
 
-    /** Optimizers that differ from each other in one thing, with which a training of up to 55 steps could be resumed. */
+    /** Optimizers that differ from each other in one thing. */
     private static List<Optimizer> optimizers() {
         List<Optimizer> all = new ArrayList<>(List.<Optimizer>of(Sgd.of(0.1), Sgd.of(0.1000001), Momentum.of(0.1),
                 Momentum.of(0.1).mu(0.8), Adam.of(0.1), Adam.of(0.1).beta1(0.8), Adam.of(0.1).epsilon(1e-6),

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the data of a report: curves over steps, evaluations, memory over time. Its size does not grow with the length
- * of a training: {@linkplain Curve curves} are aggregated, and of many evaluations some are kept. An event takes
+ * Records the data of a report: curves over steps, evaluations, memory over time. Its size does not grow with the
+ * length of a training: {@linkplain Curve curves} are aggregated, and of many evaluations some are kept. An event takes
  * amortised constant time. Not thread-safe.
  */
 public final class History implements TrainingListener {
@@ -223,8 +223,8 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * Returns the evaluations in the order of their steps; of two after the same step, the later one. If there were more
-     * than {@value Curve#MAX_POINTS}, it is a selection that is spread evenly over the steps, with the last one.
+     * Returns the evaluations in the order of their steps; of two after the same step, the later one. If there were
+     * more than {@value Curve#MAX_POINTS}, it is a selection that is spread evenly over the steps, with the last one.
      *
      * @return an unmodifiable list
      */
