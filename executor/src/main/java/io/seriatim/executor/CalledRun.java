@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.Var;
+import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.OpenRuns;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -27,6 +28,7 @@ final class CalledRun {
 
     private final Supplier<Results> run;
     private final OpenRuns runs;
+    private final Cancellation cancellation;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     @GuardedBy("this")
     private State state = State.WAITING;
@@ -37,8 +39,9 @@ final class CalledRun {
     private @Nullable Results results;
     private @Nullable Throwable thrown;
 
-    CalledRun(OpenRuns runs, Supplier<Results> run) {
+    CalledRun(OpenRuns runs, Cancellation cancellation, Supplier<Results> run) {
         this.runs = runs;
+        this.cancellation = cancellation;
         this.run = run;
     }
 
@@ -67,10 +70,25 @@ final class CalledRun {
      */
     private boolean await(Engine engine) {
         boolean interrupted = false;
+        boolean stopped = false;
         while (true) {
             try {
-                engine.await(ended);
+                if (stopped) {
+                    engine.await(ended);
+                } else {
+                    cancellation.waiting(() -> {
+                        engine.await(ended);
+                        return ended;
+                    });
+                }
                 return interrupted;
+            } catch (Cancellation.Stopped e) {
+                // A run that has begun ends before its next operation.
+                stopped = true;
+                if (isWithdrawn()) {
+                    thrown = e;
+                    return interrupted;
+                }
             } catch (InterruptedException e) {
                 interrupted = true;
                 if (isGivenUp()) {
@@ -79,6 +97,14 @@ final class CalledRun {
                 }
             }
         }
+    }
+
+    /** Withdraws the run if it has not begun, and returns whether it had not. */
+    private synchronized boolean isWithdrawn() {
+        if (state == State.WAITING) {
+            state = State.GIVEN_UP;
+        }
+        return state == State.GIVEN_UP;
     }
 
     private synchronized boolean isGivenUp() {

@@ -212,14 +212,73 @@ public final class Plan {
      *             if a reader of the program has no more batches; the next run restarts its data
      */
     public Results run(Scope root, Tensor... values) {
+        return run(new Cancellation(), root, values);
+    }
+
+    /**
+     * Runs the program on the executor's scope, with a time limit for example.
+     *
+     * @param options
+     *            when the run ends early
+     * @param values
+     *            a value for each feed, in order; the run does not change them, and they must not be changed before the
+     *            call returns
+     * @return the fetched values
+     * @throws IllegalArgumentException
+     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
+     * @throws ProgramFailedException
+     *             if an operation fails
+     * @throws EndOfDataException
+     *             if a reader of the program has no more batches; the next run restarts its data
+     * @throws RunTimeoutException
+     *             if the time limit of the options is over
+     * @throws java.util.concurrent.CancellationException
+     *             if the options cancel the run
+     */
+    public Results run(RunOptions options, Tensor... values) {
+        return run(options, executor.scope(), values);
+    }
+
+    /**
+     * Runs the program on a scope, with a time limit for example.
+     *
+     * @param options
+     *            when the run ends early
+     * @param root
+     *            the scope that holds persistable variables, itself or by its ancestors
+     * @param values
+     *            a value for each feed, in order; the run does not change them, and they must not be changed before the
+     *            call returns
+     * @return the fetched values
+     * @throws IllegalArgumentException
+     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
+     * @throws ProgramFailedException
+     *             if an operation fails
+     * @throws EndOfDataException
+     *             if a reader of the program has no more batches; the next run restarts its data
+     * @throws RunTimeoutException
+     *             if the time limit of the options is over
+     * @throws java.util.concurrent.CancellationException
+     *             if the options cancel the run
+     */
+    public Results run(RunOptions options, Scope root, Tensor... values) {
+        return StoppableRun.run(options, cancellation -> run(cancellation, root, values));
+    }
+
+    private Results run(Cancellation cancellation, Scope root, Tensor... values) {
         OpenRuns runs = executor.openRuns();
         OpenRuns.Inside inside = runs.begin();
         try {
             Map<String, Tensor> fed = fed(values);
             Engine shared = executor.options().engine();
             return shared == null || Engine.isInside()
-                    ? runInTurn(root, fed)
-                    : new CalledRun(runs, () -> runInTurn(root, fed)).on(shared, root.turn(shared), writesScope);
+                    ? runInTurn(root, fed, cancellation)
+                    : new CalledRun(runs, cancellation, () -> runInTurn(root, fed, cancellation)).on(shared,
+                            root.turn(shared), writesScope);
         } finally {
             runs.end(inside);
         }
@@ -230,16 +289,16 @@ public final class Plan {
         OpenRuns runs = executor.openRuns();
         OpenRuns.Inside inside = runs.beginPushed();
         try {
-            return runInTurn(root, fed(values));
+            return runInTurn(root, fed(values), new Cancellation());
         } finally {
             runs.end(inside);
         }
     }
 
     /** Waits for the turn on the scope and runs the program; converts internal exceptions to public ones. */
-    private Results runInTurn(Scope root, Map<String, Tensor> fed) {
+    private Results runInTurn(Scope root, Map<String, Tensor> fed, Cancellation cancellation) {
         try {
-            return runWithLock(root, fed);
+            return runWithLock(root, fed, cancellation);
         } catch (RunFailure e) {
             throw ProgramFailedException.of(e);
         } catch (EndOfBatches e) {
@@ -247,14 +306,14 @@ public final class Plan {
         }
     }
 
-    private Results runWithLock(Scope root, Map<String, Tensor> fed) {
+    private Results runWithLock(Scope root, Map<String, Tensor> fed, Cancellation cancellation) {
         Lock lock = root.lock(writesScope);
         // Within another run on the scope, runs with earlier turns wait for that run.
         boolean isOrdered = writesScope && !root.isLockedByThisThread();
-        Reads.Taken batches = reads.take(root, isOrdered ? root.readingOrder() : null);
+        Reads.Taken batches = cancellation.waiting(() -> reads.take(root, isOrdered ? root.readingOrder() : null));
         BatchClaim claim = batches.claim();
         try {
-            lock(lock, claim);
+            cancellation.waiting(() -> lock(lock, claim));
         } finally {
             if (claim != null) {
                 claim.pass();
@@ -262,14 +321,14 @@ public final class Plan {
         }
         try {
             batches.tensors().forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
-            return run(root, fed);
+            return run(root, fed, cancellation);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Acquires the lock of the scope. A run that gives up returns its batches. */
-    private static void lock(Lock lock, @Nullable BatchClaim claim) {
+    /** Acquires and returns the lock of the scope. A run that gives up returns its batches. */
+    private static Lock lock(Lock lock, @Nullable BatchClaim claim) {
         try {
             if (claim != null) {
                 claim.awaitTurn();
@@ -278,6 +337,7 @@ public final class Plan {
             if (!lock.tryLock(0, TimeUnit.NANOSECONDS)) {
                 Engine.blocking(lock::lockInterruptibly);
             }
+            return lock;
         } catch (InterruptedException e) {
             if (claim != null) {
                 claim.giveBack();
@@ -367,7 +427,7 @@ public final class Plan {
         return value;
     }
 
-    private Results run(Scope root, Map<String, Tensor> fed) {
+    private Results run(Scope root, Map<String, Tensor> fed, Cancellation cancellation) {
         fed.putAll(lods.values(source(root, fed)));
         Set<String> kept = root.kept();
         BlockPlan plan = global(kept);
@@ -385,7 +445,6 @@ public final class Plan {
         }
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
         Map<String, Tensor> offsets = new HashMap<>();
-        Cancellation cancellation = new Cancellation();
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
         RunContext context = new RunContext(externals, root.bindings(),
@@ -481,6 +540,7 @@ public final class Plan {
 
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
         int block = session.block().index();
+        cancellation.begin(session.block());
         BlockPlan known = inner.get(block);
         BlockPlan plan = known != null
                 ? known

@@ -37,7 +37,9 @@ final class TaskRunner {
             throw interrupted(frame.plan(), task);
         }
         if (frame.context().cancellation().isCancelled()) {
-            throw new Cancellation.Signal();
+            CompiledPlan plan = frame.plan();
+            throw frame.context().cancellation().ending(plan.accesses().block(),
+                    plan.tasks().get(task).name() + " (task " + task + " of " + plan.tasks().size() + ")");
         }
         try {
             if (frame.isOnDevice(task)) {
@@ -49,7 +51,7 @@ final class TaskRunner {
                 frame.execute(task, kernels);
                 log.ended(task);
             }
-        } catch (RunFailure | Cancellation.Signal | EndOfBatches e) {
+        } catch (RunFailure | Cancellation.Signal | Cancellation.Stopped | EndOfBatches e) {
             throw e;
         } catch (InterruptedException e) {
             thread.interrupt();
