@@ -4,6 +4,7 @@ import io.seriatim.executor.run.Cancellation;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -76,7 +77,9 @@ final class StoppableRun {
         CompletableFuture<?> of = stage.toCompletableFuture();
         CompletableFuture.anyOf(of, ended).whenComplete((_, cause) -> {
             if (!ended.isDone()) {
-                cancellation.stop(new Cancellation.Stop(false, "The run was cancelled: it ended", cause));
+                // anyOf wraps the failure of a stage.
+                Throwable own = cause instanceof CompletionException ? cause.getCause() : cause;
+                cancellation.stop(new Cancellation.Stop(false, "The run was cancelled: it ended", own));
             }
         }).isDone();
     }
