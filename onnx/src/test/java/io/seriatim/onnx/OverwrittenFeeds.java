@@ -1,5 +1,6 @@
 package io.seriatim.onnx;
 
+import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static io.seriatim.tensor.DType.INT64;
 
@@ -28,6 +29,8 @@ final class OverwrittenFeeds {
     private final List<Value> matrices = new ArrayList<>();
     /** The counters that can be overwritten: n and m, which are fed. */
     private final List<Value> counters = new ArrayList<>();
+    /** The conditions that can be overwritten: b, which is fed. */
+    private final List<Value> flags = new ArrayList<>();
     private final List<Value> results = new ArrayList<>();
 
     private OverwrittenFeeds(Graph g, Random random) {
@@ -35,7 +38,10 @@ final class OverwrittenFeeds {
         this.random = random;
     }
 
-    /** A program that is fed x, y, n and m. Its outputs are named o0, o1 and so on. */
+    /** The names of what each program is fed. */
+    static final List<String> FEEDS = List.of("x", "y", "n", "m", "b");
+
+    /** A program that is fed {@link #FEEDS}. Its outputs are named o0, o1 and so on. */
     static Network of(long seed) {
         return Network.define(g -> new OverwrittenFeeds(g, new Random(seed)).define());
     }
@@ -52,6 +58,7 @@ final class OverwrittenFeeds {
         for (String name : List.of("n", "m")) {
             feeds.put(name, Tensor.of(new long[]{random.nextInt(4)}, 1));
         }
+        feeds.put("b", Tensor.of(BOOL, new double[]{random.nextInt(2)}, 1));
         return feeds;
     }
 
@@ -60,16 +67,18 @@ final class OverwrittenFeeds {
         matrices.add(g.data("y", FLOAT32, -1, WIDTH));
         counters.add(g.data("n", INT64, 1));
         counters.add(g.data("m", INT64, 1));
+        flags.add(g.data("b", BOOL, 1));
         statements(4 + random.nextInt(6), 0);
         List<Value> all = new ArrayList<>(matrices);
         all.addAll(counters);
+        all.addAll(flags);
         all.addAll(results);
         List<Object> outputs = new ArrayList<>();
         for (Value each : all) {
             // Some programs fetch only a few variables, so that other operations are not needed.
             if (outputs.isEmpty() || random.nextInt(3) > 0) {
                 outputs.add("o" + outputs.size() / 2);
-                outputs.add(each.assign());
+                outputs.add(random.nextInt(8) == 0 ? each : each.assign());
             }
         }
         Outputs named = Outputs.of((String) outputs.get(0), (Value) outputs.get(1));
@@ -86,7 +95,7 @@ final class OverwrittenFeeds {
     }
 
     private void statement(int depth) {
-        switch (random.nextInt(depth < 2 ? 14 : 8)) {
+        switch (random.nextInt(depth < 2 ? 16 : 9)) {
             case 0 -> assign(expression(), any(matrices));
             case 1 -> inPlace(any(matrices));
             case 2 -> increment();
@@ -94,9 +103,11 @@ final class OverwrittenFeeds {
             case 4 -> add(any(matrices), any(matrices), any(matrices));
             case 5 -> assign(any(matrices), any(matrices));
             case 6, 7 -> read(depth);
-            case 8, 9 -> branch(depth);
-            case 10, 11 -> counted(depth);
-            case 12 -> untilLimit(depth);
+            case 8 -> setFlag();
+            case 9, 10 -> branch(depth);
+            case 11, 12 -> counted(depth);
+            case 13 -> untilLimit(depth);
+            case 14 -> whileFlag(depth);
             default -> fedVariables(depth);
         }
     }
@@ -162,7 +173,17 @@ final class OverwrittenFeeds {
         }
     }
 
+    private void setFlag() {
+        if (!flags.isEmpty()) {
+            assign(random.nextBoolean() ? flags.getFirst().not() : condition(), flags.getFirst());
+        }
+    }
+
     private Value condition() {
+        if (!flags.isEmpty() && random.nextInt(3) == 0) {
+            // A branch may overwrite the flag itself.
+            return flags.getFirst().assign();
+        }
         return random.nextBoolean()
                 ? any(counters).greaterThan(random.nextInt(3))
                 : any(matrices).sum().greaterThan(random.nextInt(5)).reshape(1);
@@ -216,6 +237,23 @@ final class OverwrittenFeeds {
         if (!end.equals(counter)) {
             assign(end, counter);
         }
+    }
+
+    /** A loop whose condition is a variable that is fed. */
+    private void whileFlag(int depth) {
+        if (flags.isEmpty()) {
+            increment();
+            return;
+        }
+        Value flag = flags.removeFirst();
+        Value limit = any(counters).clip(0, 3);
+        Value end = g.whileLoop(v -> List.of(v.get(1)), v -> {
+            statements(1 + random.nextInt(2), depth + 1);
+            Value next = v.getFirst().plus(1);
+            return List.of(next, next.lessThan(limit));
+        }, g.full(INT64, 0, 1), flag).get(1);
+        flags.add(flag);
+        assign(end, flag);
     }
 
     /** A loop whose variables are variables that are fed. */

@@ -62,9 +62,12 @@ public final class IntegerProducts {
     private void index(List<OpDesc> ops) {
         writers.clear();
         writtenOften.clear();
+        Set<String> read = new HashSet<>();
         for (OpDesc op : ops) {
+            read.addAll(op.inputNames());
             for (String name : FakeQuantization.written(op)) {
-                if (writers.put(name, op) != null) {
+                // What is read before it is written has had another value before, such as the one that is fed.
+                if (writers.put(name, op) != null || read.contains(name)) {
                     writtenOften.add(name);
                 }
             }

@@ -256,6 +256,17 @@ class IntegerProductsTest {
                 types(IntegerProducts.of(program, List.of("out", "xd"))));
     }
 
+    /** The product would read numbers that were fed later than quantize_linear does. */
+    @Test
+    void numbersThatAreFedAndOverwrittenAreQuantizedWhereTheyWere() {
+        Program program = networks().findFirst().orElseThrow().program(false);
+        assertNotSame(program, IntegerProducts.of(program, List.of("out")), "the network is rewritten otherwise");
+        program.global().add(3, OpDesc.of("scale").in("X", "x").out("Out", "x").attr("scale", 3f).build());
+        assertSame(program, IntegerProducts.of(program, List.of("out")));
+        assertEquals("scale", program.global().ops().get(3).type(), "in front of the product");
+        assertEquals("dequantize_linear", program.global().ops().get(2).type());
+    }
+
     @Test
     void otherProgramsStayAsTheyAre() {
         Network network = networks().findFirst().orElseThrow();

@@ -93,6 +93,13 @@ public final class OutGraph {
         return name;
     }
 
+    /** An input that is no variable, of a graph that a node runs. Its name is a wish. */
+    public void unused(String wish, DType dtype, long[] dims) {
+        String name = names.fresh();
+        inputs.put(name, new OutValue(dtype, list(dims)));
+        names.wishes.put(name, wish);
+    }
+
     /** An input of the model whose unknown dimensions have names, empty where one has none. */
     public void input(String variable, DType dtype, long[] dims, List<String> symbols) {
         String name = input(variable, dtype, dims);

@@ -63,11 +63,14 @@ final class PirControlWriter {
         if (builder.has(name)) {
             return builder.value(name);
         }
-        VarType.TensorType tensor = type.tensorType();
-        if (tensor == null) {
+        if (type.tensorType() == null) {
             throw new IllegalArgumentException("Variable '" + name + "' has no value before a block that writes it");
         }
-        return builder.full(0L, tensor.dtype(), tensor.dims().stream().mapToLong(dim -> dim < 0 ? 1 : dim).toArray());
+        return zero(builder, type.tensorType());
+    }
+
+    private static long zero(PirBuilder builder, VarType.TensorType type) {
+        return builder.full(0L, type.dtype(), type.dims().stream().mapToLong(dim -> dim < 0 ? 1 : dim).toArray());
     }
 
     private static void end(PirBuilder builder, List<Long> values) {
@@ -172,6 +175,11 @@ final class PirControlWriter {
                 List.of(new PirOp.Region(arguments, inside.ops()))));
         for (int i = 0; i < names.size(); i++) {
             builder.bind(names.get(i), results.get(i).number(), PirWriter.type(block, names.get(i)));
+        }
+        if (block.var(condition) == null || writer.isWanted(condition, op)) {
+            // The condition is no result of the operation. After the loop it is false.
+            VarType type = PirWriter.type(block, condition);
+            builder.bind(condition, zero(builder, block.get(condition).tensor()), type);
         }
     }
 }

@@ -21,6 +21,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,14 +39,16 @@ final class PirWriter {
     static final String NO_PARAMETERS = "no_parameters";
 
     private final Program program;
+    private final Set<String> fetches;
     private final PirControlWriter control = new PirControlWriter(this);
     private final PirSpecialWriter special = new PirSpecialWriter(this);
     private final Set<String> unknown = new TreeSet<>();
     /** The results of operations that cannot be written. */
     private final Map<String, VarType> placeholders = new LinkedHashMap<>();
 
-    private PirWriter(Program program) {
+    private PirWriter(Program program, List<String> fetches) {
         this.program = program;
+        this.fetches = Set.copyOf(fetches);
     }
 
     /**
@@ -62,14 +65,16 @@ final class PirWriter {
     static Written write(InferenceModel model) {
         Program program = PaddleForms.of(model.program(), model.fetches());
         TypesOfPaddle.require(program);
-        return new PirWriter(program).written(model);
+        return new PirWriter(program, model.fetches()).written(model);
     }
 
     private Written written(InferenceModel model) {
         PirBuilder builder = new PirBuilder();
         List<PirOp.Parameter> parameters = new ArrayList<>();
         for (VarDesc desc : program.persistables()) {
-            if (parameters.isEmpty() || !parameters.getLast().name().equals(desc.name())) {
+            // A variable of both kinds always has the value that is fed.
+            boolean isFed = model.feeds().contains(desc.name());
+            if (!isFed && (parameters.isEmpty() || !parameters.getLast().name().equals(desc.name()))) {
                 parameters.add(new PirOp.Parameter(desc.name(), builder.number(), dense(desc), desc.stopsGradient()));
                 builder.bind(desc.name(), parameters.getLast().number(), dense(desc));
             }
@@ -80,6 +85,9 @@ final class PirWriter {
         for (String feed : model.feeds()) {
             feed(builder, program.global().get(feed));
         }
+        Map<String, Long> given = new HashMap<>();
+        parameters.forEach(each -> given.put(each.name(), each.number()));
+        model.feeds().forEach(name -> given.put(name, builder.value(name)));
         block(builder, program.global());
         if (!unknown.isEmpty()) {
             throw new IllegalArgumentException("PIR has no counterpart of these operations: "
@@ -87,10 +95,21 @@ final class PirWriter {
         }
         for (int i = 0; i < model.fetches().size(); i++) {
             String fetch = model.fetches().get(i);
-            builder.add("1.fetch", List.of(new PirOp.Given("name", "str", fetch),
+            Long first = given.get(fetch);
+            String name = first == null || first == builder.value(fetch) ? fetch : free(fetch);
+            builder.add("1.fetch", List.of(new PirOp.Given("name", "str", name),
                     new PirOp.Given("col", "i32", (long) i)), List.of(builder.value(fetch)), builder.type(fetch));
         }
         return new Written(parameters, builder.ops());
+    }
+
+    /** A name for what is fetched of a variable that was fed, or is a parameter, and was overwritten. */
+    private String free(String fetch) {
+        String name = fetch + "@fetch";
+        for (int i = 0; program.global().var(name) != null; i++) {
+            name = fetch + "@fetch_" + i;
+        }
+        return name;
     }
 
     private static VarType dense(VarDesc desc) {
@@ -303,6 +322,12 @@ final class PirWriter {
         return type instanceof VarType.Dense(VarType.TensorType tensor, Integer _)
                 ? new VarType.Dense(tensor, null)
                 : type;
+    }
+
+    /** Whether a variable is fetched, or read by another operation than the one that is given. */
+    boolean isWanted(String variable, OpDesc besides) {
+        return fetches.contains(variable) || program.blocks().stream().flatMap(block -> block.ops().stream())
+                .anyMatch(op -> !op.equals(besides) && op.inputNames().contains(variable));
     }
 
     Program program() {

@@ -107,7 +107,7 @@ public final class ControlWriters {
             }
         }
         OutGraph body = op.graph().child();
-        body.input("iteration", DType.INT64, new long[0]);
+        body.unused("iteration", DType.INT64, new long[0]);
         body.input(condition, DType.BOOL, null);
         carried.forEach(name -> body.input(name, type(op, name).dtype(), null));
         op.blocks().write(inner.index(), body);
@@ -120,6 +120,7 @@ public final class ControlWriters {
         for (int i = 0; i < carried.size(); i++) {
             op.graph().set(carried.get(i), values.get(i));
         }
-        op.graph().set(condition, op.scalar(DType.BOOL, 0));
+        long[] one = type(op, condition).dims().stream().mapToLong(dim -> dim < 0 ? 1 : dim).toArray();
+        op.graph().set(condition, op.graph().constant(Tensor.of(DType.BOOL, new double[]{0}, one)));
     }
 }
