@@ -537,9 +537,12 @@ public final class Executor implements AutoCloseable {
      * @param fetches
      *            the variables to return
      * @return the fetched values
+     * @throws BadRequestException
+     *             if a feed is unknown, missing, closed or of another type or shape than declared, before anything is
+     *             computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws IllegalArgumentException
-     *             if a feed or fetch is unknown, missing or of another type or shape than declared, or if the program
-     *             contains operations that are unknown or cannot be run; the message names all of these operations
+     *             if a fetch is unknown or has no value, or if the program contains operations that are unknown or
+     *             cannot be run; the message names all of these operations
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -555,7 +558,7 @@ public final class Executor implements AutoCloseable {
         Collections.sort(known);
         Tensor[] values = new Tensor[known.size()];
         for (int i = 0; i < values.length; i++) {
-            values[i] = Objects.requireNonNull(feeds.get(known.get(i)), "feed " + known.get(i));
+            values[i] = FeedRequirements.present(known.get(i), feeds.get(known.get(i)));
         }
         Feeds names = new Feeds(known);
         return cached(program, names, fetches).run(values);

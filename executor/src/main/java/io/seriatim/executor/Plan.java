@@ -25,7 +25,6 @@ import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
-import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.quantization.IntegerProducts;
@@ -62,7 +61,7 @@ public final class Plan {
     /** With companion values for level-of-detail offsets. */
     private final Program program;
     private final LodProgram lods;
-    private final SymbolicDims symbolicDims;
+    private final FeedRequirements requirements;
     private final Feeds feeds;
     private final Fetches fetches;
     /** The names of all values that a run is given and that the scope does not hold, batches of readers apart. */
@@ -82,12 +81,11 @@ public final class Plan {
         this.executor = executor;
         Aliases.check(program);
         this.makesAliases = Aliases.areMadeBy(program);
-        this.symbolicDims = program.symbolicDims();
         this.feeds = feeds;
         this.fetches = fetches;
         this.once = once;
-        feeds.names().forEach(name -> require(program.global(), name, "feed"));
-        fetches.names().forEach(name -> require(program.global(), name, "fetch"));
+        this.requirements = FeedRequirements.of(program, feeds);
+        fetches.names().forEach(name -> requireFetch(program.global(), name));
         Program quantized = executor.options().passes().contains(PassName.INTEGERS)
                 ? IntegerProducts.of(program, fetches.names())
                 : program;
@@ -121,9 +119,9 @@ public final class Plan {
         return false;
     }
 
-    private static void require(Block block, String name, String what) {
+    private static void requireFetch(Block block, String name) {
         if (block.var(name) == null) {
-            throw new IllegalArgumentException("The program has no variable '" + name + "' to " + what);
+            throw new IllegalArgumentException("The program has no variable '" + name + "' to fetch");
         }
     }
 
@@ -161,8 +159,9 @@ public final class Plan {
         return executor;
     }
 
-    SymbolicDims symbolicDims() {
-        return symbolicDims;
+    /** Returns what the feeds must be. */
+    FeedRequirements requirements() {
+        return requirements;
     }
 
     Feeds feeds() {
@@ -180,8 +179,9 @@ public final class Plan {
      *            a value for each feed, in order; the run does not change them, and they must not be changed before the
      *            call returns
      * @return the fetched values
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -202,8 +202,9 @@ public final class Plan {
      *            a value for each feed, in order; the run does not change them, and they must not be changed before the
      *            call returns
      * @return the fetched values
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -224,8 +225,9 @@ public final class Plan {
      *            a value for each feed, in order; the run does not change them, and they must not be changed before the
      *            call returns
      * @return the fetched values
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -252,8 +254,9 @@ public final class Plan {
      *            a value for each feed, in order; the run does not change them, and they must not be changed before the
      *            call returns
      * @return the fetched values
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -273,7 +276,7 @@ public final class Plan {
         OpenRuns runs = executor.openRuns();
         OpenRuns.Inside inside = runs.begin();
         try {
-            Map<String, Tensor> fed = fed(values);
+            Map<String, Tensor> fed = requirements.checked(values);
             Engine shared = executor.options().engine();
             return shared == null || Engine.isInside()
                     ? runInTurn(root, fed, cancellation)
@@ -289,7 +292,7 @@ public final class Plan {
         OpenRuns runs = executor.openRuns();
         OpenRuns.Inside inside = runs.beginPushed();
         try {
-            return runInTurn(root, fed(values), new Cancellation());
+            return runInTurn(root, requirements.checked(values), new Cancellation());
         } finally {
             runs.end(inside);
         }
@@ -300,7 +303,7 @@ public final class Plan {
         try {
             return runWithLock(root, fed, cancellation);
         } catch (RunFailure e) {
-            throw ProgramFailedException.of(e);
+            throw requirements.exception(program, e, fed);
         } catch (EndOfBatches e) {
             throw EndOfDataException.of(e);
         }
@@ -320,7 +323,10 @@ public final class Plan {
             }
         }
         try {
-            batches.tensors().forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
+            batches.tensors().forEach((name, tensor) -> {
+                FeedRequirements.require(program.global().get(name), tensor.spec());
+                fed.put(name, tensor);
+            });
             return run(root, fed, cancellation);
         } finally {
             lock.unlock();
@@ -353,20 +359,6 @@ public final class Plan {
                 e);
     }
 
-    private Map<String, Tensor> fed(Tensor... values) {
-        if (values.length != feeds.names().size()) {
-            throw new IllegalArgumentException(
-                    "The feeds of the plan are " + feeds.names() + ", but " + values.length
-                            + " tensors are given: pass one for each feed");
-        }
-        Map<String, Tensor> fed = LinkedHashMap.newLinkedHashMap(values.length);
-        for (int i = 0; i < values.length; i++) {
-            fed.put(feeds.names().get(i), checked(feeds.names().get(i), values[i]));
-        }
-        symbolicDims.check(feeds.names(), fed::get);
-        return fed;
-    }
-
     /**
      * Pushes a run as one operation of an engine, together with operations on arrays. The operation reads the variables
      * of the feeds and mutates the variables of the outputs and of the scope. Runs on one scope execute in push order.
@@ -383,7 +375,8 @@ public final class Plan {
      * @param outputs
      *            arrays of the fetches' types and shapes that receive the results; other fetches are ignored
      * @throws IllegalArgumentException
-     *             if a feed is missing or unknown, if an output is not a fetch, or if an array or the scope belongs to
+     *             if a feed is missing, unknown, or of another type or shape than its variable (a
+     *             {@link BadRequestException}), if an output is not a fetch, or if an array or the scope belongs to
      *             another engine
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed; runs that were pushed before are still executed
@@ -404,27 +397,13 @@ public final class Plan {
      * @param outputs
      *            an array for each fetch
      * @throws IllegalArgumentException
-     *             if the number of arrays differs, or if an array or the scope belongs to another engine
+     *             if the number of arrays differs, if the type or shape of a feed is not that of its variable (a
+     *             {@link BadRequestException}), or if an array or the scope belongs to another engine
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      */
     public void push(Engine engine, Scope root, List<NDArray> inputs, List<NDArray> outputs) {
         new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
-    }
-
-    private Tensor checked(String name, @Nullable Tensor value) {
-        if (value == null) {
-            throw new IllegalArgumentException("The value for feed '" + name + "' must not be null");
-        }
-        VarDesc desc = program.global().get(name);
-        VarType.TensorType type = desc.type().tensorType();
-        if (type != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
-            if (!type.matches(value.spec())) {
-                throw new IllegalArgumentException(
-                        "Feed '" + name + "' must be " + type + " (-1 matches any), but is " + value.spec());
-            }
-        }
-        return value;
     }
 
     private Results run(Scope root, Map<String, Tensor> fed, Cancellation cancellation) {
@@ -528,12 +507,13 @@ public final class Plan {
                     && Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
                 ValueNumbering.Value missing = accesses.values().get(value);
                 OpDesc op = access.op();
-                throw new IllegalArgumentException(
+                String message =
                         "Variable '" + missing.name() + "' has no value, but operation " + access.index() + " ("
-                                + op.type()
-                                + ") reads it: " + (missing.persistable()
-                                        ? "run the startup program first, or set it in the scope"
-                                        : "feed it; the feeds of the plan are " + feeds.names()));
+                                + op.type() + ") reads it: ";
+                throw missing.persistable()
+                        ? new IllegalArgumentException(
+                                message + "run the startup program first, or set it in the scope")
+                        : new BadRequestException(message + "feed it; the feeds of the plan are " + feeds.names());
             }
         }
     }
@@ -567,7 +547,7 @@ public final class Plan {
     /** Returns the plan compiled for some values and a given sharing of memory. */
     CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
         BlockPlan plan = global(root.kept());
-        Map<String, Tensor> fed = fed(values);
+        Map<String, Tensor> fed = requirements.checked(values);
         fed.putAll(lods.values(source(root, fed)));
         return plan.variant(externals(plan.accesses(), root, fed), sharing).plan();
     }

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.executor.ir.SingleFlight;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.SymbolicDims;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -31,17 +32,18 @@ final class PlanCache {
     private long hashed;
 
     /** The content of a program, valid for one value of its modification count. The hash does not include the seed. */
-    private record Content(long modifications, long hash, long seed, int blocks, int operations) {
+    private record Content(long modifications, long hash, long seed, int blocks, int operations, SymbolicDims dims) {
         static Content of(Program program) {
             return new Content(program.modifications(), ProgramFiles.hash(program), program.randomSeed(),
-                    program.blocks().size(), program.global().ops().size());
+                    program.blocks().size(), program.global().ops().size(), program.symbolicDims());
         }
     }
 
     /** The key of a plan: the program's content, feeds and fetches. Place and options are fixed by the executor. */
-    private record Key(long hash, long seed, int blocks, int operations, Feeds feeds, Fetches fetches) {
+    private record Key(long hash, long seed, int blocks, int operations, SymbolicDims dims, Feeds feeds,
+            Fetches fetches) {
         Key(Content content, Feeds feeds, Fetches fetches) {
-            this(content.hash, content.seed, content.blocks, content.operations, feeds, fetches);
+            this(content.hash, content.seed, content.blocks, content.operations, content.dims, feeds, fetches);
         }
 
         @Override

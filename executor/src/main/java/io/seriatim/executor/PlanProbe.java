@@ -63,8 +63,8 @@ public final class PlanProbe implements AutoCloseable {
      * @param feeds
      *            the values of the feeds, in order
      * @return a probe
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable
      */
     public static PlanProbe of(Plan plan, Tensor... feeds) {
         return new PlanProbe(plan, feeds);

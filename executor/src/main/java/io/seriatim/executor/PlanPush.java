@@ -4,6 +4,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.array.NDArray;
 import io.seriatim.tensor.array.NDArrays;
 import io.seriatim.tensor.computation.Copy;
@@ -27,18 +28,19 @@ import java.util.Set;
  */
 record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     private static final String NAME = "run of a plan";
+    private static final String FEEDS = "feeds";
 
     void push(Engine engine, Scope scope, Map<String, NDArray> inputs, Map<String, NDArray> outputs) {
         List<NDArray> reads = new ArrayList<>();
         for (String feed : feeds) {
             NDArray array = inputs.get(feed);
             if (array == null) {
-                throw new IllegalArgumentException(
+                throw new BadRequestException(
                         "Each feed of " + feeds + " needs an array, but none is given for '" + feed + "'");
             }
             reads.add(array);
         }
-        requireKnown("feeds", feeds, inputs.keySet());
+        requireKnown(FEEDS, feeds, inputs.keySet());
         requireKnown("fetches", fetches, outputs.keySet());
         List<String> wanted = List.copyOf(outputs.keySet());
         push(engine, scope, reads, wanted, wanted.stream().map(outputs::get).toList());
@@ -56,6 +58,7 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     }
 
     private void push(Engine engine, Scope scope, List<NDArray> reads, List<String> wanted, List<NDArray> writes) {
+        plan.requirements().require(reads.stream().map(array -> TensorSpec.of(array.dtype(), array.shape())).toList());
         requireOn(engine, feeds, reads);
         requireOn(engine, wanted, writes);
         OpenRuns runs = plan.executor().openRuns();
@@ -89,9 +92,9 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         Set<String> others = new HashSet<>(given);
         known.forEach(others::remove);
         if (!others.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "The " + kind + " of the plan are " + known + ", but an array is given for " + others
-                            + ": compile the plan with these " + kind);
+            String message = "The " + kind + " of the plan are " + known + ", but an array is given for " + others
+                    + ": compile the plan with these " + kind;
+            throw kind.equals(FEEDS) ? new BadRequestException(message) : new IllegalArgumentException(message);
         }
     }
 

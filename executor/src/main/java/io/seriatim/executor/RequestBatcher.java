@@ -152,8 +152,9 @@ public final class RequestBatcher {
      * @param values
      *            a request as for {@link #run}
      * @return this
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws IllegalStateException
@@ -175,8 +176,9 @@ public final class RequestBatcher {
      *            a value for each feed, in order, all with the same number of rows; they are not changed, and must not
      *            be changed before the call returns
      * @return the fetched values, with the same number of rows
-     * @throws IllegalArgumentException
-     *             if a value is missing, or if its type or shape does not match that of its variable
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws IllegalStateException
@@ -230,21 +232,16 @@ public final class RequestBatcher {
     }
 
     private Tensor[] checked(Tensor... values) {
+        // The rows of other requests must not hide what is wrong with this one.
+        plan.requirements().checked(values);
         List<String> names = plan.feeds().names();
-        if (values.length != names.size()) {
-            throw new IllegalArgumentException(
-                    "The feeds of the plan are " + names + ", but " + values.length
-                            + " tensors are given: pass one for each feed");
-        }
         for (int i = 0; i < values.length; i++) {
             if (values[i].shape().rank() == 0 || Rows.count(values[i]) != Rows.count(values[0])) {
-                throw new IllegalArgumentException(
+                throw new BadRequestException(
                         "All feeds of a request must have the same number of rows, but '" + names.getFirst() + "' is "
                                 + values[0].spec() + ", and '" + names.get(i) + "' is " + values[i].spec());
             }
         }
-        // The rows of other requests must not hide what is wrong with this one.
-        plan.symbolicDims().check(names, name -> values[names.indexOf(name)]);
         return values.clone();
     }
 

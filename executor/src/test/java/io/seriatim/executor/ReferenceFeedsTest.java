@@ -7,6 +7,7 @@ import static io.seriatim.tensor.DType.FLOAT64;
 import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -142,14 +143,16 @@ class ReferenceFeedsTest {
     }
 
     @Test
-    void feedsAreNotCheckedElsewhere() {
+    void onlyTheElementTypeIsCheckedElsewhere() {
         Program program = DOUBLED.copy();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 7)));
         try (Executor executor = Executor.on(Place.CPU)) {
-            Tensor result = executor.run(program, Map.of("x", Tensor.of(new double[]{1, 2}, 2, 1)), fetches("y"))
-                    .get("y");
-            assertEquals(Tensor.of(new double[]{2, 4}, 2, 1).spec(), result.spec());
-            assertArrayEquals(new double[]{2, 4}, result.toDoubleArray());
+            Tensor result = executor.run(program, Map.of("x", Bits.floats(1, 2)), fetches("y")).get("y");
+            assertArrayEquals(new float[]{2, 4}, result.toFloatArray());
+            Tensor other = Tensor.of(new double[7], 7);
+            String text = message(assertThrows(BadRequestException.class,
+                    () -> executor.run(program, Map.of("x", other), fetches("y"))));
+            assertTrue(text.contains("Feed 'x' must be of the element type float32, but is float64"), text);
         }
     }
 
@@ -245,11 +248,12 @@ class ReferenceFeedsTest {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("ids"), fetches(rows));
             Tensor first = plan.run(Bits.longs(1, 9)).get(rows);
-            ProgramFailedException thrown = assertThrows(ProgramFailedException.class,
-                    () -> plan.run(Bits.longs(1, 10)));
-            assertEquals("lookup_table_v2", thrown.operation());
+            BadRequestException thrown = assertThrows(BadRequestException.class, () -> plan.run(Bits.longs(1, 10)));
+            ProgramFailedException failed = assertInstanceOf(ProgramFailedException.class, thrown.getCause());
+            assertEquals("lookup_table_v2", failed.operation());
+            assertEquals(failed.getMessage(), thrown.getMessage());
             assertTrue(message(thrown).contains("10"), message(thrown));
-            assertThrows(ProgramFailedException.class, () -> plan.run(Bits.longs(-1, 0)));
+            assertThrows(BadRequestException.class, () -> plan.run(Bits.longs(-1, 0)));
             Bits.assertSame(first, plan.run(Bits.longs(1, 9)).get(rows), "the next run");
         }
     }

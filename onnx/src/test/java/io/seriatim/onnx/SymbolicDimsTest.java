@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.BadRequestException;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
@@ -112,6 +113,33 @@ final class SymbolicDimsTest {
             assertEquals(List.of(), model.program().symbolicDims().of("x"));
             executor.run(model.program(), Map.of("x", zeros(2, 3, 2), "mask", zeros(5, 7)),
                     new Fetches(model.fetches()));
+        }
+    }
+
+    /** A mean that divides by a length that is known when the model is loaded. */
+    @Test
+    void noLengthButTheDeclaredOneIsDividedBy() throws IOException {
+        for (boolean fixed : new boolean[]{true, false}) {
+            WireMessage graph = message().text(2, "g")
+                    .message(1, message().texts(1, "x").text(2, "shape").text(4, "Shape"))
+                    .message(1, message().texts(1, "shape").text(2, "count").text(4, "Cast")
+                            .message(5, message().text(1, "to").number(3, FLOAT).number(20, 2)))
+                    .message(1, message().texts(1, "x").text(2, "sum").text(4, "ReduceSum"))
+                    .message(1, message().texts(1, "sum", "count").text(2, "mean").text(4, "Div"))
+                    .message(11, value("x", fixed ? "7" : "n")).message(12, value("mean", "1"));
+            Path file = Files.write(folder.resolve("mean.onnx"), message().number(1, 8)
+                    .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+            try (InferenceModel model = OnnxModels.load(file); Executor executor = Executor.builder().build()) {
+                Tensor ones = Tensor.of(new float[]{1, 1, 1, 1}, 4);
+                if (fixed) {
+                    String text = String.valueOf(assertThrows(BadRequestException.class, () -> executor
+                            .run(model.program(), Map.of("x", ones), new Fetches(model.fetches()))).getMessage());
+                    assertTrue(text.contains("'x'") && text.contains("float32[7]") && text.contains("[4]"), text);
+                } else {
+                    assertEquals(1f, executor.run(model.program(), Map.of("x", ones), new Fetches(model.fetches()))
+                            .get("mean").toFloatArray()[0]);
+                }
+            }
         }
     }
 }

@@ -1,10 +1,15 @@
 package io.seriatim.train;
 
+import io.seriatim.graph.program.FeedCheck;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.train.data.Dataset;
 import io.seriatim.train.data.Field;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Checks data against the declared shapes and types of a model's feeds. */
@@ -30,29 +35,33 @@ final class FeedShapes {
                     "Model '" + model.name() + "' is fed " + model.feeds() + ", but the data have the fields "
                             + fields);
         }
+        Map<String, Shape> shapes = new HashMap<>();
         for (int i = 0; i < fields.size(); i++) {
-            VarType.TensorType type = type(model.feeds().get(i));
-            if (type != null && !fits(type, fields.get(i), batch)) {
-                throw new IllegalArgumentException("Variable '" + model.feeds().get(i) + "' must be fed " + type
-                        + " (-1 matches any), but is given " + fields.get(i).dtype() + " of the shape "
-                        + fields.get(i).shape()
-                        + " for each of " + batch + " examples");
+            String feed = model.feeds().get(i);
+            Shape shape = batch(fields.get(i), batch);
+            VarDesc desc = model.main().global().find(feed);
+            String problem = desc == null
+                    ? null
+                    : FeedCheck.problem(desc, TensorSpec.of(fields.get(i).dtype(), shape),
+                            "'" + fields.get(i).name() + "' of the data has batches of");
+            if (problem != null) {
+                throw new IllegalArgumentException(problem);
             }
+            shapes.put(feed, shape);
+        }
+        String problem = model.main().symbolicDims().problem(model.feeds(), shapes::get);
+        if (problem != null) {
+            throw new IllegalArgumentException(problem);
         }
     }
 
-    private static boolean fits(VarType.TensorType type, Field field, int batch) {
-        List<Long> dims = type.dims();
-        boolean fits = type.dtype() == field.dtype() && dims.size() == field.shape().rank() + 1
-                && fits(dims.getFirst(), batch);
-        for (int i = 1; fits && i < dims.size(); i++) {
-            fits = fits(dims.get(i), field.shape().dim(i - 1));
+    private static Shape batch(Field field, int batch) {
+        long[] dims = new long[field.shape().rank() + 1];
+        dims[0] = batch;
+        for (int i = 1; i < dims.length; i++) {
+            dims[i] = field.shape().dim(i - 1);
         }
-        return fits;
-    }
-
-    private static boolean fits(long wanted, long given) {
-        return wanted < 0 || wanted == given;
+        return Shape.of(dims);
     }
 
     /** Returns the declared type of a feed, or null if the program does not request a check. */

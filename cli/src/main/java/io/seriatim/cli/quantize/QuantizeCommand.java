@@ -3,6 +3,7 @@ package io.seriatim.cli.quantize;
 import io.seriatim.cli.option.Usage;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.program.FeedCheck;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
@@ -123,6 +124,7 @@ public final class QuantizeCommand implements Callable<Integer> {
             if (batches.isEmpty()) {
                 throw usage("The model runs on batches of " + size + " examples, but there are not so many", null);
             }
+            requireFits(original, batches.getFirst());
             long used = whole ? size * batches.size() : most;
             try (QuantizedModel quantized = quantized(original, batches)) {
                 report(original, quantized, batches, classes, used);
@@ -190,6 +192,22 @@ public final class QuantizeCommand implements Callable<Integer> {
                     null);
         }
         return found;
+    }
+
+    /** Checks a batch against the model's declaration before anything runs, as the command run does. */
+    private void requireFits(InferenceModel original, Map<String, Tensor> batch) {
+        for (String feed : original.feeds()) {
+            String problem = FeedCheck.problem(original.program().global().get(feed),
+                    Objects.requireNonNull(batch.get(feed)).spec(), calibrate + " has batches of");
+            if (problem != null) {
+                throw usage(problem, null);
+            }
+        }
+        String problem = original.program().symbolicDims().problem(original.feeds(),
+                feed -> Objects.requireNonNull(batch.get(feed)).shape());
+        if (problem != null) {
+            throw usage(problem, null);
+        }
     }
 
     /** The number of examples of a run: that of the model, if it declares one. */

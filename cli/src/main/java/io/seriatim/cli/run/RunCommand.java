@@ -6,17 +6,18 @@ import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
+import io.seriatim.executor.BadRequestException;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
-import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.interpret.FilesNotAllowedException;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.FeedCheck;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
@@ -172,11 +173,8 @@ public final class RunCommand implements Callable<Integer> {
             }
         } catch (FilesNotAllowedException e) {
             throw usage(String.valueOf(e.getMessage()), e);
-        } catch (ProgramFailedException e) {
-            // Some programs compute with a type other than the declared one, so the feed is reported only if the run
-            // fails.
-            String other = ofAnotherType(main, values);
-            throw other == null ? e : usage(other + "; " + e.getMessage(), e);
+        } catch (BadRequestException e) {
+            throw usage(String.valueOf(e.getMessage()), e);
         } finally {
             if (recorder != null) {
                 write(recorder.trace(), command().commandLine().getErr());
@@ -337,18 +335,24 @@ public final class RunCommand implements Callable<Integer> {
         Map<String, Tensor> values = new LinkedHashMap<>();
         for (Map.Entry<String, Path> feed : feeds.entrySet()) {
             if (main.global().find(feed.getKey()) == null) {
-                throw usage("The program has no variable '" + feed.getKey() + "' to feed"
-                        + (own.isEmpty() ? "" : "; its feeds are " + own), null);
+                throw usage(own.isEmpty()
+                        ? FeedCheck.unknown(main, feed.getKey())
+                        : "The program has no variable '" + feed.getKey() + "' to feed; its feeds are " + own, null);
             }
             values.put(feed.getKey(),
                     divided(feed.getValue(), input(feed.getValue(), () -> Npy.read(feed.getValue()))));
         }
         for (Map.Entry<String, Tensor> value : values.entrySet()) {
-            VarDesc desc = main.global().get(value.getKey());
-            if (Boolean.TRUE.equals(desc.needCheckFeed())
-                    && !typeOf(desc, value.getValue()).matches(value.getValue().spec())) {
-                throw usage(wrongFeed(desc, value.getValue()), null);
+            String problem = FeedCheck.problem(main.global().get(value.getKey()), value.getValue().spec(),
+                    feeds.get(value.getKey()) + " holds");
+            if (problem != null) {
+                throw usage(problem, null);
             }
+        }
+        String problem = main.symbolicDims().problem(values.keySet(),
+                name -> Objects.requireNonNull(values.get(name)).shape());
+        if (problem != null) {
+            throw usage(problem, null);
         }
         return values;
     }
@@ -370,29 +374,6 @@ public final class RunCommand implements Callable<Integer> {
         String name = String.valueOf(file.getFileName());
         String stem = name.endsWith(".npy") ? name.substring(0, name.length() - ".npy".length()) : name;
         return file.resolveSibling(stem + ".lod.npy");
-    }
-
-    /** The declared type of a variable; without a declaration, the type of its feed. */
-    private static VarType.TensorType typeOf(VarDesc desc, Tensor value) {
-        VarType.TensorType type = desc.type().tensorType();
-        return type == null ? VarType.TensorType.of(value.dtype(), value.shape().dims()) : type;
-    }
-
-    private String wrongFeed(VarDesc desc, Tensor value) {
-        return "Feed '" + desc.name() + "' must be " + typeOf(desc, value) + " (-1 matches any), but "
-                + feeds.get(desc.name()) + " holds "
-                + value.spec();
-    }
-
-    /** Returns a description of a feed whose type differs from the declared one, or null if there is none. */
-    private @Nullable String ofAnotherType(Program main, Map<String, Tensor> values) {
-        for (Map.Entry<String, Tensor> value : values.entrySet()) {
-            VarDesc desc = main.global().get(value.getKey());
-            if (typeOf(desc, value.getValue()).dtype() != value.getValue().dtype()) {
-                return wrongFeed(desc, value.getValue());
-            }
-        }
-        return null;
     }
 
     private static String line(int step, Map<String, Tensor> results) {

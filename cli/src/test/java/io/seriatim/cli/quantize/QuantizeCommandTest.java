@@ -181,4 +181,23 @@ class QuantizeCommandTest {
         assertEquals(2, run(args));
         assertTrue(err.toString().contains(message), err.toString());
     }
+
+    /** The message is that of the command run, before anything runs. */
+    @Test
+    void dataThatDoesNotFitTheDeclarationIsNamed() throws IOException {
+        Program program = new Program();
+        program.global().put(VarDesc.of("w", VarType.dense(DType.FLOAT32, 6, 4)).persistent())
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 4)))
+                .put(new VarDesc("x", VarType.dense(DType.FLOAT32, -1, 6), null, true, null, true))
+                .add(OpDesc.of("matmul_v2").in("X", "x").in("Y", "w").out("Out", "y").build());
+        InferenceModels.save(folder.resolve("checked"), program, List.of("x"), List.of("y"), _ -> normal(1, 6, 4));
+        Path data = folder.resolve("other.npy");
+        for (Tensor wrong : List.of(normal(2, 20, 5), Tensor.of(new double[120], 20, 6), normal(2, 20, 6, 1))) {
+            Npy.write(data, wrong);
+            assertEquals(2, run(folder.resolve("checked.pdmodel"), "--calibrate", data));
+            assertTrue(err.toString().contains("Feed 'x' must be float32[-1, 6] (-1 matches any), but " + data
+                    + " has batches of " + wrong.dtype()), err.toString());
+            assertEquals("", out.toString());
+        }
+    }
 }

@@ -150,7 +150,8 @@ class TrainModelTest {
         assertFalse(Files.exists(temp.resolve("runs")));
         Npy.write(temp.resolve("wide.npy"), Tensor.of(new float[60 * 5], 60, 5));
         Npy.write(temp.resolve("y.npy"), Tensor.of(new long[60], 60));
-        assertRefused("Variable 'x' must be fed float32[-1, 4]", model, "--loss", "cross-entropy", "--feed",
+        assertRefused("Feed 'x' must be float32[-1, 4] (-1 matches any), but 'x' of the data has batches of ", model,
+                "--loss", "cross-entropy", "--feed",
                 "x=" + temp.resolve("wide.npy"), "--labels", temp.resolve("y.npy"), "--out", temp.resolve("none"));
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,18 @@ public final class Failures {
     private Failures() {
     }
 
-    public static RunFailure of(Access access, Function<Integer, @Nullable String> shapes, Throwable cause) {
+    /**
+     * The failure of operations that run as one task.
+     *
+     * @param operations
+     *            at least one; the message names the last one
+     * @param shapes
+     *            the type and shape of a value by its number
+     * @param cause
+     *            what was thrown
+     */
+    public static RunFailure of(List<Access> operations, Function<Integer, @Nullable String> shapes, Throwable cause) {
+        Access access = operations.getLast();
         OpDesc op = access.op();
         StringJoiner inputs = new StringJoiner(", ");
         op.inputs().forEach((slot, names) -> names.forEach(name -> {
@@ -40,7 +52,8 @@ public final class Failures {
         return new RunFailure(op.type(),
                 "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
                         + op.outputNames() + ") failed: " + reason + built,
-                cause, stack);
+                cause, stack,
+                operations.stream().flatMap(each -> each.op().inputNames().stream()).collect(Collectors.toSet()));
     }
 
     /**

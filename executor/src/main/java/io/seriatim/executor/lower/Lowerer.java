@@ -121,7 +121,7 @@ public final class Lowerer {
             try {
                 task = lower(access);
             } catch (IllegalArgumentException e) {
-                throw Failures.of(access, this::shape, e);
+                throw Failures.of(List.of(access), this::shape, e);
             }
             if (task instanceof Task.Interpreted) {
                 interpreted(access);

@@ -144,7 +144,7 @@ final class DeviceQueues implements AutoCloseable {
     }
 
     private void fail(Access access, Throwable cause) {
-        RunFailure failed = Failures.of(access, this::shape, cause);
+        RunFailure failed = Failures.of(List.of(access), this::shape, cause);
         Throwable first = failure.compareAndExchange(null, failed);
         if (first != null) {
             first.addSuppressed(failed);

@@ -69,7 +69,7 @@ final class TaskRunner {
                         "The transfer of '" + frame.plan().values().name(task.reads()[0]) + "' (" + task.name()
                                 + ") failed: " + e.getMessage(),
                         e)
-                : Failures.of(task.operations().getLast(), this::shape, e);
+                : Failures.of(task.operations(), this::shape, e);
     }
 
     private @Nullable String shape(int value) {

@@ -112,7 +112,7 @@ public final class Placement {
             stages = prepared(task, place);
         } catch (NoKernelException e) {
             if (place.isHost()) {
-                throw Failures.of(task.operations().getFirst(),
+                throw Failures.of(List.of(task.operations().getFirst()),
                         value -> values.spec(value) == null
                                 ? null
                                 : Failures.shape(Objects.requireNonNull(values.spec(value))),

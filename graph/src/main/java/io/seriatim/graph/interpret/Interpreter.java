@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.FeedCheck;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
@@ -245,12 +246,9 @@ public final class Interpreter {
     private static void checkFed(Program program, String name, Tensor tensor) {
         Objects.requireNonNull(tensor, () -> "The value that is fed for variable '" + name + "'");
         VarDesc desc = program.global().find(name);
-        if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
-            VarType.TensorType type = desc.tensor();
-            if (!type.matches(tensor.spec())) {
-                throw new IllegalArgumentException(
-                        "Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
-            }
+        String problem = desc == null ? null : FeedCheck.problem(desc, tensor.spec(), "is");
+        if (problem != null) {
+            throw new IllegalArgumentException(problem);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.seriatim.graph.program;
 
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -59,26 +60,45 @@ public record SymbolicDims(Map<String, List<String>> names) {
      *             if two sizes differ; the message has the name, both feeds and both sizes
      */
     public void check(Iterable<String> feeds, Function<String, @Nullable Tensor> values) {
+        String problem = problem(feeds, name -> {
+            Tensor value = values.apply(name);
+            return value == null ? null : value.shape();
+        });
+        if (problem != null) {
+            throw new IllegalArgumentException(problem);
+        }
+    }
+
+    /**
+     * Says whether dimensions of one name have one size.
+     *
+     * @param feeds
+     *            the feeds to check, in the order in which messages name them
+     * @param shapes
+     *            the shape of a feed, or null if it is not given; one of another rank than declared is not checked
+     * @return a sentence with the name, both feeds and both sizes; null if all sizes fit
+     */
+    public @Nullable String problem(Iterable<String> feeds, Function<String, @Nullable Shape> shapes) {
         if (names.isEmpty()) {
-            return;
+            return null;
         }
         Map<String, Place> sizes = new HashMap<>();
         for (String feed : feeds) {
             List<String> symbols = of(feed);
-            Tensor value = symbols.isEmpty() ? null : values.apply(feed);
-            if (value == null || value.shape().rank() != symbols.size()) {
+            Shape shape = symbols.isEmpty() ? null : shapes.apply(feed);
+            if (shape == null || shape.rank() != symbols.size()) {
                 continue;
             }
             for (int axis = 0; axis < symbols.size(); axis++) {
-                Place here = new Place(feed, axis, value.shape().dim(axis));
+                Place here = new Place(feed, axis, shape.dim(axis));
                 Place before = symbols.get(axis).isEmpty() ? null : sizes.putIfAbsent(symbols.get(axis), here);
                 if (before != null && before.size() != here.size()) {
-                    throw new IllegalArgumentException("Feeds have one size where their model has the dimension '"
-                            + symbols.get(axis) + "', but " + before + " and " + here
-                            + ": feed tensors of matching shapes");
+                    return "Feeds have one size where their model has the dimension '" + symbols.get(axis) + "', but "
+                            + before + " and " + here + ": feed tensors of matching shapes";
                 }
             }
         }
+        return null;
     }
 
     /**

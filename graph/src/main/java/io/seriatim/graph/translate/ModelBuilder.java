@@ -69,7 +69,7 @@ public final class ModelBuilder {
     }
 
     /**
-     * An input of the model.
+     * An input of the model, whose values are checked against this declaration ({@code need_check_feed}).
      *
      * @param name
      *            its name in the file
@@ -85,7 +85,7 @@ public final class ModelBuilder {
         take(name);
         feeds.add(name);
         ArgType type = ArgType.dense(dtype, dims);
-        program.global().put(VarDesc.of(name, type.varType()).stopping(true));
+        program.global().put(new VarDesc(name, type.varType(), null, true, null, true));
         return new Ref(name, type);
     }
 

@@ -157,8 +157,13 @@ public final class SymbolPrograms {
         Program program = model.program();
         Set<String> needed = prune(program.global(), model.fetches());
         List<String> feeds = model.feeds().stream().filter(needed::contains).toList();
-        boolean fixed = !importer.isGuessing() || importer.writer().hasAskedForDims();
+        boolean isFixed = !importer.isGuessing() || importer.writer().hasAskedForDims();
+        Set<String> known = new HashSet<>();
+        inputs.stream().filter(node -> declared(node) != null || types.rank(node) != null)
+                .forEach(node -> known.add(node.name()));
         for (String feed : feeds) {
+            // A number of dimensions that is an assumption, on which nothing depends, is not checked.
+            boolean fixed = isFixed || known.contains(feed);
             VarDesc desc = program.global().get(feed);
             program.global().put(new VarDesc(feed, desc.type(), false, fixed, false, true));
         }

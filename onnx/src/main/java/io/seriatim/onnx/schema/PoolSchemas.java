@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
 import java.util.Arrays;
 import java.util.List;
@@ -105,7 +106,7 @@ final class PoolSchemas {
         long size = Inference.size(inner);
         for (int i = 0; i < places.length; i++) {
             if (indices[i] < 0 || indices[i] >= size) {
-                throw new IllegalArgumentException("Operation 'onnx_max_unpool': an index lies between 0 and "
+                throw new IndexRangeException("Operation 'onnx_max_unpool': an index lies between 0 and "
                         + (size - 1) + ", but index " + i + " is " + indices[i]);
             }
             long rest = indices[i];

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.GatherNd;
@@ -96,7 +97,7 @@ final class ScatterSchemas {
             for (int i = 0; i < depth; i++) {
                 long place = tuples[k * depth + i];
                 if (place < 0 || place >= shape.dim(i)) {
-                    throw new IllegalArgumentException("Operation 'onnx_scatter_nd': index " + place
+                    throw new IndexRangeException("Operation 'onnx_scatter_nd': index " + place
                             + " is not within axis " + i + " of length " + shape.dim(i));
                 }
                 at = at * shape.dim(i) + place;

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -107,7 +108,7 @@ final class CrossEntropyKernel implements Kernel {
     private long label(Tensor labels, long row) {
         long label = Longs.get(labels.memory(), labels.dtype(), labels.offset() + row * labels.dtype().bytes());
         if (label != computation.ignoreIndex() && (label < 0 || label >= classes)) {
-            throw new IllegalArgumentException(
+            throw new IndexRangeException(
                     "cross_entropy: the label of row " + row + " must be from 0 to " + (classes - 1) + ", or "
                             + computation.ignoreIndex()
                             + " to be ignored, but is " + label);

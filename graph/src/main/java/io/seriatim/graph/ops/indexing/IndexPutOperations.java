@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -169,7 +170,7 @@ public final class IndexPutOperations {
 
     private static long checked(long index, long length, int axis) {
         if (index < -length || index >= length) {
-            throw new IllegalArgumentException(
+            throw new IndexRangeException(
                     "Operation 'index_put': index " + index + " is outside of axis " + axis + " of length " + length);
         }
         return index < 0 ? index + length : index;

@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Binary.Function;
 import io.seriatim.tensor.computation.PutAlongAxis;
@@ -164,7 +165,7 @@ public final class PutAlongAxisOperations {
         for (int i = 0; i < index.length; i++) {
             long length = input.shape().dim(axis);
             if (index[i] < 0 || index[i] >= length) {
-                throw new IllegalArgumentException(
+                throw new IndexRangeException(
                         "put_along_axis: index number " + i + " must be from 0 to " + (length - 1) + ", but is "
                                 + index[i]);
             }

@@ -11,6 +11,7 @@ import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -241,7 +242,7 @@ public final class SelectionOperations {
             for (int i = 0; i < indexes.length; i++) {
                 long index = indexes[i];
                 if (index < 0 || index >= count) {
-                    throw new IllegalArgumentException(
+                    throw new IndexRangeException(
                             "shard_index: index number " + i + " must be from 0 to " + (count - 1) + ", but is "
                                     + index);
                 }

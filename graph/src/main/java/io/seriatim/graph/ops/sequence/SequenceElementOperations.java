@@ -11,6 +11,7 @@ import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Binary;
@@ -221,7 +222,7 @@ public final class SequenceElementOperations {
         for (int i = 0; i + 1 < offsets.length; i++) {
             for (int k = (int) offsets[i]; k < offsets[i + 1]; k++) {
                 if (places[k] < 0 || places[k] >= width) {
-                    throw new IllegalArgumentException("Operation '" + type + "': Ids must be from 0 to "
+                    throw new IndexRangeException("Operation '" + type + "': Ids must be from 0 to "
                             + (width - 1) + ", but there is " + places[k]);
                 }
                 places[k] += i * width;

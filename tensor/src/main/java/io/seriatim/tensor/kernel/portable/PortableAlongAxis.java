@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -30,7 +31,7 @@ final class PortableAlongAxis {
         long index = context.longs(7)[0];
         long length = x.shape().dim(axis);
         if (index < 0 || index >= length) {
-            throw new IllegalArgumentException(
+            throw new IndexRangeException(
                     operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
         }
         long left = i;
@@ -132,7 +133,7 @@ final class PortableAlongAxis {
             for (long i = 0; i < count; i++) {
                 Longs.load(all.get(0), i, row, 0, 1);
                 if (row[0] < 0 || row[0] >= oneHot.depth()) {
-                    throw new IllegalArgumentException(
+                    throw new IndexRangeException(
                             "one_hot: index number " + i + " must be from 0 to " + (oneHot.depth() - 1) + ", but is "
                                     + row[0]);
                 }

@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -39,7 +40,7 @@ final class PortableIndex {
         for (long i = 0; i < count; i++) {
             long index = index(indices, i);
             if ((index < 0 || index >= length) && !isPadding(index, padding)) {
-                throw new IllegalArgumentException(
+                throw new IndexRangeException(
                         operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
             }
         }
@@ -95,7 +96,7 @@ final class PortableIndex {
                     Longs.load(indices, i, context.longs(0), 0, 1);
                     long index = context.longs(0)[0];
                     if ((index < 0 || index >= slices.length()) && !isPadding(index, gather.padding())) {
-                        throw new IllegalArgumentException(
+                        throw new IndexRangeException(
                                 "gather: index number " + i + " must be from 0 to " + (slices.length() - 1)
                                         + ", but is " + index);
                     }
@@ -242,7 +243,7 @@ final class PortableIndex {
         for (int d = 0; d < depth; d++) {
             long index = index(indices, i * depth + d);
             if (index < 0 || index >= x.dim(d)) {
-                throw new IllegalArgumentException(
+                throw new IndexRangeException(
                         operation + ": part " + d + " of index number " + i + " must be from 0 to " + (x.dim(d) - 1)
                                 + ", but is " + index);
             }

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -44,7 +45,7 @@ final class PortableRecurrence {
             long length = Longs.get(lengths.memory(), lengths.dtype(),
                     lengths.offset() + sequence * lengths.spec().strides()[0] * lengths.dtype().bytes());
             if (length < 0 || length > steps) {
-                throw new IllegalArgumentException(
+                throw new IndexRangeException(
                         "recurrence: length number " + sequence + " must be from 0 to " + steps + ", but is " + length);
             }
             return (int) length;

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -96,7 +97,7 @@ final class PortableRoiAlign {
         }
         for (int i = 0; i < count; i++) {
             if (numbers[i] < 0 || numbers[i] >= x.images()) {
-                throw new IllegalArgumentException("roi_align: the image of region " + i + " must be from 0 to "
+                throw new IndexRangeException("roi_align: the image of region " + i + " must be from 0 to "
                         + (x.images() - 1) + ", but is " + numbers[i]);
             }
             RoiBins columns = RoiBins.of(align, align.width(), coordinates[4 * i], coordinates[4 * i + 2], x.width(),

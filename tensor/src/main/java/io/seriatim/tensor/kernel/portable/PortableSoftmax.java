@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -130,7 +131,7 @@ final class PortableSoftmax {
     private static long label(CrossEntropy computation, AxisView labels, Tensor tensor, long index, int length) {
         long label = Longs.get(tensor.memory(), tensor.dtype(), labels.at(tensor, index));
         if (label != computation.ignoreIndex() && (label < 0 || label >= length)) {
-            throw new IllegalArgumentException(
+            throw new IndexRangeException(
                     "cross_entropy: the label of row " + index + " must be from 0 to " + (length - 1) + ", or "
                             + computation.ignoreIndex()
                             + " to be ignored, but is " + label);
