@@ -114,7 +114,7 @@ final class Casts {
         Cast narrowing = elementwise && out != null && out.isWhole(values)
                 ? narrowing(out.value(), index)
                 : null;
-        if (narrowing == null) {
+        if (narrowing == null || !task.placeRequest().equals(tasks.compute(narrowing.index()).placeRequest())) {
             return;
         }
         DType dtype = narrowing.to().spec().dtype();
@@ -201,7 +201,8 @@ final class Casts {
         int writer = tasks.writers(value).first();
         if (writer < 0 || writer >= cast.index() || !tasks.isTemporaryOf(value, writer)
                 || !tasks.readers(value).isOnly(cast.index())
-                || !(tasks.get(writer) instanceof Task.Compute task)) {
+                || !(tasks.get(writer) instanceof Task.Compute task)
+                || !task.placeRequest().equals(tasks.compute(cast.index()).placeRequest())) {
             return;
         }
         List<Stage> stages = new ArrayList<>(task.stages());

@@ -1,6 +1,7 @@
 package io.seriatim.executor.pass;
 
 import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
@@ -14,7 +15,8 @@ import java.util.TreeSet;
 
 /**
  * Verifies the task graph after each pass: no task reads a value before it is written, all results are written,
- * temporaries of a task are written before they are read, and the graph's use-def index is consistent with its tasks.
+ * temporaries of a task are written before they are read, the operations of a task request the same place, and the
+ * graph's use-def index is consistent with its tasks.
  * The verification takes time; tests enable it by the system property {@value #PROPERTY}.
  */
 abstract sealed class PassCheck {
@@ -73,6 +75,7 @@ abstract sealed class PassCheck {
             for (Task task : tasks) {
                 if (task instanceof Task.Compute compute) {
                     temporaries(pass, compute);
+                    requests(pass, compute);
                 }
             }
         }
@@ -109,6 +112,16 @@ abstract sealed class PassCheck {
                 }
             }));
             return written;
+        }
+
+        private static void requests(RewritePass pass, Task.Compute task) {
+            List<PlaceRequest> requests = task.operations().stream().map(access -> PlaceRequest.of(access.op()))
+                    .distinct().toList();
+            if (requests.size() > 1) {
+                throw new IllegalStateException("After pass " + pass.name() + " task " + task.name()
+                        + " consists of operations that request different places, " + requests
+                        + ": disable the pass, and report the program");
+            }
         }
 
         private static void temporaries(RewritePass pass, Task.Compute task) {

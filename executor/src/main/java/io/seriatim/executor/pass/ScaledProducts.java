@@ -67,7 +67,7 @@ final class ScaledProducts {
         int[] readers = tasks.readers(out.value()).toArray();
         List<Task.Compute> changed = new ArrayList<>(readers.length);
         for (int reader : readers) {
-            Task.Compute product = writers.isAnyIn(index, reader)
+            Task.Compute product = writers.isAnyIn(index, reader) || !isAtPlaceOf(index, reader)
                     ? null
                     : scaled(tasks.get(reader), out.value(), in, factor);
             if (product == null) {
@@ -79,6 +79,12 @@ final class ScaledProducts {
             tasks.put(readers[i], changed.get(i));
         }
         tasks.remove(index);
+    }
+
+    /** Returns whether a task is a computation at the place that another one requests. */
+    private boolean isAtPlaceOf(int index, int reader) {
+        return tasks.get(reader) instanceof Task.Compute compute
+                && compute.placeRequest().equals(tasks.compute(index).placeRequest());
     }
 
     /**

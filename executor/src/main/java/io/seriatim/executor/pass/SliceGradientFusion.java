@@ -66,7 +66,8 @@ final class SliceGradientFusion {
         List<Padded> all = new ArrayList<>(added.size());
         for (Arg arg : added) {
             Padded padded = padded(arg, index);
-            if (padded == null || all.stream().anyMatch(other -> !Region.areApart(part(other), part(padded)))) {
+            if (padded == null || !padded.task().placeRequest().equals(sum.placeRequest())
+                    || all.stream().anyMatch(other -> !Region.areApart(part(other), part(padded)))) {
                 return;
             }
             all.add(padded);

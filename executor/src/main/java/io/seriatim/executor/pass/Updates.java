@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
@@ -22,7 +23,7 @@ import java.util.stream.IntStream;
  * Moves and joins parameter updates. A program updates all parameters at its end, when the gradients are no longer in
  * the caches but all still occupy memory. This pass moves the update of a large parameter to the point at which its
  * gradient is computed and the old parameter is no longer read. Updates of small parameters, which take longer to
- * schedule than to compute, are joined into one task for each kind of update and learning rate.
+ * schedule than to compute, are joined into one task for each kind of update, learning rate and requested place.
  *
  * <p>
  * An update moves only past tasks with which it shares no memory that either of them writes, and never past an
@@ -62,7 +63,7 @@ final class Updates {
     }
 
     /** The common properties of small updates that may be joined. */
-    private record Kind(Update update, int rate) {
+    private record Kind(Update update, int rate, PlaceRequest place) {
     }
 
     private Updates(TaskGraph tasks) {
@@ -167,7 +168,8 @@ final class Updates {
     private static Kind kind(Task.Compute task) {
         Stage stage = task.stages().getFirst();
         Arg rate = stage.inputs().get(2);
-        return new Kind((Update) Objects.requireNonNull(stage.computation()), rate == null ? -1 : rate.value());
+        return new Kind((Update) Objects.requireNonNull(stage.computation()), rate == null ? -1 : rate.value(),
+                task.placeRequest());
     }
 
     /** Returns whether two tasks must keep their order. */
