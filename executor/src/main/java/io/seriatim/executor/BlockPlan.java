@@ -5,6 +5,7 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.executor.compile.Preparation;
 import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.SingleFlight;
@@ -43,6 +44,7 @@ final class BlockPlan {
     private final Executor executor;
     private final ValueNumbering accesses;
     private final boolean once;
+    private final boolean usesDevice;
     private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
     /** The most recently used plan first. */
     @GuardedBy("this")
@@ -125,6 +127,7 @@ final class BlockPlan {
         this.executor = executor;
         this.accesses = accesses;
         this.once = once;
+        this.usesDevice = PlaceRequest.usesDevice(accesses.block().program(), executor.options().place());
     }
 
     ValueNumbering accesses() {
@@ -133,8 +136,7 @@ final class BlockPlan {
 
     /** Runs the block once. {@code results} takes the results from the frame before another run can use it. */
     void run(RunContext context, Consumer<Frame> results) {
-        boolean alone = !executor.options().place().isHost();
-        Variant with = variant(context.externals(), Sharing.of(accesses, context.bindings(), alone));
+        Variant with = variant(context.externals(), sharing(context.bindings()));
         Frame frame = take(with);
         Recording recording = context.recording();
         RunLog log = recording == null ? null : recording.begin(with.described());
@@ -154,6 +156,14 @@ final class BlockPlan {
             }
             giveBack(with, frame);
         }
+    }
+
+    /**
+     * Returns the sharing between the outer variables of a run. If a task may run on a device, it contains variables
+     * that share memory only with variables that the block does not name: these must stay in that memory too.
+     */
+    Sharing sharing(Bindings around) {
+        return Sharing.of(accesses, around, usesDevice);
     }
 
     private static void run(Variant with, Frame frame) {

@@ -540,8 +540,7 @@ public final class Plan {
 
     /** Returns the plan compiled for some values, for viewing. */
     CompiledPlan specialisation(Scope root, Tensor... values) {
-        boolean alone = !executor.options().place().isHost();
-        return specialisation(root, Sharing.of(global(root.kept()).accesses(), root.bindings(), alone), values);
+        return specialisation(root, global(root.kept()).sharing(root.bindings()), values);
     }
 
     /** Returns the plan compiled for some values and a given sharing of memory. */

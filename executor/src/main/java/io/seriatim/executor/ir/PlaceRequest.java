@@ -3,6 +3,7 @@ package io.seriatim.executor.ir;
 import io.seriatim.device.Place;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.Roles;
 
 /**
@@ -34,6 +35,19 @@ public record PlaceRequest(String device, String stream) {
     /** Returns whether the operation names a device other than the host. */
     public boolean namesAccelerator() {
         return namesDevice() && !device.equals(Place.CPU.toString());
+    }
+
+    /**
+     * Returns whether a program has an operation that may run on a device: it or its executor names one.
+     *
+     * @param program
+     *            the program, with all blocks
+     * @param place
+     *            the place of operations that name none
+     */
+    public static boolean usesDevice(Program program, Place place) {
+        return !place.isHost() || program.blocks().stream().flatMap(block -> block.ops().stream()).map(PlaceRequest::of)
+                .anyMatch(request -> request.namesAccelerator() && !request.device.startsWith(GPU));
     }
 
     /**
