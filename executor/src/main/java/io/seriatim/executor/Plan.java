@@ -499,7 +499,7 @@ public final class Plan {
         return externals;
     }
 
-    /** Throws if a lowered operation reads a value that is neither fed nor in the scope. */
+    /** Throws if a lowered operation reads a value that is neither fed nor in the scope, and not written before. */
     private void requireUnread(ValueNumbering accesses, int value) {
         for (Access access : accesses.operations()) {
             Operation schema = Operations.system().find(access.op().type());
@@ -514,6 +514,9 @@ public final class Plan {
                         ? new IllegalArgumentException(
                                 message + "run the startup program first, or set it in the scope")
                         : new BadRequestException(message + "feed it; the feeds of the plan are " + feeds.names());
+            }
+            if (Arrays.stream(access.writes()).anyMatch(written -> written == value)) {
+                return;
             }
         }
     }

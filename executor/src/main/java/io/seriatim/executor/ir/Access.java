@@ -53,7 +53,10 @@ public final class Access {
         return op;
     }
 
-    /** Returns the values that the operation and its blocks read. The array must not be modified. */
+    /**
+     * Returns the values that the operation and its blocks read, and those that its blocks may write and that have an
+     * earlier value: it stays if they do not run. The array must not be modified.
+     */
     public int[] reads() {
         return reads;
     }

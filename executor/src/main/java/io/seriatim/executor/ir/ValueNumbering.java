@@ -221,6 +221,10 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             writtenNames.addAll(changed);
             readNames.remove(GradientRule.EMPTY);
             writtenNames.remove(GradientRule.EMPTY);
+            if (runsBlocks) {
+                // Blocks may not run, or change a variable in part: its earlier value is then what later readers get.
+                readNames.addAll(writtenNames);
+            }
             boolean keeps = runsBlocks || !changed.isEmpty();
             if (keeps) {
                 // A loop also names variables as inputs that it only writes.

@@ -31,6 +31,7 @@ public final class ValueTable {
         private long from = -1;
         private boolean hasParts;
         private boolean declared;
+        private boolean absent;
         /** The number of values with the same memory, including this one. */
         private int names = 1;
 
@@ -170,6 +171,16 @@ public final class ValueTable {
     public void declared(int value, TensorSpec spec) {
         entries.get(value).spec = spec;
         entries.get(value).declared = true;
+    }
+
+    /** Records that an external value holds no tensor before the run. */
+    public void absent(int value) {
+        entries.get(value).absent = true;
+    }
+
+    /** Returns whether an external value holds no tensor before the run; a branch that is not taken may name it. */
+    public boolean isAbsent(int value) {
+        return entries.get(value).absent;
     }
 
     public boolean isDeclared(int value) {

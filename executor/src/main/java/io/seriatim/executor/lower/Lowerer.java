@@ -108,10 +108,12 @@ public final class Lowerer {
     /** Returns the tasks in program order. {@code externals} are the fed values and those from outside of the block. */
     public List<Task> lower(@Nullable Object[] externals, Sharing sharing) {
         for (int i = 0; i < externals.length; i++) {
+            int value = accesses.externals()[i];
             if (externals[i] instanceof Tensor tensor) {
-                int value = accesses.externals()[i];
                 types[value] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
                 values.spec(value, tensor.spec().rowMajor());
+            } else {
+                values.absent(value);
             }
         }
         given(sharing);

@@ -10,8 +10,9 @@ import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Runs the tasks of a run that the interpreter executes: operations whose output shapes are known only at run time, and
@@ -36,7 +37,7 @@ final class Interpretation {
             return;
         }
         BlockSession session = frame.context().sessions().get();
-        List<Tensor> given = new ArrayList<>();
+        Map<String, Tensor> given = new HashMap<>();
         for (int i = 0; i < access.reads().length; i++) {
             Object value = storage.get(task.reads()[i]);
             if (value != null) {
@@ -51,7 +52,7 @@ final class Interpretation {
                 if (give instanceof Tensor tensor && !constant) {
                     // Lists and blocks may pass the tensor to other threads.
                     tensor.buffer().settle();
-                    given.add(tensor);
+                    given.put(values.name(access.reads()[i]), tensor);
                 }
             }
         }
@@ -59,7 +60,7 @@ final class Interpretation {
             if (storage.isShared(task.writes()[i]) && storage.get(task.writes()[i]) instanceof Tensor place) {
                 // A block may read the memory that it writes under another name.
                 session.alias(values.name(access.writes()[i]), place);
-                given.add(place);
+                given.put(values.name(access.writes()[i]), place);
             }
         }
         Recording recording = frame.context().recording();
@@ -143,14 +144,19 @@ final class Interpretation {
         }
     }
 
-    private void take(Task.Interpreted task, int index, Object value, List<Tensor> given) {
+    private static boolean overlap(Tensor one, Tensor other) {
+        return one.buffer() == other.buffer() && one.offset() < other.offset() + other.spec().bytes()
+                && other.offset() < one.offset() + one.spec().bytes();
+    }
+
+    private void take(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
         int number = task.access().writes()[index];
         String name = values.name(number);
         boolean changed = task.access().read(name) >= 0;
         Object own = value;
-        // An operation may return its input unchanged, such as a gradient; the output then needs its own memory.
-        if (value instanceof Tensor tensor && !changed
-                && (storage.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
+        // An operation may return another input unchanged, such as a gradient; the output then needs its own memory.
+        if (value instanceof Tensor tensor && ((!changed && storage.isInArena(tensor)) || given.entrySet().stream()
+                .anyMatch(each -> !(changed && each.getKey().equals(name)) && overlap(each.getValue(), tensor)))) {
             own = Copies.to(frame.host(), tensor);
         }
         int target = task.writes()[index];

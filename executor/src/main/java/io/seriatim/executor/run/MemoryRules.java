@@ -94,7 +94,8 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
             if (!(plan.tasks().get(i) instanceof Task.Interpreted)) {
                 for (int value : plan.tasks().get(i).writes()) {
                     int memory = values.memory(value);
-                    boolean own = values.origin(memory) == ValueNumbering.Origin.COMPUTED && !hasPlace[memory];
+                    boolean own = (values.origin(memory) == ValueNumbering.Origin.COMPUTED && !hasPlace[memory])
+                            || (values.isAbsent(memory) && values.isPersistable(memory));
                     if (own && !seen[memory]) {
                         seen[memory] = true;
                         list.add(memory);

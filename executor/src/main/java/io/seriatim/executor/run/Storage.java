@@ -185,7 +185,7 @@ final class Storage {
         boolean fed = values.origin(value) == ValueNumbering.Origin.FED;
         TensorSpec spec = values.spec(value);
         if (!(there instanceof Tensor tensor) || spec == null) {
-            isAbsent[value] = values.origin(value) == ValueNumbering.Origin.COMPUTED;
+            isAbsent[value] = values.origin(value) == ValueNumbering.Origin.COMPUTED || there == null;
             present[value] = isAbsent[value] ? null : there;
             return;
         }

@@ -202,6 +202,7 @@ public final class Placement {
                     .concat(Arrays.stream(task.reads()),
                             Arrays.stream(task.writes()).filter(value -> isChanged(task, value)))
                     .filter(value -> !written.contains(values.memory(value)) && values.spec(value) != null
+                            && !values.isAbsent(values.memory(value))
                             && !task.place().equals(home(values.memory(value))))
                     .forEach(value -> given.add(new Reader(value, task.place())));
             Arrays.stream(task.writes()).map(values::memory).forEach(written::add);
@@ -211,7 +212,7 @@ public final class Placement {
 
     private void place(Task task) {
         Place place = task.place();
-        // A value that is updated in place must be present, even if no kernel reads it.
+        // A value that may keep its content must be present, even if no kernel reads it.
         for (int value : task.writes()) {
             if (isChanged(task, value)) {
                 read(value, place);
@@ -239,6 +240,11 @@ public final class Placement {
         }
     }
 
+    /**
+     * Returns whether a value that a task writes may hold earlier content afterwards: the task updates it in place,
+     * writes a part of it, or may not write it at all, like an operation whose blocks do not run. The value must then
+     * be present at the place of the task.
+     */
     private boolean isChanged(Task task, int value) {
         return values.memory(value) != value
                 || task.operations().stream()
@@ -254,9 +260,13 @@ public final class Placement {
 
     /**
      * Returns the value or copy that holds a value's current content at a place; inserts a transfer if there is none.
-     * All values of the same memory have the same copies.
+     * All values of the same memory have the same copies. A variable without a value before the run has none to transfer
+     * until a task writes it.
      */
     private int read(int value, Place place) {
+        if (values.isAbsent(values.memory(value)) && !copies.containsKey(values.memory(value))) {
+            return value;
+        }
         Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value),
                 _ -> new LinkedHashMap<>(Map.of(home(value), SELF)));
         Integer copy = there.get(place);

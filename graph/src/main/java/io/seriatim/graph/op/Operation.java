@@ -291,7 +291,7 @@ public final class Operation {
     }
 
     /**
-     * The variables that an operation changes while it keeps a part of what they hold, see
+     * The variables of which an operation may keep a part of what they hold, or all of it, see
      * {@link Builder#changesInPlace}.
      *
      * @param op

@@ -442,8 +442,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     }
 
     /**
-     * Declares variables that it changes in part, as an operation does that writes one element of a list. An executor
-     * counts them as read and as written.
+     * Declares variables that it changes in part, as an operation does that writes one element of a list, or that it
+     * may leave as they are. An executor counts them as read and as written.
      *
      * @param variables
      *            the names of the variables that an operation changes

@@ -86,12 +86,14 @@ public final class ControlOperations {
             mask(inference);
             inference.set("Out", 0, common(inference));
         }).grad("select_output(Mask, X=Out@GRAD) -> Out=X@GRAD").register(registry);
-        Operation.define("select_output").in("X", "Mask").out("Out*").infer(inference -> {
-            mask(inference);
-            for (int i = 0; i < inference.outputs("Out"); i++) {
-                inference.set("Out", i, inference.in("X"));
-            }
-        }).grad(ControlOperations::ofChosen).register(registry);
+        // It writes one of its outputs; the others keep their values.
+        Operation.define("select_output").in("X", "Mask").out("Out*").changesInPlace(op -> op.output("Out"))
+                .infer(inference -> {
+                    mask(inference);
+                    for (int i = 0; i < inference.outputs("Out"); i++) {
+                        inference.set("Out", i, inference.in("X"));
+                    }
+                }).grad(ControlOperations::ofChosen).register(registry);
     }
 
     /** Results of {@code select_output} that nothing wants have no gradient either. */

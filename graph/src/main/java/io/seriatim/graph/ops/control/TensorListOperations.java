@@ -142,7 +142,7 @@ public final class TensorListOperations {
         }
         for (String type : new String[]{"array_take", "array_peek"}) {
             Operation.define(type).in("X", "I", "X_W?").out("Out")
-                    .changesInPlace(op -> type.equals("array_take") ? taken(op) : List.of()).infer(inference -> {
+                    .changesInPlace(op -> type.equals("array_take") ? taken(op) : op.output("Out")).infer(inference -> {
                         index(inference);
                         list(inference);
                         inference.set("Out", inference.dtype("X"), inference.dims("X"));
