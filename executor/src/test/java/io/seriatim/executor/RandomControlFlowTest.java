@@ -2,10 +2,12 @@ package io.seriatim.executor;
 
 import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
@@ -19,6 +21,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random programs with branches, loops, lists and data-dependent shapes compute the same bits as the interpreter, and
@@ -44,6 +47,45 @@ class RandomControlFlowTest {
                 }
                 for (int threads : new int[]{1, 2, 4}) {
                     compare(network, seed, threads, names, expected, interpreter);
+                }
+            } catch (RuntimeException e) {
+                throw new AssertionError("Seed " + seed + " fails: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /** Temporary variables that outlive runs, of all blocks, also of branches and loops that are not run. */
+    @ParameterizedTest
+    @ValueSource(longs = 2000)
+    void keepWhatOutlivesRuns(long firstSeed) {
+        for (long seed = firstSeed; seed < firstSeed + 12; seed++) {
+            Network network = RandomControlFlow.of(seed, false);
+            Random random = new Random(seed);
+            for (Block block : network.main().blocks()) {
+                for (VarDesc desc : List.copyOf(block.vars())) {
+                    boolean isTensor = desc.type() instanceof VarType.Dense && desc.needCheckFeed() == null;
+                    if (isTensor && random.nextInt(4) == 0) {
+                        block.put(desc.persistent());
+                    }
+                }
+            }
+            List<String> names = network.outputs().values().values().stream().map(Value::name).toList();
+            try (Executor executor = Executor.builder().threads(2).eager().build()) {
+                Interpreter interpreter = Interpreter.of(Kernels.system());
+                interpreter.run(network.startup(), Map.of(), List.of());
+                executor.run(network.startup());
+                for (int i = 0; i < FEEDS.length; i++) {
+                    String where = "seed " + seed + ", run " + i;
+                    Map<String, Tensor> fed = Map.of("x", x(i), "n", n(i));
+                    Map<String, Tensor> expected = interpreter.run(network.main(), fed, names);
+                    Results found = executor.run(network.main(), fed, fetches(names.toArray(String[]::new)));
+                    for (String name : names) {
+                        Bits.assertSame(Objects.requireNonNull(expected.get(name)), found.get(name), where + name);
+                    }
+                    assertEquals(interpreter.names(), executor.scope().names(), where);
+                    for (String name : interpreter.names()) {
+                        Bits.assertSame(interpreter.get(name), executor.scope().get(name), where + ", " + name);
+                    }
                 }
             } catch (RuntimeException e) {
                 throw new AssertionError("Seed " + seed + " fails: " + e.getMessage(), e);

@@ -1,5 +1,6 @@
 package io.seriatim.onnx;
 
+import static io.seriatim.tensor.DType.FLOAT32;
 import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -9,8 +10,10 @@ import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Results;
 import io.seriatim.executor.Scope;
+import io.seriatim.graph.Initializer;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
@@ -24,6 +27,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,6 +97,24 @@ class OverwrittenFeedsTest {
         each.check();
     }
 
+    /** A parameter that is fed has the value that is fed, whatever the file stores for it. */
+    @Test
+    void parametersMayBeFed() throws IOException {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", FLOAT32, 2);
+            Value w = g.parameter(ParameterSpec.of(Initializer.constant(5)).named("w"), FLOAT32, 2);
+            g.op("scale").in("X", w).attr("scale", 3f).to("Out", w).append();
+            return Outputs.of("out", x.plus(w));
+        });
+        Map<String, Tensor> feeds = Map.of("x", Tensor.of(new float[]{1, 2}, 2), "w",
+                Tensor.of(new float[]{10, 20}, 2));
+        Case each = new Case("fed parameter", network.main(), List.of("x", "w"),
+                List.of(network.outputs().get("out").name()), List.of(feeds), true);
+        each.stored.put("w", Tensor.of(new float[]{5, 5}, 2));
+        assertArrayEquals(new float[]{31, 62}, each.expected.getFirst().getFirst().toFloatArray());
+        each.check();
+    }
+
     @Test
     void randomPrograms() throws IOException {
         List<String> wrong = new ArrayList<>();
@@ -125,6 +147,8 @@ class OverwrittenFeedsTest {
         private final List<String> fetches;
         private final List<Map<String, Tensor>> runs;
         private final boolean plans;
+        /** The values of parameters that are saved. */
+        private final Map<String, Tensor> stored = new HashMap<>();
         private final List<List<Tensor>> expected = new ArrayList<>();
 
         Case(String where, Program main, List<String> feeds, List<String> fetches, List<Map<String, Tensor>> runs,
@@ -149,7 +173,7 @@ class OverwrittenFeedsTest {
             Program normalised = InferenceModels.export(main, needed, fetches);
             compare("normalised", normalised, needed, normalised.global().ops().stream()
                     .filter(op -> op.type().equals("fetch")).map(op -> op.input("X").getFirst()).toList());
-            InferenceModel model = InferenceModels.of(main, feeds, fetches, _ -> null);
+            InferenceModel model = InferenceModels.of(main, feeds, fetches, stored::get);
             compare("model", model);
             for (String end : List.of(".pdmodel", ".json", ".onnx")) {
                 Path path = folder.resolve("model" + end);
@@ -160,7 +184,7 @@ class OverwrittenFeedsTest {
                     compare(end, loaded);
                 }
             }
-            InferenceModels.save(folder.resolve("saved"), main, needed, fetches, _ -> null);
+            InferenceModels.save(folder.resolve("saved"), main, needed, fetches, stored::get);
             try (InferenceModel loaded = InferenceModels.load(folder.resolve("saved"))) {
                 compare("saved", loaded);
             }
@@ -185,7 +209,7 @@ class OverwrittenFeedsTest {
         void keep(Path to) throws IOException {
             ProgramFiles.write(to.resolve("main.program"), main);
             Files.write(to.resolve("fetches.txt"), fetches);
-            InferenceModel model = InferenceModels.of(main, feeds, fetches, _ -> null);
+            InferenceModel model = InferenceModels.of(main, feeds, fetches, stored::get);
             for (String end : List.of(".pdmodel", ".json", ".onnx")) {
                 save(to.resolve("model" + end), model);
             }

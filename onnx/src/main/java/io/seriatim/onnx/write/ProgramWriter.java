@@ -87,7 +87,12 @@ public final class ProgramWriter {
             VarType.TensorType type = global.get(feed).tensor();
             graph.input(feed, type.dtype(), type.shape(), program.symbolicDims().of(feed));
         }
-        model.parameters().forEach(graph::parameter);
+        model.parameters().forEach((name, value) -> {
+            // A parameter that is fed always has the value that is fed.
+            if (!model.feeds().contains(name)) {
+                graph.parameter(name, value);
+            }
+        });
         model.fetches().forEach(graph::reserve);
         write(global, graph);
         if (!problems.isEmpty()) {
