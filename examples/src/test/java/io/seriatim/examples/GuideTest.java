@@ -28,12 +28,17 @@ import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.Predictor;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -41,6 +46,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -213,6 +219,21 @@ class GuideTest {
         recorder.trace().writeReport(folder.resolve("report.html"));
         recorder.trace().writeTrace(folder.resolve("trace.json"));
         assertTrue(Files.size(folder.resolve("report.html")) > 1000 && Files.size(folder.resolve("trace.json")) > 100);
+    }
+
+    @Test
+    void aSavedModelIsServedInThreeLines() throws IOException {
+        Path file = folder.resolve("served.pdmodel");
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1, 4)))
+                .put(VarDesc.of("y", VarType.dense(FLOAT32, -1, 4)))
+                .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 2f).build());
+        InferenceModels.save(folder.resolve("served"), program, List.of("x"), List.of("y"), _ -> null);
+        Tensor x = Tensor.of(new float[]{1, 2, 3, 4}, 1, 4);
+        try (Predictor predictor = Predictor.load(file)) {
+            Tensor answer = predictor.run(Map.of("x", x)).get("y"); // from any thread, from many at once
+            assertEquals(8, answer.getDouble(0, 3));
+        }
     }
 
     @Test

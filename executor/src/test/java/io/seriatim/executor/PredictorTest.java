@@ -1,0 +1,139 @@
+package io.seriatim.executor;
+
+import static io.seriatim.tensor.DType.FLOAT32;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class PredictorTest {
+    @TempDir
+    Path folder = Path.of("");
+
+    /** Writes a model that multiplies by a number. */
+    private Path model(String file, String input, float factor) throws IOException {
+        Network network = Network.define(g -> {
+            Value x = g.data(input, FLOAT32, -1, 2);
+            return Outputs.of("y", x.times(factor));
+        });
+        String y = network.outputs().get("y").name();
+        InferenceModels.save(folder.resolve(file), network.main(), List.of(input), List.of(y), _ -> null);
+        return folder.resolve(file + ".pdmodel");
+    }
+
+    private static float[] first(Predictor predictor, Map<String, Tensor> inputs) {
+        return predictor.run(inputs).get(predictor.outputs().getFirst().name()).toFloatArray();
+    }
+
+    private static void assertSays(String part, Throwable thrown) {
+        assertTrue(String.valueOf(thrown.getMessage()).contains(part), thrown.getMessage());
+    }
+
+    @Test
+    void answersByNames() throws IOException {
+        try (Predictor predictor = Predictor.load(model("a", "x", 3))) {
+            assertEquals(List.of(new Predictor.Port("x", DType.FLOAT32, List.of(-1L, 2L))), predictor.inputs());
+            predictor.warmUp(Map.of("x", new long[]{1, 2}));
+            assertArrayEquals(new float[]{3, 6}, first(predictor, Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2))));
+            assertEquals(1, predictor.statistics().requests());
+            assertTrue(predictor.statistics().latency().max().compareTo(Duration.ZERO) > 0);
+        }
+    }
+
+    @Test
+    void mistakesOfCallersAreBadRequests() throws IOException {
+        Tensor x = Tensor.of(new float[]{1, 2}, 1, 2);
+        Predictor predictor = Predictor.builder(model("a", "x", 3)).threads(1).memory(1 << 24).build();
+        try (predictor) {
+            assertSays("no input [z]", assertThrows(BadRequestException.class, () -> predictor.run(Map.of("z", x))));
+            assertSays("'x' is missing", assertThrows(BadRequestException.class, () -> predictor.run(Map.of())));
+            assertThrows(RunTimeoutException.class,
+                    () -> predictor.run(Map.of("x", x), RunOptions.timeout(Duration.ZERO)));
+            assertEquals(new Predictor.Statistics(0, 3, predictor.statistics().latency()), predictor.statistics());
+        }
+        assertThrows(IllegalStateException.class, () -> predictor.run(Map.of("x", x)));
+        assertThrows(IllegalArgumentException.class, () -> Predictor.builder(folder).batching(0));
+    }
+
+    /** Threads ask all the time while the model is replaced; each answer is that of one of both models. */
+    @Test
+    void noRequestIsLostWhenTheModelIsReplaced() throws Exception {
+        Path a = model("a", "x", 3);
+        Path b = model("b", "x", 5);
+        Path other = model("other", "other", 5);
+        Files.writeString(folder.resolve("damaged.pdmodel"), "nothing");
+        try (Predictor predictor = Predictor.builder(a).batching(4).build()) {
+            CountDownLatch begun = new CountDownLatch(4);
+            CountDownLatch replaced = new CountDownLatch(1);
+            List<FutureTask<Boolean>> all = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                FutureTask<Boolean> task = new FutureTask<>(() -> {
+                    float answer = 0;
+                    // After the replacement at least one more request, which the new model answers.
+                    for (boolean last = false; !last;) {
+                        last = replaced.getCount() == 0;
+                        answer = first(predictor, Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2)))[1];
+                        if (answer != 6 && answer != 10) {
+                            return false;
+                        }
+                        begun.countDown();
+                    }
+                    return answer == 10;
+                });
+                all.add(task);
+                Thread.ofPlatform().start(task);
+            }
+            begun.await();
+            predictor.replace(b);
+            replaced.countDown();
+            for (FutureTask<Boolean> task : all) {
+                assertTrue(task.get());
+            }
+            assertThrows(IllegalArgumentException.class, () -> predictor.replace(other));
+            assertThrows(IOException.class, () -> predictor.replace(folder.resolve("damaged.pdmodel")));
+            assertEquals(10, first(predictor, Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2)))[1]);
+            assertEquals(0, predictor.statistics().failures());
+        }
+    }
+
+    @Test
+    void quantilesAreAtMostASixtyFourthTooLarge() {
+        LatencyHistogram histogram = new LatencyHistogram();
+        for (long i = 1; i <= 100_000; i++) {
+            histogram.record(i * 1000);
+        }
+        histogram.record(-1);
+        Predictor.Latency times = histogram.snapshot();
+        assertEquals(100_001, times.count());
+        assertEquals(Duration.ofMillis(100), times.max());
+        for (Map.Entry<Duration, Long> each : Map.of(times.p50(), 50_000_000L, times.p90(), 90_000_000L, times.p99(),
+                99_000_000L, times.p999(), 99_900_000L).entrySet()) {
+            double ratio = (double) each.getKey().toNanos() / each.getValue();
+            assertTrue(ratio >= 0.9999 && ratio <= 1 + 1.0 / 64, () -> each.getKey() + " for " + each.getValue());
+        }
+        LatencyHistogram longest = new LatencyHistogram();
+        longest.record(Long.MAX_VALUE);
+        assertEquals(Duration.ofNanos(Long.MAX_VALUE), longest.snapshot().p50());
+        assertEquals(Duration.ZERO, new LatencyHistogram().snapshot().p50());
+    }
+}
