@@ -41,4 +41,9 @@ public final class OnnxFormat implements ModelFormat {
     public void save(Path path, InferenceModel model, int version) throws IOException {
         OnnxModels.save(path, model, version);
     }
+
+    @Override
+    public void requireExpressible(Path path, InferenceModel model) {
+        OnnxModels.requireExpressible(model);
+    }
 }

@@ -81,4 +81,8 @@ public final class OnnxModels {
         }
         ProgramWriter.write(path, model, opset);
     }
+
+    static void requireExpressible(InferenceModel model) {
+        ProgramWriter.requireExpressible(model, OLDEST_WRITTEN);
+    }
 }

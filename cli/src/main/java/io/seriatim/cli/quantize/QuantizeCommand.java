@@ -91,7 +91,7 @@ public final class QuantizeCommand implements Callable<Integer> {
     private int threads;
 
     @Option(names = "--out", paramLabel = "FILE", description = "The file of the quantized model, a .pdmodel or "
-            + "another format that can be written. Default: NAME_int8.pdmodel beside the model.")
+            + "another format that can be written, such as an .onnx. Default: NAME_int8.pdmodel beside the model.")
     private @Nullable Path out;
 
     /** Created by the command line parser. */
@@ -111,6 +111,7 @@ public final class QuantizeCommand implements Callable<Integer> {
         Path file = Objects.requireNonNull(model, "model");
         Path target = target(file);
         try (InferenceModel original = load(file)) {
+            PostTrainingQuantization settings = settings(original, target);
             Examples data = examples(Objects.requireNonNull(calibrate, "calibrate"), original.feeds());
             String classes = labels(data, original.feeds());
             List<String> names = new ArrayList<>(original.feeds());
@@ -126,7 +127,7 @@ public final class QuantizeCommand implements Callable<Integer> {
             }
             requireFits(original, batches.getFirst());
             long used = whole ? size * batches.size() : most;
-            try (QuantizedModel quantized = quantized(original, batches)) {
+            try (QuantizedModel quantized = quantized(settings, batches)) {
                 report(original, quantized, batches, classes, used);
                 quantized.save(target);
             }
@@ -226,9 +227,19 @@ public final class QuantizeCommand implements Callable<Integer> {
         return type == null || type.dims().isEmpty() ? -1 : type.dims().getFirst();
     }
 
-    private QuantizedModel quantized(InferenceModel original, List<Map<String, Tensor>> batches) {
+    /** What cannot be written is refused before the calibration data is read. */
+    private PostTrainingQuantization settings(InferenceModel original, Path target) {
         try {
-            return PostTrainingQuantization.of(original).method(method.method).threads(threads).quantize(batches);
+            return PostTrainingQuantization.of(original).method(method.method).threads(threads)
+                    .requireWritable(target);
+        } catch (IllegalArgumentException e) {
+            throw usage(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private QuantizedModel quantized(PostTrainingQuantization settings, List<Map<String, Tensor>> batches) {
+        try {
+            return settings.quantize(batches);
         } catch (IllegalArgumentException e) {
             throw usage(String.valueOf(e.getMessage()), e);
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -15,6 +16,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -108,6 +110,47 @@ class QuantizeCommandTest {
         assertInt8(folder.resolve("model_int8"));
         assertEquals(2, run(folder.resolve("model_int8.pdmodel"), "--calibrate", folder.resolve("x.npy")));
         assertTrue(err.toString().contains("The model is quantized already"), err.toString());
+    }
+
+    @Test
+    void writesOnnxThatComputesTheSame() throws IOException {
+        Npy.write(folder.resolve("x.npy"), normal(2, 20, 6));
+        Path made = folder.resolve("made.onnx");
+        assertEquals(0, run(model(), "--calibrate", folder.resolve("x.npy"), "--out", made), err::toString);
+        assertEquals(0, run(model(), "--calibrate", folder.resolve("x.npy")), err::toString);
+        float[] expected = results(folder.resolve("model_int8.pdmodel"));
+        float[] found = results(made);
+        for (int i = 0; i < expected.length; i++) {
+            assertEquals(expected[i], found[i], 1e-5, "element " + i);
+        }
+    }
+
+    private static float[] results(Path file) throws IOException {
+        try (InferenceModel loaded = InferenceModels.load(file)) {
+            Interpreter interpreter = Interpreter.of(Kernels.portable());
+            loaded.parameters().forEach(interpreter::set);
+            return Objects.requireNonNull(interpreter.run(loaded.program(), Map.of("x", normal(4, 5, 6)),
+                    loaded.fetches()).get(loaded.fetches().getFirst())).toFloatArray();
+        }
+    }
+
+    /** The calibration data is not even read. */
+    @Test
+    void whatCannotBeWrittenIsRefusedBeforeTheModelRuns() throws IOException {
+        Program program = new Program();
+        Block block = program.global();
+        block.put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 2, 6)));
+        block.put(VarDesc.of("w", VarType.dense(DType.FLOAT32, 6, 4)).persistent());
+        block.put(VarDesc.of("product", VarType.dense(DType.FLOAT32, 2, 4)));
+        block.put(VarDesc.of("y", VarType.dense(DType.FLOAT32, 2, 4)));
+        block.add(OpDesc.of("matmul_v2").in("X", "x").in("Y", "w").out("Out", "product").build());
+        block.add(OpDesc.of("lgamma").in("X", "product").out("Out", "y").build());
+        InferenceModels.save(folder.resolve("gamma"), program, List.of("x"), List.of("y"), _ -> normal(1, 6, 4));
+        Path made = folder.resolve("made.onnx");
+        assertEquals(2, run(folder.resolve("gamma.pdmodel"), "--calibrate", folder.resolve("missing.npy"), "--out",
+                made));
+        assertTrue(err.toString().contains("'lgamma' has no counterpart"), err.toString());
+        assertFalse(Files.exists(made));
     }
 
     @Test

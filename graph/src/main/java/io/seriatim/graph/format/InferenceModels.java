@@ -172,6 +172,21 @@ public final class InferenceModels {
     }
 
     /**
+     * Checks that {@link #save(Path, InferenceModel)} can write a model, without writing anything.
+     *
+     * @param path
+     *            the file of the program, which need not be there
+     * @param model
+     *            the model; it is not changed
+     * @throws IllegalArgumentException
+     *             if no format has such names, the artifact of the format is not there, or the format has no
+     *             counterpart of operations or types of the model; the message names the artifact or all of them
+     */
+    public static void requireWritable(Path path, InferenceModel model) {
+        ModelFormats.system().writer(path).requireExpressible(path, model);
+    }
+
+    /**
      * The formats that are known: that of {@code .pdmodel}, and those that were found as services.
      *
      * @return each once

@@ -107,4 +107,19 @@ public interface ModelFormat {
         throw new IllegalArgumentException("The format " + name() + " of " + path
                 + " has no versions to choose from; leave out version " + version);
     }
+
+    /**
+     * Checks that {@link #save(Path, InferenceModel)} can express a model, without writing anything.
+     *
+     * @param path
+     *            for which {@link #writes} returned true
+     * @param model
+     *            the model; it is not changed
+     * @throws IllegalArgumentException
+     *             if the format has no counterpart of operations or types of the model; the message names all of them.
+     *             A format that does not override this finds that out when it writes
+     */
+    default void requireExpressible(Path path, InferenceModel model) {
+        // Nothing is known before the model is written.
+    }
 }

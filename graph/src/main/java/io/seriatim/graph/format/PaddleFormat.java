@@ -73,9 +73,17 @@ final class PaddleFormat implements ModelFormat {
 
     @Override
     public void save(Path path, InferenceModel model) throws IOException {
+        write(prefix(path), expressed(model), model.parameters()::get, true);
+    }
+
+    private static Program expressed(InferenceModel model) {
         Program program = ExportedProgram.named(model.program(), model.feeds(), model.fetches());
-        write(prefix(path), OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches())),
-                model.parameters()::get, true);
+        return OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches()));
+    }
+
+    @Override
+    public void requireExpressible(Path path, InferenceModel model) {
+        TypesOfPaddle.require(expressed(model));
     }
 
     /**

@@ -43,6 +43,7 @@ public final class ModelBytes {
      *             if a file cannot be written
      */
     public static void write(Path path, OutGraph graph, int opset) throws IOException {
+        graph.prune();
         Map<String, Tensor> tensors = graph.initializers();
         long bytes = 0;
         for (Tensor tensor : tensors.values()) {

@@ -57,6 +57,8 @@ public final class OutGraph {
         private final Map<String, String> wishes = new LinkedHashMap<>();
         /** Names that temporary ones are replaced by. */
         private final Map<String, String> forced = new HashMap<>();
+        /** Values that hold the same numbers in another type, by their conversions. */
+        private final Map<String, String> originals = new HashMap<>();
         private long count;
 
         String fresh() {
@@ -175,6 +177,22 @@ public final class OutGraph {
         return here == null && parent != null ? parent.find(variable) : here;
     }
 
+    /** A parameter or constant; null if the value is computed. */
+    public @Nullable Tensor tensor(String value) {
+        Tensor here = initializers.get(value);
+        return here == null && parent != null ? parent.tensor(value) : here;
+    }
+
+    /** Records that a value holds the numbers of another one in another type. */
+    public void converted(String value, String original) {
+        names.originals.put(value, original);
+    }
+
+    /** The value of which another one is a conversion; null if it is none. */
+    public @Nullable String original(String value) {
+        return names.originals.get(value);
+    }
+
     /** A variable has a new value from here on. */
     public void set(String variable, String value) {
         current.put(variable, value);
@@ -233,12 +251,37 @@ public final class OutGraph {
         return nodes;
     }
 
-    /** The parameters, and the constants that a node reads. */
+    /** Removes nodes whose results nothing reads, here and in the graphs that nodes run. */
+    void prune() {
+        Set<String> read = new HashSet<>(outputs.keySet());
+        outputs.keySet().forEach(name -> names.forced.forEach((value, output) -> {
+            if (output.equals(name)) {
+                read.add(value);
+            }
+        }));
+        List<OutNode> kept = new ArrayList<>();
+        for (OutNode node : nodes.reversed()) {
+            if (node.outputs().stream().anyMatch(read::contains)) {
+                kept.add(node);
+                read.addAll(node.inputs());
+                for (Object attribute : node.attributes().values()) {
+                    if (attribute instanceof OutGraph inner) {
+                        inner.prune();
+                        inner.read(read);
+                    }
+                }
+            }
+        }
+        nodes.clear();
+        nodes.addAll(kept.reversed());
+    }
+
+    /** The parameters and constants that a node reads. */
     Map<String, Tensor> initializers() {
         Set<String> read = new HashSet<>(outputs.keySet());
         read(read);
         Map<String, Tensor> used = new LinkedHashMap<>(initializers);
-        used.keySet().removeIf(name -> names.temporary.contains(name) && !read.contains(name));
+        used.keySet().retainAll(read);
         return used;
     }
 

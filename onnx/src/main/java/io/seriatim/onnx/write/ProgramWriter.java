@@ -19,6 +19,7 @@ import io.seriatim.onnx.write.operators.IndexWriters;
 import io.seriatim.onnx.write.operators.NetworkWriters;
 import io.seriatim.onnx.write.operators.OtherWriters;
 import io.seriatim.onnx.write.operators.OwnWriters;
+import io.seriatim.onnx.write.operators.QuantizationWriters;
 import io.seriatim.onnx.write.operators.RecurrentWriters;
 import io.seriatim.onnx.write.operators.ReductionWriters;
 import io.seriatim.onnx.write.operators.ShapeWriters;
@@ -57,6 +58,7 @@ public final class ProgramWriter {
         ControlWriters.register(all);
         OtherWriters.register(all);
         OwnWriters.register(all);
+        QuantizationWriters.register(all);
         return all;
     }
 
@@ -78,6 +80,20 @@ public final class ProgramWriter {
         ProgramWriter writer = new ProgramWriter(model.program(), opset);
         OutGraph graph = writer.graph(model);
         ModelBytes.write(path, graph, opset);
+    }
+
+    /**
+     * Checks that a model can be written.
+     *
+     * @param model
+     *            what would be written
+     * @param opset
+     *            the version of ONNX's operators to use
+     * @throws IllegalArgumentException
+     *             if operations have no counterpart; the message names all
+     */
+    public static void requireExpressible(InferenceModel model, int opset) {
+        new ProgramWriter(model.program(), opset).graph(model);
     }
 
     private OutGraph graph(InferenceModel model) {

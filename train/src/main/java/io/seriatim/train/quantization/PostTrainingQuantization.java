@@ -5,10 +5,12 @@ import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Pass;
 import io.seriatim.executor.Plan;
+import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.quantization.QuantizationPlan;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -82,6 +84,41 @@ public final class PostTrainingQuantization {
     }
 
     /**
+     * Checks that the quantized model can be written to a file, before the model runs on calibration data.
+     *
+     * @param file
+     *            the file for {@link QuantizedModel#save}, which need not be there
+     * @return this
+     * @throws IllegalArgumentException
+     *             if no format has such names or the format cannot express the quantized model, and as
+     *             {@link #quantize} if the model cannot be quantized or a weight is not finite
+     */
+    public PostTrainingQuantization requireWritable(Path file) {
+        QuantizationPlan plan = plan();
+        Map<String, Float> ranges = new LinkedHashMap<>();
+        plan.activations().forEach(name -> ranges.put(name, 1f));
+        QuantizationPlan.Quantized quantized = plan.quantized(ranges);
+        try {
+            Map<String, Tensor> parameters = new LinkedHashMap<>(model.parameters());
+            parameters.putAll(quantized.parameters());
+            InferenceModels.requireWritable(file,
+                    new InferenceModel(quantized.program(), model.feeds(), model.fetches(), parameters));
+        } finally {
+            quantized.parameters().values().forEach(Tensor::close);
+        }
+        return this;
+    }
+
+    private QuantizationPlan plan() {
+        QuantizationPlan plan = QuantizationPlan.of(model.program(), model.feeds(), model.parameters());
+        if (plan.activations().isEmpty()) {
+            throw new IllegalArgumentException("The model has no product or convolution that can be quantized"
+                    + (plan.leftOut().isEmpty() ? "" : ": " + plan.leftOut().values()));
+        }
+        return plan;
+    }
+
+    /**
      * Runs the model on the calibration data and quantizes it.
      *
      * @param batches
@@ -93,12 +130,8 @@ public final class PostTrainingQuantization {
      *             one lacks a feed, or if an activation or a weight is not finite
      */
     public QuantizedModel quantize(Iterable<? extends Map<String, Tensor>> batches) {
-        QuantizationPlan plan = QuantizationPlan.of(model.program(), model.feeds(), model.parameters());
+        QuantizationPlan plan = plan();
         List<String> activations = plan.activations();
-        if (activations.isEmpty()) {
-            throw new IllegalArgumentException("The model has no product or convolution that can be quantized"
-                    + (plan.leftOut().isEmpty() ? "" : ": " + plan.leftOut().values()));
-        }
         Map<String, Float> ranges = new LinkedHashMap<>();
         try (Executor executor = Executor.builder().threads(threads).without(Pass.INTEGERS).build()) {
             model.parameters().forEach(executor.scope()::set);

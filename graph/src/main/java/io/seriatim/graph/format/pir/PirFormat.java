@@ -89,4 +89,9 @@ public final class PirFormat implements ModelFormat {
             none.close();
         });
     }
+
+    @Override
+    public void requireExpressible(Path path, InferenceModel model) {
+        PirWriter.write(model);
+    }
 }
