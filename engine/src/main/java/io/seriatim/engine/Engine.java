@@ -249,13 +249,23 @@ public interface Engine extends AutoCloseable {
 
     /**
      * Waits until a stage has completed, normally or exceptionally. Like every wait of the engine, it lets another
-     * worker take the place of a waiting one, and on an engine without threads it runs ready operations. Use it for a
-     * stage that operations complete which the caller does not know.
+     * worker take the place of a waiting one, and on an engine without threads it runs ready operations.
+     *
+     * <p>
+     * The futures of {@link OpBuilder#submit} and {@link OpBuilder#call}, and those derived from them, need no such
+     * call: their own {@code get} and {@code join} are waits of the engine. Use it for all other stages that operations
+     * complete: those of {@code CompletableFuture.allOf} and {@code anyOf}, those that another future's method makes,
+     * such as {@code other.thenCombine(ours, …)} or {@code other.thenCompose(x -> ours)}, and promises that a body
+     * completes. {@code get} or {@code join} of such a stage would block a worker, and on the shuffled engine nobody
+     * would run the operations; {@link #snapshot} shows such a wait.
      *
      * @param stage
      *            the stage to wait for
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
+     * @throws IllegalStateException
+     *             if the stage is a future of an operation or derived from one, this is called inside an operation, and
+     *             the wait could never end; the message names the cycle of operations
      */
     void await(CompletionStage<?> stage) throws InterruptedException;
 
@@ -430,8 +440,8 @@ public interface Engine extends AutoCloseable {
 
         /**
          * Runs one operation at a time, chosen among the ready ones by a seeded generator. Operations run only inside
-         * waits, inside {@code close}, inside {@code get} and {@code join} of a future, and in pushes that reach
-         * {@code maxPending}. Finds undeclared dependencies, reproducibly.
+         * waits, inside {@code close}, inside {@code get} and {@code join} of a future of an operation or one derived
+         * from it, and in pushes that reach {@code maxPending}. Finds undeclared dependencies, reproducibly.
          *
          * @param seed
          *            the seed of the generator

@@ -14,8 +14,25 @@ import java.util.List;
  *            the time of the snapshot
  * @param operations
  *            the operations that had not ended, in push order
+ * @param note
+ *            why no thread runs the ready operations, on an engine that runs them only inside its waits; otherwise
+ *            empty
  */
-public record EngineSnapshot(String engine, Instant at, List<PendingOp> operations) {
+public record EngineSnapshot(String engine, Instant at, List<PendingOp> operations, String note) {
+    /**
+     * Creates a snapshot without a note.
+     *
+     * @param engine
+     *            the engine's name
+     * @param at
+     *            the time of the snapshot
+     * @param operations
+     *            the operations that had not ended, in push order
+     */
+    public EngineSnapshot(String engine, Instant at, List<PendingOp> operations) {
+        this(engine, at, operations, "");
+    }
+
     /** Copies the list. */
     public EngineSnapshot {
         operations = List.copyOf(operations);
@@ -55,10 +72,11 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
      *            predecessors there: for a read, the last mutation before it; for a mutation, the reads since the last
      *            mutation, or that mutation if there are none
      * @param thread
-     *            for a running operation whose thread is known, the thread's name, its state, and the innermost stack
-     *            frame outside the JDK and the engine; otherwise empty. A body that has not reached its first line, for
-     *            instance because a thread that waits for the operation is initialising the body's class, is shown with
-     *            its class
+     *            for a running operation whose thread is known, the thread's name, its state, the innermost stack frame
+     *            outside the JDK and the engine and, if the thread waits, the call in which it does so; otherwise
+     *            empty. If that call is not one of the engine, the engine does not know that the operation waits. A
+     *            body that has not reached its first line, for instance because a thread that waits for the operation
+     *            is initialising the body's class, is shown with its class
      */
     public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates,
             List<String> overwrites, List<String> waitsFor, String thread) {
@@ -107,6 +125,9 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
         StringBuilder dump = new StringBuilder("engine '").append(engine).append("' at ").append(at).append(": ")
                 .append(operations.size())
                 .append(" pending");
+        if (!note.isEmpty()) {
+            dump.append("; ").append(note);
+        }
         operations.forEach(op -> dump.append(System.lineSeparator()).append(op));
         return dump.toString();
     }

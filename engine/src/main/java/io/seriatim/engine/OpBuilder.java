@@ -126,7 +126,14 @@ public interface OpBuilder {
 
     /**
      * Pushes the operation and returns a future of its end. {@code get} and {@code join} are waits of the engine: in a
-     * worker they let another worker take its place.
+     * worker they let another worker take its place, on the shuffled engine they run operations, and inside an
+     * operation a wait that could never end throws {@link IllegalStateException}. The same holds for every future
+     * derived from it by a method of it, such as {@code thenApply}, {@code thenCompose}, {@code handle},
+     * {@code orTimeout} or {@code copy}, and further ones derived from these.
+     *
+     * <p>
+     * It does not hold for a stage that is made in another way: by {@code CompletableFuture.allOf} or {@code anyOf}, or
+     * by a method of a future that is not the engine's. Wait for such a stage with {@link Engine#await}.
      *
      * @param body
      *            the work of the operation
@@ -139,7 +146,8 @@ public interface OpBuilder {
     CompletableFuture<Void> submit(Body body);
 
     /**
-     * As {@link #submit}, for a body that returns a value.
+     * As {@link #submit}, for a body that returns a value. Wait for a stage of {@code CompletableFuture.allOf} with
+     * {@link Engine#await}.
      *
      * @param <T>
      *            the type of the value

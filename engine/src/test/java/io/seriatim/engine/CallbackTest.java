@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -265,6 +266,9 @@ class CallbackTest extends EngineContract {
         assertFalse(a.isCancelled());
         assertEquals(7, a.getNow(0));
         assertEquals(7, a.join());
+        assertEquals(Future.State.SUCCESS, a.state());
+        assertEquals(7, a.resultNow());
+        assertThrows(IllegalStateException.class, a::exceptionNow);
         assertFalse(a.complete(8));
         assertFalse(a.completeExceptionally(new Planted("late")));
         assertFalse(a.cancel(true));
@@ -272,6 +276,40 @@ class CallbackTest extends EngineContract {
         seen.countDown();
         await(told);
         assertEquals(7, a.get());
+    }
+
+    @Test
+    void aFailedFutureIsDoneBeforeItsDependentsAreCalled() throws Exception {
+        Assumptions.assumeTrue(kind.hasWorkers());
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        CountDownLatch seen = new CountDownLatch(1);
+        AtomicReference<CompletableFuture<Integer>> future = new AtomicReference<>();
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        Planted planted = new Planted("planted");
+        prepare(engine, v, () -> {
+            CompletableFuture<Integer> a = engine.op("a").reads(v).call(() -> {
+                throw planted;
+            });
+            a.whenComplete((none, t) -> {
+                try {
+                    TestSupport.await(seen);
+                    told.complete(null);
+                } catch (Throwable wrong) {
+                    told.completeExceptionally(wrong);
+                }
+            }).isDone();
+            future.set(a);
+        });
+        CompletableFuture<Integer> a = Objects.requireNonNull(future.get());
+        assertThrows(ExecutionException.class, a::get);
+        assertEquals(Future.State.FAILED, a.state());
+        assertEquals(planted, a.exceptionNow());
+        assertThrows(IllegalStateException.class, a::resultNow);
+        assertFalse(told.isDone());
+        seen.countDown();
+        await(told);
+        assertEquals(planted, a.exceptionNow());
     }
 
     /**

@@ -125,7 +125,7 @@ class CycleSearchTest {
     @Test
     void theTestDetectsASearchThatCountsLaterWaits() throws Exception {
         boolean caught = false;
-        for (int round = 0; round < 1_000 && !caught; round++) {
+        for (int round = 0; round < 5_000 && !caught; round++) {
             caught = !run(new CountsLaterWaits(), Duration.ofSeconds(30)).isEmpty();
         }
         assertTrue(caught);

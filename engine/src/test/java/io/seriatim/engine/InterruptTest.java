@@ -42,8 +42,9 @@ class InterruptTest extends EngineContract {
 
     /** The ways in which an engine runs code of a user. */
     private enum Way {
-        PUSH, ASYNC_BODY, LATE_COMPLETION, DELETE, DELETE_ON_LANE, TRAMPOLINE, ASYNC_KIND_AND_BODY, DEPENDENT, FAILURE,
-        NESTED, NESTED_WAIT, COPY, PREPARED, TRACE
+        PUSH, ASYNC_BODY, LATE_COMPLETION, DELETE, DELETE_ON_LANE, TRAMPOLINE, ASYNC_KIND_AND_BODY,
+        // Callbacks, nested bodies, and bodies on other paths.
+        DEPENDENT, FAILURE, NESTED, NESTED_WAIT, COPY, PREPARED, TRACE
     }
 
     private void push(Engine engine, Way way, Var v, Var other) {

@@ -178,6 +178,42 @@ class SnapshotTest extends EngineContract {
         before.release();
     }
 
+    /** A call in which a running operation waits is named; one that the engine does not know of is told apart. */
+    @Test
+    void theCallInWhichAnOperationWaits() throws Exception {
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        CompletableFuture<Void> future = engine.op("behind").mutates(v).submit(TestSupport.nothing());
+        CountDownLatch latch = new CountDownLatch(1);
+        assertNames(() -> engine.waitToRead(v), " in Engine.waitToRead", true);
+        assertNames(() -> engine.await(CompletableFuture.allOf(future)), " in Engine.await", true);
+        assertNames(future::get, " in CompletableFuture.get", true);
+        assertNames(() -> future.thenRun(() -> {
+        }).join(), " in CompletableFuture.join", true);
+        assertNames(() -> Engine.blocking(() -> TestSupport.await(latch)), " in CountDownLatch.await", true);
+        assertNames(() -> CompletableFuture.allOf(future).join(), " in CompletableFuture.join", false);
+        assertNames(latch::await, " in CountDownLatch.await", false);
+        held.release();
+        latch.countDown();
+        engine.waitForAll();
+    }
+
+    private void assertNames(Body wait, String call, boolean known) throws Exception {
+        CompletableFuture<Thread> thread = new CompletableFuture<>();
+        // An engine for each: it has no other worker for a wait that it does not know.
+        Engine engine = open();
+        engine.op("waiting").push(() -> {
+            thread.complete(Thread.currentThread());
+            wait.run();
+        });
+        TestSupport.untilParked(thread.get());
+        String text = engine.snapshot().operations().get(0).thread();
+        assertTrue(text.contains("WAITING at io.seriatim.engine.") && text.contains(call), text);
+        assertEquals(known, !text.contains("not a wait of the engine"), text);
+        assertEquals(known, !text.contains("Engine.await and Engine.blocking"), text);
+    }
+
     /**
      * A class whose initialiser waits for an operation whose body is a lambda of the same class. The body cannot begin
      * before the class is initialised.

@@ -100,6 +100,12 @@ public interface Dispatcher {
      */
     boolean join(long deadline) throws InterruptedException;
 
+    /**
+     * Returns why no thread runs the ready operations, or an empty string if one does or none is ready; under the
+     * tracker lock.
+     */
+    String note();
+
     /** Returns the kind of engine with its parameters, for messages. */
     String kind();
 

@@ -11,7 +11,9 @@ import io.seriatim.engine.VarEvent;
 import io.seriatim.engine.dependency.AsyncCompletion;
 import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.CallbackQueue;
+import io.seriatim.engine.dependency.Dependencies;
 import io.seriatim.engine.dependency.Drain;
+import io.seriatim.engine.dependency.EngineFuture;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.Failures;
 import io.seriatim.engine.dependency.OpFuture;
@@ -34,6 +36,9 @@ import io.seriatim.engine.sync.StackReserve;
 import io.seriatim.engine.thread.ThreadState;
 import io.seriatim.engine.thread.WorkerThread;
 import java.lang.ref.WeakReference;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +73,8 @@ import org.jspecify.annotations.Nullable;
 public final class EngineCore extends Owner {
     static {
         ClassInitialization.ensure(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class,
-                Failure.class, Failures.class, Waiter.class, WaiterList.class, OpFuture.class, AsyncCompletion.class,
+                Failure.class, Failures.class, Waiter.class, WaiterList.class, EngineFuture.class, OpFuture.class,
+                AsyncCompletion.class,
                 UnqueuedOperation.Ready.class, CallbackQueue.class, StackReserve.class, ThreadState.class,
                 Recorder.Outcome.class,
                 EngineSnapshot.State.class, VarEvent.Kind.class, OpKind.class, Lane.Queue.class,
@@ -198,9 +204,9 @@ public final class EngineCore extends Owner {
     }
 
     @Override
-    public void awaitFuture(OpFuture<?> future, Operation op, long deadline)
+    public void awaitFuture(EngineFuture<?> future, Dependencies on, long deadline)
             throws InterruptedException, TimeoutException {
-        futures.forFuture(future, op, deadline);
+        futures.forFuture(future, on, deadline);
     }
 
     /** Waits for the waiter. If this thread is a worker of any engine, another worker may take its place meanwhile. */
@@ -210,7 +216,11 @@ public final class EngineCore extends Owner {
         try {
             WorkerThread worker = state.worker;
             if (worker == null) {
-                dispatcher.await(waiter, deadline);
+                if (Thread.currentThread() instanceof ForkJoinWorkerThread) {
+                    new CompensatedWait(waiter, deadline).await();
+                } else {
+                    dispatcher.await(waiter, deadline);
+                }
                 return;
             }
             worker.block();
@@ -221,6 +231,53 @@ public final class EngineCore extends Owner {
             }
         } finally {
             state.resume(inTrampoline);
+        }
+    }
+
+    /**
+     * A wait in a thread of a fork/join pool, which may run another thread meanwhile: the function of an asynchronous
+     * stage may wait for a stage that the same pool has to run.
+     */
+    private final class CompensatedWait implements ForkJoinPool.ManagedBlocker {
+        private final Waiter waiter;
+        private final long deadline;
+        private boolean begun;
+        private @Nullable TimeoutException timeout;
+
+        CompensatedWait(Waiter waiter, long deadline) {
+            this.waiter = waiter;
+            this.deadline = deadline;
+        }
+
+        void await() throws InterruptedException, TimeoutException {
+            try {
+                ForkJoinPool.managedBlock(this);
+            } catch (RejectedExecutionException e) {
+                if (begun) {
+                    throw e;
+                }
+                // The pool has as many threads as it may have: wait without compensation, as a lock would.
+                dispatcher.await(waiter, deadline);
+            }
+            if (timeout != null) {
+                throw timeout;
+            }
+        }
+
+        @Override
+        public boolean block() throws InterruptedException {
+            begun = true;
+            try {
+                dispatcher.await(waiter, deadline);
+            } catch (TimeoutException e) {
+                timeout = e;
+            }
+            return true;
+        }
+
+        @Override
+        public boolean isReleasable() {
+            return waiter.done;
         }
     }
 

@@ -1,7 +1,7 @@
 package io.seriatim.engine.core;
 
-import io.seriatim.engine.dependency.OpFuture;
-import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Dependencies;
+import io.seriatim.engine.dependency.EngineFuture;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
  */
 @FunctionalInterface
 public interface FutureWaits {
-    /** Waits until an operation's future is done. */
-    void forFuture(OpFuture<?> future, Operation op, long deadline) throws InterruptedException, TimeoutException;
+    /** Waits until a future is done or what it depends on has changed. */
+    void forFuture(EngineFuture<?> future, Dependencies on, long deadline)
+            throws InterruptedException, TimeoutException;
 }

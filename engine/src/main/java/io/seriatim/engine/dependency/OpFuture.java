@@ -2,39 +2,21 @@ package io.seriatim.engine.dependency;
 
 import io.seriatim.engine.Var;
 import io.seriatim.engine.sync.Deadline;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The future of a submitted operation. Waiting for it is a wait of the engine: another worker takes the place of a
- * waiting worker, and on an engine without workers the waiting thread runs ready operations.
- */
-public final class OpFuture<T> extends CompletableFuture<T> {
-    private static final VarHandle WAITING;
-
-    static {
-        try {
-            WAITING = MethodHandles.lookup().findVarHandle(OpFuture.class, "waiting", Waiting.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
+/** The future of a submitted operation. */
+public final class OpFuture<T> extends EngineFuture<T> {
     private final Operation op;
     /** The waits for this future that were made inside operations; guarded by the tracker lock. */
     @Nullable
     public Wait inside;
-    /** Created by the first thread that waits. */
-    private volatile @Nullable Waiting waiting;
     /**
      * The value that the body returned. The thread that runs the body sets it before it reports the end to the tracker.
      */
@@ -89,20 +71,43 @@ public final class OpFuture<T> extends CompletableFuture<T> {
     /** Records that the operation has ended; under the tracker lock. From now on the future is done. */
     public void end() {
         ended = true;
-        Waiting w = waiting;
-        if (w != null) {
-            w.end();
-        }
+        wakeWaiters();
     }
 
-    /** Whether user code has registered a dependent stage. */
-    boolean hasDependents() {
-        return getNumberOfDependents() > (waiting == null ? 0 : 1);
+    @Override
+    Owner engine() {
+        return op.core;
+    }
+
+    @Override
+    public Operation operation() {
+        return op;
+    }
+
+    @Override
+    List<EngineFuture<?>> pendingSources() {
+        return List.of();
+    }
+
+    @Override
+    boolean needsAllSources() {
+        return true;
+    }
+
+    @Override
+    @Nullable
+    Composition openComposition() {
+        return null;
     }
 
     /** Whether the result is the operation's own, as opposed to one that user code has completed the future with. */
     private boolean isEnded() {
-        return ended && !super.isDone();
+        return ended && !isSettled();
+    }
+
+    @Override
+    boolean isOver() {
+        return ended || isSettled();
     }
 
     @SuppressWarnings("NullAway") // Null is a legal value if T permits it.
@@ -131,7 +136,47 @@ public final class OpFuture<T> extends CompletableFuture<T> {
 
     @Override
     public boolean isDone() {
-        return ended || super.isDone();
+        return isOver();
+    }
+
+    @Override
+    public State state() {
+        if (!isEnded()) {
+            return super.state();
+        }
+        if (failure == null) {
+            return State.SUCCESS;
+        }
+        return isCancelled() ? State.CANCELLED : State.FAILED;
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // Null is a legal value if T permits it.
+    public T resultNow() {
+        if (!isEnded()) {
+            return super.resultNow();
+        }
+        if (failure != null) {
+            throw new IllegalStateException(
+                    "operation '" + op.name + "' has no result, because it has failed: see exceptionNow()");
+        }
+        return value;
+    }
+
+    @Override
+    public Throwable exceptionNow() {
+        if (!isEnded()) {
+            return super.exceptionNow();
+        }
+        Throwable t = thrown();
+        if (t == null || t instanceof CancellationException) {
+            throw new IllegalStateException("operation '" + op.name + "' has "
+                    + (t == null
+                            ? "a result, and no exception: see resultNow()"
+                            : "been cancelled: see isCancelled()"));
+        }
+        observe();
+        return t instanceof CompletionException && t.getCause() != null ? t.getCause() : t;
     }
 
     @Override
@@ -181,45 +226,27 @@ public final class OpFuture<T> extends CompletableFuture<T> {
 
     @Override
     public T get() throws InterruptedException, ExecutionException {
-        await();
+        try {
+            await(Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
         observe();
         return isEnded() ? result() : super.get();
     }
 
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        if (!isDone()) {
-            op.core.awaitFuture(this, op, Deadline.after(unit.toNanos(timeout)));
-        }
+        await(Deadline.after(unit.toNanos(timeout)));
         observe();
-        return isEnded() ? result() : super.get(Math.max(timeout, isDone() ? 1 : timeout), unit);
+        return isEnded() ? result() : super.get();
     }
 
     @Override
     public T join() {
-        boolean interrupted = false;
-        while (!isDone()) {
-            try {
-                await();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        awaitUninterruptibly();
         observe();
         return isEnded() ? joined() : super.join();
-    }
-
-    private void await() throws InterruptedException {
-        if (!isDone()) {
-            try {
-                op.core.awaitFuture(this, op, Deadline.NEVER);
-            } catch (TimeoutException e) {
-                throw Deadline.endless(e);
-            }
-        }
     }
 
     private void observe() {
@@ -227,63 +254,6 @@ public final class OpFuture<T> extends CompletableFuture<T> {
         if (f != null) {
             f.observed = true;
         }
-    }
-
-    /** Registers a waiter, which is signalled when the future is done, no matter who completes it. */
-    public void addWaiter(Waiter waiter) {
-        Waiting w = waiting;
-        if (w == null) {
-            Waiting made = new Waiting();
-            if (WAITING.compareAndSet(this, null, made)) {
-                super.whenComplete((result, t) -> made.end()).isDone();
-            }
-            w = Objects.requireNonNull(waiting);
-            if (ended) {
-                w.end();
-            }
-        }
-        w.add(waiter);
-    }
-
-    /** Removes a waiter that no longer waits. */
-    public void removeWaiter(Waiter waiter) {
-        Waiting w = waiting;
-        if (w != null) {
-            w.remove(waiter);
-        }
-    }
-
-    /**
-     * The threads that wait for one future. They share a single dependent stage of the future, so that waits which time
-     * out leave no stages behind. Has a monitor of its own, because user code may hold the future's.
-     */
-    private static final class Waiting {
-        private static final Consumer<Waiter> SIGNAL = Waiter::signal;
-
-        private final WaiterList waiters = new WaiterList();
-        private boolean ended;
-
-        synchronized void add(Waiter waiter) {
-            if (ended) {
-                waiter.signal();
-            } else {
-                waiters.add(waiter);
-            }
-        }
-
-        synchronized void remove(Waiter waiter) {
-            waiters.remove(waiter);
-        }
-
-        synchronized void end() {
-            ended = true;
-            waiters.removeAll(SIGNAL);
-        }
-    }
-
-    @Override
-    public <U> CompletableFuture<U> newIncompleteFuture() {
-        return new CompletableFuture<>();
     }
 
     @Override

@@ -71,12 +71,14 @@ public abstract class Owner {
     public abstract void drained(Drain drain);
 
     /**
-     * Waits until an operation's future is done.
+     * Waits until a future is done or what it depends on has changed.
      *
+     * @param on
+     *            what the future waits for
      * @param deadline
      *            a {@link System#nanoTime}, or {@link io.seriatim.engine.sync.Deadline#NEVER}
      */
-    public abstract void awaitFuture(OpFuture<?> future, Operation op, long deadline)
+    public abstract void awaitFuture(EngineFuture<?> future, Dependencies on, long deadline)
             throws InterruptedException, TimeoutException;
 
     /** Acquires the tracker lock. May throw a StackOverflowError, but only before any state has changed. */

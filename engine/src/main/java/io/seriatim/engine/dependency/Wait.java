@@ -1,5 +1,6 @@
 package io.seriatim.engine.dependency;
 
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A wait inside an operation. The tracker lock guards all fields that are not final. */
@@ -9,6 +10,8 @@ public final class Wait {
     /** The awaited operation, or null if {@code drain} is set. */
     public final @Nullable Operation target;
     public final @Nullable Drain drain;
+    /** What the awaited future needs, if it is a derived one; then there is a wait for each of its operations. */
+    public final @Nullable Dependencies on;
     /** The number of the wait, in the order of registration. */
     public long number;
     public boolean registered;
@@ -19,10 +22,21 @@ public final class Wait {
     public @Nullable Wait previous;
 
     public Wait(Operation owner, Waiter waiter, @Nullable Operation target, @Nullable Drain drain) {
+        this(owner, waiter, target, drain, null);
+    }
+
+    /** Creates the wait for one of the operations that a derived future needs. */
+    public Wait(Operation owner, Waiter waiter, Operation target, Dependencies on) {
+        this(owner, waiter, target, null, on);
+    }
+
+    private Wait(Operation owner, Waiter waiter, @Nullable Operation target, @Nullable Drain drain,
+            @Nullable Dependencies on) {
         this.owner = owner;
         this.waiter = waiter;
         this.target = target;
         this.drain = drain;
+        this.on = on;
     }
 
     /**
@@ -36,8 +50,17 @@ public final class Wait {
         return op.attachment instanceof OpFuture<?> future ? future.inside : null;
     }
 
-    /** Returns whether the wait includes the given operation. */
-    public boolean isFor(Operation op) {
+    /**
+     * Returns whether the wait can never end because the given operation, which was found last, and certain others
+     * cannot.
+     *
+     * @param never
+     *            tells whether an operation was found not to end
+     */
+    public boolean isBlockedBy(Operation op, Predicate<Operation> never) {
+        if (on != null) {
+            return on.isBlockedBy(never);
+        }
         return drain == null ? op == target : drain.waitsFor(op);
     }
 

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Waiter {
     final Thread thread = Thread.currentThread();
+    /** The waiter that is signalled together with this one, or null. */
+    private final @Nullable Waiter forwardsTo;
     public volatile boolean done;
     /** The failure of the awaited variable at the end of the wait; set before the flag. */
     @Nullable
@@ -32,8 +34,23 @@ public final class Waiter {
     @Nullable
     public Waiter woken;
 
+    /** Creates a waiter of the calling thread. */
+    public Waiter() {
+        this(null);
+    }
+
+    /** Creates a waiter that passes its signal on, because one waiter can be in one list only. */
+    Waiter(@Nullable Waiter forwardsTo) {
+        this.forwardsTo = forwardsTo;
+    }
+
     public void signal() {
         done = true;
-        LockSupport.unpark(thread);
+        Waiter other = forwardsTo;
+        if (other != null) {
+            other.signal();
+        } else {
+            LockSupport.unpark(thread);
+        }
     }
 }

@@ -412,6 +412,14 @@ public final class InlineDispatcher implements Dispatcher {
     }
 
     @Override
+    public String note() {
+        return random == null || helpers != null || isIdle()
+                ? ""
+                : "no thread runs them, because none is in a wait of this engine: wait with its methods, with get "
+                        + "and join of its futures, and for any other stage with Engine.await";
+    }
+
+    @Override
     public String kind() {
         return kind;
     }

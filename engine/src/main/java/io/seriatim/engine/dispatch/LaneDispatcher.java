@@ -511,6 +511,11 @@ public final class LaneDispatcher implements Dispatcher {
     }
 
     @Override
+    public String note() {
+        return "";
+    }
+
+    @Override
     public String kind() {
         return layout.kind();
     }

@@ -12,6 +12,7 @@ import io.seriatim.engine.Recorder;
 import io.seriatim.engine.Var;
 import io.seriatim.engine.VarEvent;
 import io.seriatim.engine.core.EngineCore;
+import io.seriatim.engine.dependency.EngineFuture;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.Operation;
 import io.seriatim.engine.dependency.VarTrace;
@@ -142,6 +143,22 @@ public final class DependencyEngine implements Engine {
 
     @Override
     public void await(CompletionStage<?> stage) throws InterruptedException {
+        if (stage instanceof EngineFuture<?> future && (core.hasWorkers() || future.runsInWaits())) {
+            await(future);
+        } else {
+            awaitOther(stage);
+        }
+    }
+
+    private static void await(EngineFuture<?> future) throws InterruptedException {
+        try {
+            future.await(Deadline.NEVER);
+        } catch (TimeoutException e) {
+            throw Deadline.endless(e);
+        }
+    }
+
+    private void awaitOther(CompletionStage<?> stage) throws InterruptedException {
         Waiter waiter = new Waiter();
         // The dependent stage is not needed.
         stage.whenComplete((value, thrown) -> waiter.signal()).toCompletableFuture().isDone();

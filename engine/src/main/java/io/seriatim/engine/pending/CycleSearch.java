@@ -8,6 +8,7 @@ import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.dependency.Wait;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
@@ -48,10 +49,13 @@ public final class CycleSearch extends PendingWalk {
     /** The wait through which each operation was reached, if any. */
     private final Map<Operation, Wait> reachedThrough = new HashMap<>();
     private final Deque<Operation> open = new ArrayDeque<>();
+    /** Whether a wait for a derived future is part of the search. */
+    private boolean derived;
 
     CycleSearch(EngineCore core, Wait wait) {
         super(core);
         this.wait = wait;
+        derived = wait.on != null;
     }
 
     /**
@@ -114,13 +118,19 @@ public final class CycleSearch extends PendingWalk {
                 return List.of();
             }
             List<Operation> chain = chainTo(last);
-            if (wait.registered && chain.stream().allMatch(this::stillHolds)) {
+            // A derived future may be blocked by several operations, which are not all in the chain.
+            Collection<Operation> all = derived ? reachedFrom.keySet() : chain;
+            if (wait.registered && all.stream().allMatch(this::stillHolds)) {
                 return chain;
             }
             if (!wait.registered || wait.waiter.done) {
                 return List.of();
             }
         }
+    }
+
+    private boolean isReached(Operation op) {
+        return reachedFrom.containsKey(op) && !op.has(Operation.ENDED);
     }
 
     private boolean stillHolds(Operation op) {
@@ -137,7 +147,7 @@ public final class CycleSearch extends PendingWalk {
             reach(op, wait.owner, null);
         }
         Operation op;
-        while ((op = open.poll()) != null && !wait.isFor(op)) {
+        while ((op = open.poll()) != null && !wait.isBlockedBy(op, this::isReached)) {
             if (wait.waiter.done) {
                 return null;
             }
@@ -184,7 +194,9 @@ public final class CycleSearch extends PendingWalk {
     }
 
     private void reachOwner(Wait other, Operation from) {
-        if (other.registered && core.rules.counts(other, wait)) {
+        if (other.registered && core.rules.counts(other, wait)
+                && (other.on == null || other.on.isBlockedBy(this::isReached))) {
+            derived |= other.on != null;
             // Includes the enclosing operations on the waiting thread.
             for (Operation o = other.owner; o != null; o = o.link) {
                 reach(o, from, other);

@@ -10,6 +10,7 @@ import io.seriatim.engine.dependency.Variable;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
@@ -61,6 +62,7 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
     private final Deque<Operation> open = new ArrayDeque<>();
     /** The operations in each variable's queue when the walk visited them. */
     private final Map<Variable, List<Operation>> queues = new HashMap<>();
+    private String note = "";
     /** The error that prevented the collection of an operation. */
     private @Nullable Throwable error;
     SnapshotWalk(EngineCore core) {
@@ -74,6 +76,7 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         core.lock.enter();
         try {
             core.logReader.admitAll();
+            walk.note = core.dispatcher.note();
             walk.begin();
             core.completions.attach(walk);
             try {
@@ -152,7 +155,7 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         queues.forEach((v, queue) -> nameThoseBefore(v, queue, holders.getOrDefault(v, List.of())));
         List<Found> inOrder = new ArrayList<>(found.values());
         inOrder.sort(Comparator.comparingLong(f -> f.op.order));
-        return new EngineSnapshot(core.name, at, inOrder.stream().map(SnapshotWalk::describe).toList());
+        return new EngineSnapshot(core.name, at, inOrder.stream().map(SnapshotWalk::describe).toList(), note);
     }
 
     /**
@@ -231,12 +234,37 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
             return "";
         }
         StringBuilder text = new StringBuilder("'").append(thread.getName()).append("' ").append(state);
-        for (StackTraceElement frame : stack) {
-            if (isUsers(frame)) {
-                return text.append(" at ").append(frame).toString();
+        for (int i = 0; i < stack.length; i++) {
+            if (isUsers(stack[i])) {
+                text.append(" at ").append(stack[i]);
+                return state == Thread.State.RUNNABLE || i == 0
+                        ? text.toString()
+                        : text.append(call(stack, i)).toString();
             }
         }
         return text.append(" before the first line of ").append(f.body).toString();
+    }
+
+    /**
+     * Names the call in which a thread of the user's code waits. The engine does not know of a wait that is not its
+     * own, so no worker takes the place of this one, and on an engine without workers nobody runs operations meanwhile.
+     *
+     * @param user
+     *            the index of the innermost frame of the user's code
+     */
+    private static String call(StackTraceElement[] stack, int user) {
+        StackTraceElement called = stack[user - 1];
+        String name = called.getClassName();
+        boolean ours = isOurs(name);
+        String type = name.substring(name.lastIndexOf('.') + 1);
+        if (ours) {
+            type = type.endsWith("Future") ? "CompletableFuture" : "Engine";
+        }
+        String call = " in " + type + "." + called.getMethodName();
+        boolean known = ours || name.equals(Thread.class.getName()) || Arrays.stream(stack).skip(user)
+                .anyMatch(frame -> frame.getClassName().equals(Engine.class.getName())
+                        && frame.getMethodName().equals("blocking"));
+        return known ? call : call + ", which is not a wait of the engine: see Engine.await and Engine.blocking";
     }
 
     private static boolean isUsers(StackTraceElement frame) {

@@ -4,7 +4,9 @@ import io.seriatim.engine.OperationFailedException;
 import io.seriatim.engine.core.EngineCore;
 import io.seriatim.engine.core.FutureWaits;
 import io.seriatim.engine.core.LogReader;
+import io.seriatim.engine.dependency.Dependencies;
 import io.seriatim.engine.dependency.Drain;
+import io.seriatim.engine.dependency.EngineFuture;
 import io.seriatim.engine.dependency.Epoch;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.OpFuture;
@@ -15,6 +17,7 @@ import io.seriatim.engine.dependency.Waiter;
 import io.seriatim.engine.sync.Deadline;
 import io.seriatim.engine.thread.ThreadState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
@@ -105,7 +108,7 @@ public final class Waits implements FutureWaits {
                 cut = core.logReader.whenAdmitted(begin);
                 over = waiter.done;
                 if (wait != null && !over) {
-                    register(wait);
+                    register(wait, core.nextWait());
                     free = CycleSearch.certainlyEnds(wait);
                 }
             } finally {
@@ -140,49 +143,86 @@ public final class Waits implements FutureWaits {
     }
 
     @Override
-    public void forFuture(OpFuture<?> future, Operation op, long deadline)
+    public void forFuture(EngineFuture<?> future, Dependencies on, long deadline)
             throws InterruptedException, TimeoutException {
         core.checkWhole();
         if (Thread.interrupted()) {
-            throw new InterruptedException("get of the future of operation '" + op.name + "'");
+            throw new InterruptedException("get of " + on.describe());
         }
         Waiter waiter = new Waiter();
-        Operation owner = ThreadState.runningOf(core);
-        Wait wait = owner == null ? null : new Wait(owner, waiter, op, null);
+        List<Wait> waits = waits(future, on, waiter);
         try {
-            if (wait != null && !certainlyEnds(wait)) {
-                refuseIfEndless(wait, "get of the future of operation '" + op.name + "'");
+            Wait search = certainlyEnd(waits);
+            if (search != null) {
+                refuseIfEndless(search, "get of " + on.describe());
             }
             future.addWaiter(waiter);
+            on.addWaiter(waiter, core);
             core.await(waiter, deadline);
         } finally {
+            on.removeWaiter(waiter);
             future.removeWaiter(waiter);
-            if (wait != null && wait.registered) {
-                end(null, () -> {
-                }, wait);
+            if (waits.stream().anyMatch(wait -> wait.registered)) {
+                unregister(waits);
             }
         }
     }
 
-    /** Registers a wait for a future; returns whether it certainly ends. */
-    private boolean certainlyEnds(Wait wait) {
+    /** Returns the waits to register for a future: none outside operations, or one for each awaited operation. */
+    private List<Wait> waits(EngineFuture<?> future, Dependencies on, Waiter waiter) {
+        Operation owner = ThreadState.runningOf(core);
+        if (owner == null) {
+            return List.of();
+        }
+        List<Wait> waits = new ArrayList<>();
+        for (OpFuture<?> awaited : on.futures()) {
+            Operation op = awaited.operation();
+            if (op.core == core) {
+                waits.add(awaited == future
+                        ? new Wait(owner, waiter, op, (Drain) null)
+                        : new Wait(owner, waiter, op, on));
+            }
+        }
+        return waits;
+    }
+
+    /** Registers waits for a future; returns null if they certainly end, or else one of them. */
+    private @Nullable Wait certainlyEnd(List<Wait> waits) {
+        if (waits.isEmpty()) {
+            return null;
+        }
         core.logReader.admitInSlices();
         core.lock.enter();
         try {
             core.logReader.admitAll();
-            if (wait.isForEnded()) {
-                return true;
+            long number = core.nextWait();
+            Wait search = null;
+            for (Wait wait : waits) {
+                if (!wait.isForEnded()) {
+                    register(wait, number);
+                    if (!CycleSearch.certainlyEnds(wait)) {
+                        search = wait;
+                    }
+                }
             }
-            register(wait);
-            return CycleSearch.certainlyEnds(wait);
+            return search;
+        } finally {
+            core.lock.leave();
+        }
+    }
+
+    private void unregister(List<Wait> waits) {
+        core.lock.enterShallow();
+        try {
+            waits.forEach(this::unregister);
         } finally {
             core.lock.leave();
         }
     }
 
     /** Registers a wait that has begun, so that searches for cycles find it. */
-    private void register(Wait wait) {
-        wait.number = core.nextWait();
+    private void register(Wait wait, long number) {
+        wait.number = number;
         wait.registered = true;
         Drain drain = wait.drain;
         Operation target = wait.target;
