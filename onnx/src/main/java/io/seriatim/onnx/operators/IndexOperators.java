@@ -244,7 +244,11 @@ public final class IndexOperators {
         boolean flat = !node.hasAttribute("axis");
         Ref x = flat ? block.reshape(node.input(0), -1) : node.input(0);
         int axis = flat ? 0 : node.axis(node.integer("axis", 0), x.rank());
-        Ref places = block.reshape(node.op("where_index").in("Condition", node.input(1)).out("Out"), -1);
+        // Conditions beyond the axis do not count.
+        Ref length = block.length(x, axis);
+        Ref condition = block.op("slice").in("Input", node.input(1)).in("EndsTensor", block.reshape(length, 1))
+                .attr("axes", new int[]{0}).attr("starts", new int[]{0}).attr("ends", new int[]{-1}).out("Out");
+        Ref places = block.reshape(node.op("where_index").in("Condition", condition).out("Out"), -1);
         return node.op("gather").in("X", x).in("Index", places).attr("axis", axis).out("Out");
     }
 

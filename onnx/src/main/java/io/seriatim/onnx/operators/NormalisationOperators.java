@@ -162,7 +162,8 @@ public final class NormalisationOperators {
         Ref inverse = steps.unary("rsqrt", steps.linear(variance, 1, epsilon));
         Ref y = steps.mul(steps.cast(steps.mul(centred, inverse), x.dtype()), scale);
         Ref result = bias == null ? y : steps.add(y, bias);
-        return List.of(result, mean, inverse);
+        // The type of the statistics is that of the first stage, which may be wider for float64 only.
+        return List.of(result, steps.cast(mean, DType.FLOAT32), steps.cast(inverse, DType.FLOAT32));
     }
 
     private static Ref flat(Steps steps, Ref x) {

@@ -16,7 +16,11 @@ public final class ProductOperators {
         operators.one("Gemm", ProductOperators::gemm);
         operators.one("Einsum", n -> n.op("einsum").in("Operands", n.inputs(0))
                 .attr("equation", n.text("equation", "").replace(" ", "")).out("Out"));
-        operators.one("Det", n -> n.block().op("determinant").in("Input", n.input(0)).out("Out"));
+        operators.one("Det", n -> {
+            Ref x = n.input(0);
+            Ref precise = n.block().cast(x, Steps.precise(x.dtype()));
+            return n.block().cast(n.block().op("determinant").in("Input", precise).out("Out"), x.dtype());
+        });
     }
 
     static Ref product(BlockBuilder block, Ref x, Ref y, boolean transposeX, boolean transposeY) {

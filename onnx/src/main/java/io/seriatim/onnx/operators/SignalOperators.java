@@ -5,6 +5,7 @@ import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 
 /** Fourier transforms of signals and of their frames, and weights of mel frequencies. */
@@ -16,13 +17,19 @@ public final class SignalOperators {
 
     /** Adds the operators. */
     public static void register(Registry operators) {
-        operators.one("DFT", SignalOperators::transform);
-        operators.one("STFT", SignalOperators::frames);
+        operators.one("DFT", node -> inPrecise(node, SignalOperators::transform));
+        operators.one("STFT", node -> inPrecise(node, SignalOperators::frames));
         operators.one("MelWeightMatrix", SignalOperators::mel);
     }
 
-    private static Ref transform(Node node) {
+    /** Transforms are of float32 and float64: 16-bit numbers are computed in float32. */
+    private static Ref inPrecise(Node node, BiFunction<Node, Ref, Ref> transform) {
         Ref x = node.input(0);
+        Steps steps = new Steps(node.block());
+        return steps.cast(transform.apply(node, steps.cast(x, Steps.precise(x.dtype()))), x.dtype());
+    }
+
+    private static Ref transform(Node node, Ref x) {
         int axis = node.axis(axis(node), x.rank());
         if (axis == x.rank() - 1) {
             throw node.error("the axis %d has the real and the imaginary parts, but signals lie along another", axis);
@@ -100,8 +107,7 @@ public final class SignalOperators {
     }
 
     /** Frames of signals, [batch, samples, parts], each multiplied by the window and transformed. */
-    private static Ref frames(Node node) {
-        Ref x = node.input(0);
+    private static Ref frames(Node node, Ref x) {
         Ref window = node.maybe(2);
         if (x.rank() != 3) {
             throw node.error("signals have three axes, the last for the parts of numbers, but there are %d", x.rank());
@@ -114,7 +120,7 @@ public final class SignalOperators {
         Ref frames = steps.op("frame").in("X", steps.transpose(x, 0, 2, 1)).attr("frame_length", length)
                 .attr("hop_length", known(node, 1, "frame_step")).attr("axis", -1).out("Out");
         Ref ordered = steps.transpose(frames, 0, 3, 2, 1);
-        Ref windowed = window == null ? ordered : steps.mul(ordered, steps.unsqueeze(window, 1));
+        Ref windowed = window == null ? ordered : steps.mul(ordered, steps.unsqueeze(steps.cast(window, x.dtype()), 1));
         return spectrum(node, steps, windowed, 2, false, node.flag("onesided", true));
     }
 

@@ -38,7 +38,9 @@ final class ResizeSchemas {
             long[] dims = x.clone();
             double[] all = new double[axes.length];
             for (int i = 0; i < axes.length; i++) {
-                all[i] = sizes != null ? (double) sizes[i] / x[axes[i]] : Objects.requireNonNull(scales)[i];
+                all[i] = sizes != null
+                        ? (double) sizes[i] / Math.max(1, x[axes[i]])
+                        : Objects.requireNonNull(scales)[i];
             }
             if (sizes != null && !policy.equals("stretch")) {
                 double common = policy.equals("not_larger")
@@ -75,15 +77,18 @@ final class ResizeSchemas {
         boolean isKnown = scales != null || sizes != null;
         for (int axis : axes) {
             isKnown &= x[axis] >= 0;
-            inference.require(x[axis] != 0, "axis %d must not be empty", axis);
         }
         for (int i = 0; i < axes.length; i++) {
             dims[axes[i]] = scales != null && x[axes[i]] >= 0 ? (long) Math.floor(scales[i] * x[axes[i]]) : -1;
             dims[axes[i]] = scales != null && scales[i] == 1 ? x[axes[i]] : dims[axes[i]];
         }
-        inference.set("Out", inference.dtype("X"), isKnown
-                ? Target.of(x, axes, scales, sizes, inference.attrs().getText("policy")).dims()
-                : dims);
+        if (isKnown) {
+            dims = Target.of(x, axes, scales, sizes, inference.attrs().getText("policy")).dims();
+            for (int axis : axes) {
+                inference.require(x[axis] != 0 || dims[axis] == 0, "axis %d must not be empty", axis);
+            }
+        }
+        inference.set("Out", inference.dtype("X"), dims);
     }
 
     private static void lower(Lowering l) {
@@ -91,6 +96,10 @@ final class ResizeSchemas {
         Operand given = l.in("X");
         long[] x = given.shape().dims();
         double[] roi = l.numbers("Roi");
+        if (l.output("Out").shape().size() == 0) {
+            l.out("Out", l.fill(0, l.output("Out").spec()));
+            return;
+        }
         Target target = Target.of(x, axes, l.numbers("Scales"), l.values("Sizes"), l.attrs().getText("policy"));
         String mode = l.attrs().getText("mode");
         Resampling resampling = new Resampling(mode, l.attrs().getText("coordinates"), l.attrs().getText("nearest"),
