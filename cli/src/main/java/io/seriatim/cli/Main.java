@@ -10,6 +10,7 @@ import io.seriatim.cli.show.ShowCommand;
 import io.seriatim.cli.spi.BenchCommands;
 import io.seriatim.cli.text.PrintableWriter;
 import io.seriatim.cli.train.TrainCommand;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -113,7 +114,8 @@ final class Main {
         PrintWriter printableOut = new PrintableWriter(out);
         PrintWriter printableErr = new PrintableWriter(err);
         commands.setOut(printableOut).setErr(printableErr);
-        try {
+        // No command replaces what it has read.
+        try (InputFiles.Watch _ = InputFiles.watch()) {
             return new RunLast().execute(parsed);
         } finally {
             printableOut.flush();

@@ -4,6 +4,7 @@ import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.ModelFormat;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The format of ONNX, found as a service. */
 public final class OnnxFormat implements ModelFormat {
@@ -30,6 +31,11 @@ public final class OnnxFormat implements ModelFormat {
     @Override
     public boolean writes(Path path) {
         return path.toString().endsWith(".onnx");
+    }
+
+    @Override
+    public List<Path> files(Path path) {
+        return List.of(path, path.resolveSibling(path.getFileName() + ".data"));
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.seriatim.onnx.proto.TensorData;
 import io.seriatim.onnx.read.ModelTranslator;
 import io.seriatim.onnx.write.ProgramWriter;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +36,8 @@ public final class OnnxModels {
      *             if a file is missing or cannot be read
      */
     public static InferenceModel load(Path path) throws IOException {
-        try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (Arena arena = Arena.ofConfined();
+                FileChannel channel = FileChannel.open(InputFiles.regular(path), StandardOpenOption.READ)) {
             MemorySegment memory = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             String source = path.toString();
             Path folder = path.toAbsolutePath().getParent();

@@ -1,13 +1,10 @@
 package io.seriatim.tensor;
 
-import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -48,7 +45,6 @@ public final class ConfinedFolder {
     // creates a link between two of these steps, the next step rejects it, or the link lies outside of the folders that
     // are already open. On other systems, a path is checked component by component before it is used; a link that is
     // created after the check is followed.
-    private static final int CHUNK = 1 << 16;
     private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul", "conin$", "conout$");
 
     private final Path given;
@@ -195,21 +191,15 @@ public final class ConfinedFolder {
                 walk.enter(part);
             }
             requireFree(walk, name, last, replace);
-            String temporary = "." + UUID.randomUUID() + ".part";
-            try {
-                try (SeekableByteChannel channel = walk.open(temporary, StandardOpenOption.CREATE_NEW,
-                        StandardOpenOption.WRITE)) {
-                    OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK);
-                    content.write(out);
-                    out.flush();
-                    if (channel instanceof FileChannel file) {
-                        file.force(true);
-                    }
-                }
-                requireFree(walk, name, last, replace);
-                walk.move(temporary, last);
-            } finally {
-                walk.delete(temporary);
+            InputFiles.requireNotRead(walk.path.resolve(last));
+            try (TemporaryFiles.Temporary temporary = TemporaryFiles.file(walk.path, path -> walk
+                    .open(String.valueOf(path.getFileName()), StandardOpenOption.CREATE_NEW,
+                            StandardOpenOption.WRITE))) {
+                AtomicFile.fill(Path.of(last), temporary.channel(), content);
+                temporary.publish(() -> {
+                    requireFree(walk, name, last, replace);
+                    walk.move(String.valueOf(temporary.path().getFileName()), last);
+                });
             }
         }
     }
@@ -420,19 +410,6 @@ public final class ConfinedFolder {
                         StandardCopyOption.ATOMIC_MOVE);
             } else {
                 here.move(Path.of(from), here, Path.of(to));
-            }
-        }
-
-        void delete(String part) throws IOException {
-            try {
-                if (here == null) {
-                    Files.deleteIfExists(path.resolve(part));
-                } else {
-                    here.deleteFile(Path.of(part));
-                }
-            } catch (NoSuchFileException e) {
-                // The temporary file was moved into place.
-                return;
             }
         }
 

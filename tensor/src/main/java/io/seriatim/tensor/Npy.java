@@ -36,7 +36,7 @@ public final class Npy {
      *             if it cannot be read
      */
     public static Tensor read(Path file) throws IOException {
-        try (InputStream in = new BufferedInputStream(Files.newInputStream(file), CHUNK)) {
+        try (InputStream in = new BufferedInputStream(Files.newInputStream(InputFiles.regular(file)), CHUNK)) {
             return read(file.toString(), in, Files.size(file));
         }
     }

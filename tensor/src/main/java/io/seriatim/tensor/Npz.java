@@ -41,7 +41,7 @@ public final class Npz {
      */
     public static Map<String, Tensor> read(Path file) throws IOException {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
-        try (ZipFile zip = new ZipFile(file.toFile())) {
+        try (ZipFile zip = new ZipFile(InputFiles.regular(file).toFile())) {
             if (zip.size() > MOST_ENTRIES) {
                 throw new FileFormatException(file.toString(), 0,
                         "there may be at most " + MOST_ENTRIES + " arrays, but there are " + zip.size());

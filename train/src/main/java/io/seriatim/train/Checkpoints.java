@@ -3,6 +3,7 @@ package io.seriatim.train;
 import io.seriatim.executor.Scope;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.StagedFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -37,17 +38,13 @@ final class Checkpoints {
 
     Path write(TrainingState state, Program program, Scope scope) throws IOException {
         Path target = of(state.step());
-        Path partial = folder.resolve("." + state.step() + PARTIAL);
         Files.createDirectories(folder);
         removeLeftOvers();
-        try {
-            Files.createDirectory(partial);
-            ParameterFiles.writeCombined(partial.resolve(VARIABLES), program, scope::find);
-            state.write(partial.resolve(STATE));
+        try (StagedFiles staged = StagedFiles.folder(target)) {
+            ParameterFiles.writeCombined(staged.file(VARIABLES), program, scope::find);
+            state.write(staged.file(STATE));
             remove(state.step());
-            Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            delete(partial);
+            staged.publishAsFolder();
         }
         thin(state);
         return target;

@@ -2,6 +2,7 @@ package io.seriatim.train;
 
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -136,7 +137,7 @@ record TrainingState(long program, String startup, String rates, long seed, int 
 
     private static List<String> lines(Path file) throws IOException {
         try {
-            return Files.readAllLines(file);
+            return Files.readAllLines(InputFiles.requireRegular(file));
         } catch (CharacterCodingException e) {
             throw new FileFormatException(file.toString(), "it is no text in UTF-8: resume from another checkpoint", e);
         }

@@ -7,8 +7,11 @@ import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
+import io.seriatim.tensor.StagedFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -44,6 +47,7 @@ public final class ConvertCommand implements Callable<Integer> {
 
     @Option(names = "--opset", paramLabel = "N", description = "For .onnx: the version of ONNX's operators, from 17 to "
             + "20. Default: 17, which ONNX Runtime reads from 1.13 on.")
+    @AtLeast(AtLeast.ANY) // The format says which it has.
     private @Nullable Integer opset;
 
     @Option(names = "--verify", description = "Runs both models on made-up inputs, prints the largest difference of "
@@ -82,16 +86,20 @@ public final class ConvertCommand implements Callable<Integer> {
         if (!(tolerance >= 0)) {
             throw usage("--tolerance must be a number from 0 on, but is " + tolerance, null);
         }
-        try {
+        try (InputFiles.Watch _ = InputFiles.watch()) {
             InferenceModels.requireWritable(to);
-            try (InferenceModel model = InferenceModels.load(from);
-                    StagedFiles staged = StagedFiles.beside(to, from)) {
-                save(staged.file(), model);
-                if (verify && !verify(model, staged.file())) {
-                    return DIFFERENT;
+            try (InferenceModel model = InferenceModels.load(from)) {
+                requireOther(to);
+                try (StagedFiles staged = StagedFiles.beside(to)) {
+                    save(staged.file(), model);
+                    if (verify && !verify(model, staged.file())) {
+                        return DIFFERENT;
+                    }
+                    staged.publish();
                 }
-                staged.publish();
             }
+        } catch (FileAlreadyExistsException e) {
+            throw usage(String.valueOf(e.getMessage()), e);
         } catch (NoSuchFileException e) {
             throw usage("There is no file " + e.getFile() + (e.getReason() == null ? "" : ": " + e.getReason()), e);
         } catch (FileFormatException | IllegalArgumentException e) {
@@ -103,11 +111,28 @@ public final class ConvertCommand implements Callable<Integer> {
         return 0;
     }
 
+    /**
+     * The other files of the converted model are compared when they are put in place: the parameters of a .pdmodel and
+     * a .json of the same name are one file, which may stay as it is.
+     */
+    private static void requireOther(Path to) throws IOException {
+        try {
+            InputFiles.requireNotRead(to);
+        } catch (FileAlreadyExistsException e) {
+            throw new IllegalArgumentException("The model would be written over itself, to " + to
+                    + ", which is one of its files: name another file", e);
+        }
+    }
+
     private void save(Path file, InferenceModel model) throws IOException {
         if (opset == null) {
             InferenceModels.save(file, model);
         } else {
-            InferenceModels.save(file, model, opset);
+            try {
+                InferenceModels.save(file, model, opset);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("--opset " + opset + ": " + e.getMessage(), e);
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.cli.demo;
 
 import io.seriatim.engine.Recorder;
 import io.seriatim.engine.TraceFile;
+import io.seriatim.tensor.StagedFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,6 +118,7 @@ public final class SerialToParallelCommand implements Callable<Integer> {
                     "--trace must be a file in a folder that exists, but is '" + file + "'");
         }
         try {
+            StagedFiles.requireReplaceable(file);
             Files.delete(Files.createTempFile(folder, file.getFileName().toString(), ".partial"));
         } catch (IOException e) {
             // Only the type of the exception, because its message names the temporary file.

@@ -1,5 +1,6 @@
 package io.seriatim.cli.quantize;
 
+import io.seriatim.cli.option.Outputs;
 import io.seriatim.cli.option.Usage;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
@@ -7,12 +8,14 @@ import io.seriatim.graph.program.FeedCheck;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.quantization.ModelComparison;
 import io.seriatim.train.quantization.PostTrainingQuantization;
 import io.seriatim.train.quantization.QuantizedModel;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -110,7 +113,11 @@ public final class QuantizeCommand implements Callable<Integer> {
         atLeastOne("--examples", examples == null ? 1 : examples);
         Path file = Objects.requireNonNull(model, "model");
         Path target = target(file);
-        try (InferenceModel original = load(file)) {
+        try (InputFiles.Watch _ = InputFiles.watch(); InferenceModel original = load(file)) {
+            Outputs outputs = new Outputs(spec);
+            for (Path each : InferenceModels.files(target)) {
+                outputs.add("--out", each);
+            }
             PostTrainingQuantization settings = settings(original, target);
             Examples data = examples(Objects.requireNonNull(calibrate, "calibrate"), original.feeds());
             String classes = labels(data, original.feeds());
@@ -131,6 +138,8 @@ public final class QuantizeCommand implements Callable<Integer> {
                 report(original, quantized, batches, classes, used);
                 quantized.save(target);
             }
+        } catch (FileAlreadyExistsException e) {
+            throw usage("--out: " + e.getMessage(), e);
         }
         PrintWriter printer = Objects.requireNonNull(spec, "spec").commandLine().getErr();
         printer.println(Printable.of("written " + target));

@@ -1,5 +1,6 @@
 package io.seriatim.cli.run;
 
+import io.seriatim.cli.option.Outputs;
 import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.option.Usage;
@@ -23,6 +24,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Npz;
@@ -143,6 +145,12 @@ public final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        try (InputFiles.Watch _ = InputFiles.watch()) {
+            return run();
+        }
+    }
+
+    private int run() throws IOException {
         if (steps < 1) {
             throw usage("--steps must be 1 or more, but is " + steps, null);
         }
@@ -154,6 +162,8 @@ public final class RunCommand implements Callable<Integer> {
         checkFetches(main, wanted);
         Path folder = folder(Objects.requireNonNull(out, "out"));
         Map<String, Tensor> values = feeds(main, argument.feeds());
+        Map<String, Tensor> given = parameters(main);
+        checkOutputs(main, wanted, folder);
         RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
         Map<String, Tensor> results = Map.of();
         try (Executor executor = executor(recorder)) {
@@ -163,7 +173,7 @@ public final class RunCommand implements Callable<Integer> {
                 executor.run(first);
             }
             argument.parameters().forEach(executor.scope()::set);
-            parameters(main).forEach(executor.scope()::set);
+            given.forEach(executor.scope()::set);
             PrintWriter printer = command().commandLine().getOut();
             Tensor[] fed = values.values().toArray(Tensor[]::new);
             for (int step = 1; step <= steps; step++) {
@@ -206,6 +216,16 @@ public final class RunCommand implements Callable<Integer> {
                         "The fetches '" + other + "' and '" + name + "' would share the file " + file
                                 + ": fetch them in two runs",
                         null);
+            }
+        }
+    }
+
+    /** Checks the places of all files after input was read and before the run. */
+    private void checkOutputs(Program main, List<String> wanted, Path folder) throws IOException {
+        Outputs outputs = new Outputs(spec).add("--trace", trace).add("--report", report);
+        for (String name : wanted) {
+            if (!isScalar(main.global().get(name))) {
+                outputs.add("The fetch '" + name + "'", folder.resolve(fileOf(name)));
             }
         }
     }

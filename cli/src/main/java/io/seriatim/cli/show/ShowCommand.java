@@ -1,5 +1,6 @@
 package io.seriatim.cli.show;
 
+import io.seriatim.cli.option.Outputs;
 import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
@@ -13,6 +14,7 @@ import io.seriatim.graph.op.Problem;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.AtomicFile;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -86,6 +88,12 @@ public final class ShowCommand implements Callable<Integer> {
         if (threads < 1) {
             throw new ParameterException(command.commandLine(), "--threads must be 1 or more, but is " + threads);
         }
+        try (InputFiles.Watch _ = InputFiles.watch()) {
+            return show(command);
+        }
+    }
+
+    private int show(CommandSpec command) throws IOException {
         Path file = ProgramArgument.located(Objects.requireNonNull(program, "program"));
         if (ProgramArgument.isProgram(file)) {
             return show(command, ProgramArgument.program(command.commandLine(), file), false);
@@ -102,6 +110,7 @@ public final class ShowCommand implements Callable<Integer> {
     }
 
     private int show(CommandSpec command, ProgramArgument argument, boolean model) throws IOException {
+        new Outputs(spec).add("--dot", dot).add("--svg", svg);
         Program read = argument.program();
         PrintWriter out = command.commandLine().getOut();
         ProgramSummary summary = ProgramSummary.of(read, batch);

@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 
 /**
  * The least value of an option with a number, where it is not the usual one. Without this annotation a whole number
- * must be 1 or more and another number above 0, because most options are counts and sizes, and for many of them a field with
- * the value 0 means that the option is not given.
+ * must be 1 or more and another number above 0, because most options are counts and sizes, and for many of them a field
+ * with the value 0 means that the option is not given.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.FIELD)

@@ -8,6 +8,8 @@ import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.util.Printable;
+import io.seriatim.tensor.InputFiles;
+import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.train.NotFiniteException;
 import io.seriatim.train.RunLock;
@@ -29,6 +31,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,6 +49,7 @@ final class Session {
     private static final double TEMPERATURE = 0.8;
     private static final String PADDLE = "pdmodel";
     private static final String METRICS = "metrics.jsonl";
+    private static final String REPORT = "report.html";
 
     private final Job job;
     private final Path folder;
@@ -74,6 +78,7 @@ final class Session {
         progress = new Progress(new PrintStream(System.out, true, System.out.charset()), isTerminal());
         lines = new JsonLines(folder.resolve(METRICS));
         events = new EventFile(folder);
+        requirePlaces();
         lock = RunLock.of(folder);
         boolean made = false;
         try {
@@ -88,6 +93,27 @@ final class Session {
                 lock.close();
             }
         }
+    }
+
+    /** Refuses a folder in which a file of the run would replace one of the program or the data. */
+    private void requirePlaces() throws IOException {
+        List<Path> places = new ArrayList<>();
+        for (String name : List.of(METRICS, Settings.FILE, REPORT, "run.lock")) {
+            places.add(folder.resolve(name));
+        }
+        for (String format : formats()) {
+            places.addAll(InferenceModels.files(place(format)));
+        }
+        for (Path place : places) {
+            StagedFiles.requireReplaceable(place);
+            InputFiles.requireNotRead(place);
+        }
+    }
+
+    /** The file of the saved model. The parameters of both formats of PaddlePaddle have the same name. */
+    private Path place(String format) {
+        boolean shared = format.equals("json") && formats().contains(PADDLE);
+        return (shared ? folder.resolve(format) : folder).resolve("model." + format);
     }
 
     // This holds unless jdk.console names a provider other than that of java.base.
@@ -208,7 +234,7 @@ final class Session {
         if (failure != null) {
             report.failure(failure);
         }
-        Path file = folder.resolve("report.html");
+        Path file = folder.resolve(REPORT);
         stop.whileWriting(() -> report.write(file));
         return file;
     }
@@ -220,10 +246,8 @@ final class Session {
                 trainer.save(model);
                 files.put("model", folder.resolve("model.pdmodel"));
             } else {
-                // The parameters of both formats of PaddlePaddle have the same name.
-                boolean shared = format.equals("json") && formats().contains(PADDLE);
-                Path target = shared ? Files.createDirectories(folder.resolve(format)) : folder;
-                Path file = target.resolve("model." + format);
+                Path file = place(format);
+                Files.createDirectories(Objects.requireNonNull(file.getParent()));
                 trainer.saveAs(file);
                 files.put(files.containsKey("model") ? "model as " + format : "model", file);
             }

@@ -2,6 +2,7 @@ package io.seriatim.cli.train;
 
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.train.Trainer;
 import io.seriatim.train.model.LoadedModel;
 import java.io.IOException;
@@ -144,7 +145,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
 
     private static List<String> lines(Path file) throws IOException {
         try {
-            return Files.readAllLines(file);
+            return Files.readAllLines(InputFiles.requireRegular(file));
         } catch (CharacterCodingException e) {
             throw new FileFormatException(file.toString(),
                     "the settings of a run must be text in UTF-8, but this file is not", e);

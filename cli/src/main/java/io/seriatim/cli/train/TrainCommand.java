@@ -8,6 +8,7 @@ import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -156,6 +157,12 @@ public final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        try (InputFiles.Watch _ = InputFiles.watch()) {
+            return train();
+        }
+    }
+
+    private int train() throws IOException {
         Kernels.loadAhead();
         Session session;
         try {

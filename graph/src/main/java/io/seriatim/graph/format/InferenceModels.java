@@ -2,6 +2,7 @@ package io.seriatim.graph.format;
 
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -74,8 +75,8 @@ public final class InferenceModels {
     }
 
     /**
-     * Writes {@code prefix.pdmodel} and {@code prefix.pdiparams}; the latter only if there are parameters. Each is
-     * there whole or not at all.
+     * Writes {@code prefix.pdmodel} and {@code prefix.pdiparams}; the latter only if there are parameters. Both are
+     * replaced or none.
      *
      * @param prefix
      *            the files' names without their ends; their folder must be there
@@ -124,7 +125,8 @@ public final class InferenceModels {
      * Writes a model in the format that the end of a name says: {@code .pdmodel} (PaddlePaddle 2) or {@code .json}
      * (PaddlePaddle 3), with {@code NAME.pdiparams} beside it, and {@code .onnx} with the artifact
      * {@code io.seriatim:seriatim-onnx}. Feeds keep their names; so do fetches, except in a {@code .json}, which has no
-     * names for them. Each file is there whole or not at all; none is written if the format lacks an operation.
+     * names for them. All files are replaced or none: none if writing fails, if the process ends meanwhile, or if the
+     * format lacks an operation.
      *
      * @param path
      *            the file of the program; its folder must be there
@@ -160,15 +162,36 @@ public final class InferenceModels {
     }
 
     /**
-     * Checks that {@link #save} has a format for a name, before a model is loaded or trained.
+     * Checks that {@link #save} has a format for a name, and that no folder or device is in the place of one of its
+     * files, before a model is loaded or trained.
      *
      * @param path
      *            the file of the program, which need not be there
      * @throws IllegalArgumentException
-     *             if no format has such names, or the artifact of the format is not there; the message names it
+     *             if no format has such names, the artifact of the format is not there, or a file could not be put in
+     *             its place; the message names it
      */
     public static void requireWritable(Path path) {
-        ModelFormats.system().writer(path);
+        for (Path file : files(path)) {
+            try {
+                StagedFiles.requireReplaceable(file);
+            } catch (IOException e) {
+                throw new IllegalArgumentException(e.getMessage(), e);
+            }
+        }
+    }
+
+    /**
+     * The files that {@link #save} may write or delete for a name.
+     *
+     * @param path
+     *            the file of the program, which need not be there
+     * @return the file itself first
+     * @throws IllegalArgumentException
+     *             if no format has such names, or the artifact of the format is not there; the message names it
+     */
+    public static List<Path> files(Path path) {
+        return ModelFormats.system().writer(path).files(path);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.seriatim.graph.format;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * A format of models as files, for {@link InferenceModels#load} and {@link InferenceModels#save}. Modules add formats
@@ -73,8 +74,20 @@ public interface ModelFormat {
     boolean writes(Path path);
 
     /**
-     * Writes a model. Each file is there whole or not at all, and none is written if the model cannot be expressed in
-     * this format.
+     * The files that {@link #save} may write or delete for a name, so that a command can check their places before a
+     * long computation.
+     *
+     * @param path
+     *            for which {@link #writes} returned true
+     * @return the file itself first; only this one unless the format overrides this
+     */
+    default List<Path> files(Path path) {
+        return List.of(path);
+    }
+
+    /**
+     * Writes a model: all its files or none, see {@link io.seriatim.tensor.StagedFiles}; none is written if the model
+     * cannot be expressed in this format.
      *
      * @param path
      *            for which {@link #writes} returned true; files beside it, such as those of parameters, have its name

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -185,6 +186,7 @@ record ModelFormats(List<ModelFormat> formats, List<ServiceConfigurationError> b
             return path;
         }
         if (Files.exists(path) && !Files.isDirectory(path)) {
+            InputFiles.requireRegular(path);
             Path folder = path.toAbsolutePath().getParent();
             return PaddleFormat.OLD_PROGRAM.equals(String.valueOf(name)) && folder != null ? folder : path;
         }

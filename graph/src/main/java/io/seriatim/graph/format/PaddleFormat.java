@@ -10,8 +10,8 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
-import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,6 +47,11 @@ final class PaddleFormat implements ModelFormat {
     @Override
     public boolean writes(Path path) {
         return path.toString().endsWith(PROGRAM);
+    }
+
+    @Override
+    public List<Path> files(Path path) {
+        return List.of(path, sibling(prefix(path), PARAMETERS));
     }
 
     /** The files' names without their ends. */
@@ -87,22 +92,27 @@ final class PaddleFormat implements ModelFormat {
     }
 
     /**
-     * Writes both files; the program appears after the parameters.
+     * Writes both files, or none.
      *
      * @param always
      *            whether there is a file of parameters even if there are no parameters
      */
     static void write(Path prefix, Program program, Function<String, @Nullable Tensor> values, boolean always)
             throws IOException {
-        Path parameters = sibling(prefix, PARAMETERS);
         TypesOfPaddle.require(program);
-        AtomicFile.write(sibling(prefix, PROGRAM), out -> {
-            out.write(ProgramFiles.toBytes(program));
-            ParameterFiles.writeCombined(parameters, program, values);
-            if (always && program.persistables().isEmpty()) {
-                TensorStreams.write(parameters, List.of());
+        Map<String, Tensor> tensors = ParameterFiles.values(program, values);
+        byte[] bytes = ProgramFiles.toBytes(program);
+        Path file = sibling(prefix, PROGRAM);
+        String parameters = String.valueOf(sibling(prefix, PARAMETERS).getFileName());
+        try (StagedFiles staged = StagedFiles.beside(file)) {
+            if (tensors.isEmpty() && !always) {
+                staged.remove(parameters);
+            } else {
+                staged.write(parameters, out -> TensorStreams.writeAll(out, tensors.values()));
             }
-        });
+            staged.write(String.valueOf(file.getFileName()), out -> out.write(bytes));
+            staged.publish();
+        }
     }
 
     private interface Parameters {

@@ -5,6 +5,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.ConfinedFolder;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -72,6 +73,7 @@ public final class ParameterFiles {
             throws IOException {
         Map<String, Tensor> tensors = values(program, values);
         if (tensors.isEmpty()) {
+            InputFiles.requireNotRead(file);
             Files.deleteIfExists(file);
         } else {
             TensorStreams.write(file, tensors.values().stream().map(TensorStreams.LodTensor::new).toList());
@@ -209,6 +211,7 @@ public final class ParameterFiles {
             throws IOException {
         Map<String, Tensor> tensors = values(program, values);
         if (tensors.isEmpty()) {
+            InputFiles.requireNotRead(file);
             Files.deleteIfExists(file);
         } else {
             Npz.write(file, tensors);

@@ -5,6 +5,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.util.XxHash64;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,7 +40,7 @@ public final class ProgramFiles {
         if (Files.isDirectory(file)) {
             throw new FileFormatException(file.toString(), 0, "a folder, and no program: name the file in it");
         }
-        long size = Files.size(file);
+        long size = Files.size(InputFiles.regular(file));
         if (size > LARGEST) {
             throw new FileFormatException(file.toString(), 0,
                     "a program is smaller than 2 GiB, but this has " + size + " bytes");

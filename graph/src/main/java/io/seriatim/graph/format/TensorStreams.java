@@ -4,6 +4,7 @@ import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -98,7 +100,7 @@ public final class TensorStreams {
 
     /** One tensor for each name, which messages give. */
     static List<LodTensor> readAll(Path file, List<String> names) throws IOException {
-        try (FileChannel channel = FileChannel.open(file)) {
+        try (FileChannel channel = FileChannel.open(InputFiles.regular(file))) {
             return new TensorReader(new ByteSource(file.toString(), channel, channel.size())).readAll(names);
         }
     }
@@ -143,7 +145,7 @@ public final class TensorStreams {
      *             if it cannot be read
      */
     public static SelectedRows readRows(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file)) {
+        try (FileChannel channel = FileChannel.open(InputFiles.regular(file))) {
             return new TensorReader(new ByteSource(file.toString(), channel, channel.size())).rows();
         }
     }
@@ -183,6 +185,12 @@ public final class TensorStreams {
                 write(out, tensor);
             }
         });
+    }
+
+    static void writeAll(OutputStream out, Collection<Tensor> tensors) throws IOException {
+        for (Tensor tensor : tensors) {
+            write(out, new LodTensor(tensor));
+        }
     }
 
     /**

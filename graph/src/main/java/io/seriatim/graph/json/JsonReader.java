@@ -1,6 +1,7 @@
 package io.seriatim.graph.json;
 
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -72,7 +73,7 @@ public final class JsonReader {
         if (Files.isDirectory(file)) {
             throw new FileFormatException(file.toString(), 0, "a folder, and no JSON: name the file in it");
         }
-        long size = Files.size(file);
+        long size = Files.size(InputFiles.regular(file));
         if (size > LARGEST) {
             throw new FileFormatException(file.toString(), 0, tooLarge(size));
         }

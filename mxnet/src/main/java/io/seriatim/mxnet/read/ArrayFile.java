@@ -2,6 +2,7 @@ package io.seriatim.mxnet.read;
 
 import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -44,7 +45,7 @@ public final class ArrayFile {
      *             if it cannot be read
      */
     public static Map<String, Tensor> read(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = FileChannel.open(InputFiles.regular(file), StandardOpenOption.READ)) {
             return read(new ByteSource(file.toString(), channel, channel.size()));
         }
     }

@@ -2,7 +2,7 @@ package io.seriatim.onnx.emit;
 
 import io.seriatim.onnx.emit.OutGraph.OutValue;
 import io.seriatim.onnx.proto.ElementTypes;
-import io.seriatim.tensor.AtomicFile;
+import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -31,7 +31,7 @@ public final class ModelBytes {
     }
 
     /**
-     * Writes a model; each file is there whole or not at all.
+     * Writes a model: its file and that of its data, or none.
      *
      * @param path
      *            the file
@@ -53,11 +53,13 @@ public final class ModelBytes {
         ModelBytes writer = new ModelBytes(graph.renamed(), location, bytes > MOST_INSIDE);
         WireOutput model = new WireOutput().int64(1, FORMATS.getOrDefault(opset, 10)).text(2, "seriatim")
                 .message(7, writer.graph(graph, tensors)).message(8, new WireOutput().text(1, "").int64(2, opset));
-        if (writer.outside) {
-            AtomicFile.write(path.resolveSibling(location),
-                    out -> data(new BufferedOutputStream(out), tensors.values()));
+        try (StagedFiles staged = StagedFiles.beside(path)) {
+            if (writer.outside) {
+                staged.write(location, out -> data(new BufferedOutputStream(out), tensors.values()));
+            }
+            staged.write(String.valueOf(path.getFileName()), model::writeTo);
+            staged.publish();
         }
-        AtomicFile.write(path, model::writeTo);
     }
 
     private String name(String value) {

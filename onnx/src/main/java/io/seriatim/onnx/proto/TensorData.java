@@ -2,6 +2,7 @@ package io.seriatim.onnx.proto;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -118,7 +119,7 @@ public final class TensorData {
         Path file = inside(tensor, entries.getOrDefault("location", ""));
         MemorySegment whole = mapped.get(file);
         if (whole == null) {
-            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            try (FileChannel channel = FileChannel.open(InputFiles.regular(file), StandardOpenOption.READ)) {
                 whole = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             }
             mapped.put(file, whole);

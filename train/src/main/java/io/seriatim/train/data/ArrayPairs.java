@@ -1,6 +1,7 @@
 package io.seriatim.train.data;
 
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
@@ -215,7 +216,7 @@ public final class ArrayPairs {
     }
 
     private static boolean begins(Path file, int... wanted) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = Files.newInputStream(InputFiles.regular(file))) {
             byte[] begin = in.readNBytes(wanted.length);
             boolean same = begin.length == wanted.length;
             for (int i = 0; same && i < wanted.length; i++) {

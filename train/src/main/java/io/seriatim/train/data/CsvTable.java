@@ -1,6 +1,7 @@
 package io.seriatim.train.data;
 
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -38,7 +39,7 @@ final class CsvTable {
 
     static LabelledRows read(Path file) throws IOException {
         CsvTable table = new CsvTable(file);
-        try (BufferedReader in = Files.newBufferedReader(file)) {
+        try (BufferedReader in = Files.newBufferedReader(InputFiles.regular(file))) {
             for (String text = in.readLine(); text != null; text = in.readLine()) {
                 table.line++;
                 boolean marked = table.line == 1 && text.startsWith("\uFEFF");

@@ -1,6 +1,7 @@
 package io.seriatim.train.data;
 
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -35,7 +36,7 @@ final class IdxArray {
 
     /** Reads a plain or compressed file. Offsets in messages refer to the uncompressed content. */
     static IdxArray read(Path file, int rank) throws IOException {
-        try (InputStream raw = new BufferedInputStream(Files.newInputStream(file), CHUNK)) {
+        try (InputStream raw = new BufferedInputStream(Files.newInputStream(InputFiles.regular(file)), CHUNK)) {
             boolean compressed = isCompressed(raw);
             return read(file, rank, compressed ? new GZIPInputStream(raw, CHUNK) : raw,
                     compressed ? -1 : Files.size(file));
@@ -46,7 +47,7 @@ final class IdxArray {
 
     /** Returns whether a file begins with the header of an IDX file of labels or images. */
     static boolean is(Path file) throws IOException {
-        try (InputStream raw = new BufferedInputStream(Files.newInputStream(file))) {
+        try (InputStream raw = new BufferedInputStream(Files.newInputStream(InputFiles.regular(file)))) {
             byte[] magic = (isCompressed(raw) ? new GZIPInputStream(raw) : raw).readNBytes(4);
             return magic.length == 4 && magic[0] == 0 && magic[1] == 0 && magic[2] == UNSIGNED_BYTE
                     && (magic[3] == 1 || magic[3] == 3);

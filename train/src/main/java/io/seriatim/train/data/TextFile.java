@@ -1,6 +1,7 @@
 package io.seriatim.train.data;
 
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -67,7 +68,7 @@ public final class TextFile {
     }
 
     private static void append(Path file, StringBuilder text, long most) throws IOException {
-        long size = Files.size(file);
+        long size = Files.size(InputFiles.regular(file));
         if (size > most) {
             throw new FileFormatException(file.toString(),
                     "a text must be of at most " + (MOST_BYTES >> 20) + " MiB in all, but this file is of " + size

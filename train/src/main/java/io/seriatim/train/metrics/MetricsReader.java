@@ -1,6 +1,7 @@
 package io.seriatim.train.metrics;
 
 import com.google.errorprone.annotations.Var;
+import io.seriatim.tensor.InputFiles;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -19,7 +20,7 @@ final class MetricsReader implements AutoCloseable {
 
     MetricsReader(Path file) throws IOException {
         this.file = file;
-        this.in = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
+        this.in = new BufferedInputStream(Files.newInputStream(InputFiles.requireRegular(file)), 1 << 16);
     }
 
     /** Returns the next line, or null at the end. */

@@ -6,8 +6,8 @@ import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.TensorStreams;
 import io.seriatim.graph.json.JsonReader;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,6 +50,11 @@ public final class PirFormat implements ModelFormat {
         return path.toString().endsWith(PROGRAM) && !path.toString().endsWith("-symbol.json");
     }
 
+    @Override
+    public List<Path> files(Path path) {
+        return List.of(path, parameters(path));
+    }
+
     private static Path parameters(Path program) {
         String name = String.valueOf(program.getFileName());
         return program.resolveSibling(name.substring(0, name.length() - PROGRAM.length()) + PARAMETERS);
@@ -73,10 +78,8 @@ public final class PirFormat implements ModelFormat {
     @Override
     public void save(Path path, InferenceModel model) throws IOException {
         PirWriter.Written written = PirWriter.write(model);
-        AtomicFile.writeText(path, out -> {
-            PirDocument.write(out, written.parameters(), written.ops());
-            Tensor none = Tensor.of(new float[1], 1);
-            List<TensorStreams.LodTensor> tensors = new ArrayList<>();
+        List<TensorStreams.LodTensor> tensors = new ArrayList<>();
+        try (Tensor none = Tensor.of(new float[1], 1); StagedFiles staged = StagedFiles.beside(path)) {
             for (PirOp.Parameter parameter : written.parameters()) {
                 Tensor value = model.parameters().getOrDefault(parameter.name(),
                         parameter.name().equals(PirWriter.NO_PARAMETERS) ? none : null);
@@ -85,9 +88,15 @@ public final class PirFormat implements ModelFormat {
                 }
                 tensors.add(new TensorStreams.LodTensor(value));
             }
-            TensorStreams.write(parameters(path), tensors);
-            none.close();
-        });
+            staged.write(String.valueOf(parameters(path).getFileName()), out -> {
+                for (TensorStreams.LodTensor tensor : tensors) {
+                    TensorStreams.write(out, tensor);
+                }
+            });
+            staged.writeText(String.valueOf(path.getFileName()),
+                    out -> PirDocument.write(out, written.parameters(), written.ops()));
+            staged.publish();
+        }
     }
 
     @Override
