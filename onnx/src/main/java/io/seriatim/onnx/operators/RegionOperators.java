@@ -88,17 +88,26 @@ public final class RegionOperators {
     }
 
     private static Ref fold(Node node) {
-        long[] image = node.knownIntegers(1, "image_shape");
-        long[] block = node.knownIntegers(2, "block_shape");
-        if (image.length != 2 || block.length != 2) {
-            throw node.error("images have two axes in the supported form, but these have %d and their blocks %d",
-                    image.length, block.length);
+        long[] image = node.integers(1);
+        long[] block = node.integers(2);
+        long count = image != null ? image.length : node.announced(1).length;
+        if (count < 1) {
+            throw node.error("needs the number of axes of its images, but operand 2 is %s", node.input(1).type());
         }
-        long[] pads = numbers(node, "pads", 4, 0);
+        int axes = (int) count;
+        long[] pads = numbers(node, "pads", 2 * axes, 0);
+        long[] strides = numbers(node, "strides", axes, 1);
+        long[] dilations = numbers(node, "dilations", axes, 1);
+        if (image == null || block == null || axes != 2) {
+            return node.op("onnx_col2im").in("X", node.input(0)).in("Image", node.input(1)).in("Block", node.input(2))
+                    .attr("pads", pads).attr("strides", strides).attr("dilations", dilations).out("Out");
+        }
+        if (block.length != axes) {
+            throw node.error("images have %d axes, but their blocks %d", axes, block.length);
+        }
         return node.op("fold").in("X", node.input(0)).attr("output_sizes", int32(node, image))
-                .attr("kernel_sizes", int32(node, block)).attr("strides", int32(node, numbers(node, "strides", 2, 1)))
-                .attr("paddings", int32(node, pads))
-                .attr("dilations", int32(node, numbers(node, "dilations", 2, 1))).out("Y");
+                .attr("kernel_sizes", int32(node, block)).attr("strides", int32(node, strides))
+                .attr("paddings", int32(node, pads)).attr("dilations", int32(node, dilations)).out("Y");
     }
 
     private static long[] numbers(Node node, String name, int count, long byDefault) {

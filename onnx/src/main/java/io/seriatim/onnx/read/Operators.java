@@ -10,6 +10,7 @@ import io.seriatim.onnx.operators.CreationOperators;
 import io.seriatim.onnx.operators.ElementwiseOperators;
 import io.seriatim.onnx.operators.FusedOperators;
 import io.seriatim.onnx.operators.IndexOperators;
+import io.seriatim.onnx.operators.LinearAttentionOperators;
 import io.seriatim.onnx.operators.LossOperators;
 import io.seriatim.onnx.operators.NormalisationOperators;
 import io.seriatim.onnx.operators.OrderOperators;
@@ -24,6 +25,7 @@ import io.seriatim.onnx.operators.ResizeOperators;
 import io.seriatim.onnx.operators.SequenceOperators;
 import io.seriatim.onnx.operators.ShapeOperators;
 import io.seriatim.onnx.operators.SignalOperators;
+import io.seriatim.onnx.operators.TermOperators;
 
 /** The translators of all families. */
 final class Operators {
@@ -47,6 +49,7 @@ final class Operators {
         ElementwiseOperators.register(all);
         FusedOperators.register(all);
         IndexOperators.register(all);
+        LinearAttentionOperators.register(all);
         LossOperators.register(all);
         NormalisationOperators.register(all);
         OrderOperators.register(all);
@@ -61,6 +64,7 @@ final class Operators {
         SequenceOperators.register(all);
         ShapeOperators.register(all);
         SignalOperators.register(all);
+        TermOperators.register(all);
         return all;
     }
 }

@@ -11,6 +11,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
             CumulativeSchemas::register, //
             DetectionSchemas::register, //
             ElementwiseSchemas::register, //
+            FoldSchemas::register, //
             GridSchemas::register, //
             PadSchemas::register, //
             PoolSchemas::register, //
@@ -20,6 +21,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
             ScatterSchemas::register, //
             SelectionSchemas::register, //
             SliceSchemas::register, //
+            TermSchemas::register, //
             UniqueSchemas::register);
 
     /** For the service loader. */
