@@ -151,6 +151,11 @@ public final class Plan {
         return writesScope;
     }
 
+    /** Returns the feeds that a run stores in the scope, since they are persistable. */
+    Set<String> stored() {
+        return stored;
+    }
+
     Program program() {
         return program;
     }

@@ -123,8 +123,10 @@ public final class RequestBatcher {
         }
         if (plan.writesScope()) {
             throw new IllegalArgumentException(
-                    "Requests cannot be batched, because the plan changes variables of the scope: compile the program "
-                            + "for inference, such as the result of Program.copyForTest");
+                    "Requests cannot be batched, because the plan changes variables of the scope"
+                            + (plan.stored().isEmpty() ? "" : ", as it is fed the persistable ones " + plan.stored())
+                            + ": compile the program for inference, such as the result of Program.copyForTest, and "
+                            + "without feeds that are persistable");
         }
         if (plan.feeds().names().isEmpty()) {
             throw new IllegalArgumentException(

@@ -122,6 +122,18 @@ class FedPersistableTest {
         }
     }
 
+    @Test
+    void requestsAreNotBatchedWithIt() {
+        Program program = new Program();
+        program.global().put(persistable("w", -1)).put(passing("x")).add(scale("w", "x", 2));
+        try (Executor executor = executor("cpu")) {
+            Plan plan = executor.compile(program, feeds("w"), fetches("x"));
+            String message = String.valueOf(
+                    assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 4, 1)).getMessage());
+            assertTrue(message.contains("fed the persistable ones [w]"), message);
+        }
+    }
+
     private static VarDesc persistable(String name, long... dims) {
         return VarDesc.of(name, VarType.dense(FLOAT32, dims)).persistent();
     }
