@@ -9,6 +9,8 @@
     requires com.google.protobuf;
 
     exports io.seriatim.graph;
+    // Writers of other formats check what they write.
+    exports io.seriatim.graph.dialect to io.seriatim.onnx;
     exports io.seriatim.graph.format;
     exports io.seriatim.graph.interpret;
     // Symbols of MXNet are JSON.

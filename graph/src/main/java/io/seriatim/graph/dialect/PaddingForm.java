@@ -8,6 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * Padding that keeps the number of places (SAME). PaddlePaddle knows one such algorithm, which pads more at the end and
@@ -111,12 +113,6 @@ final class PaddingForm {
             return steps.op("pad3d").in("X", volume).in("Paddings", paddings).attr("mode", "constant")
                     .attr("paddings", new int[6]).attr("value", (float) value).attr("data_format", "NCDHW").out("Out");
         }
-
-        private static int[] filled(int count, int value) {
-            int[] numbers = new int[count];
-            Arrays.fill(numbers, value);
-            return numbers;
-        }
     }
 
     private static Attrs attrs(OpDesc op) {
@@ -176,6 +172,9 @@ final class PaddingForm {
 
     private static boolean pooling(OpDesc op, Steps steps) {
         Attrs attrs = attrs(op);
+        if (attrs.getBool("adaptive") && attrs.getText("pooling_type").equals("max")) {
+            return adaptiveMaxima(op, attrs, steps);
+        }
         if (!isOfOnnx(op) || attrs.getBool("global_pooling") || attrs.getBool("adaptive")) {
             return false;
         }
@@ -203,6 +202,48 @@ final class PaddingForm {
         steps.op("elementwise_div").in("X", sum).in("Y", share).attr("axis", -1)
                 .into("Out", op.output("Out").getFirst());
         return true;
+    }
+
+    /**
+     * PaddlePaddle takes adaptive maxima as if they were not adaptive, unless the operation gives their places, too;
+     * with global_pooling, each element is a window.
+     */
+    private static boolean adaptiveMaxima(OpDesc op, Attrs attrs, Steps steps) {
+        String image = op.input("X").getFirst();
+        String result = op.output("Out").getFirst();
+        if (attrs.getBool("global_pooling")) {
+            steps.op("assign").in("X", image).into("Out", result);
+        } else if (Arrays.stream(attrs.getInts("ksize")).allMatch(each -> each == 1)) {
+            steps.keep(op.with("adaptive", false).with("global_pooling", true));
+        } else {
+            boolean last = attrs.getText("data_format").endsWith("C");
+            int rank = steps.tensor(image).dims().size();
+            String first = last
+                    ? steps.op("transpose2").in("X", image)
+                            .attr("axis", axes(rank, i -> i == 0 ? 0 : i == 1 ? rank - 1 : i - 1)).out("Out")
+                    : image;
+            int[] size = attrs.getInts("ksize");
+            Steps.Step maxima = steps.op(size.length == 2 ? "max_pool2d_with_index" : "max_pool3d_with_index")
+                    .in("X", first).attr("ksize", size).attr("strides", filled(size.length, 1))
+                    .attr("paddings", new int[size.length]).attr("adaptive", true).attr("global_pooling", false);
+            if (last) {
+                steps.op("transpose2").in("X", maxima.out("Out"))
+                        .attr("axis", axes(rank, i -> i == 0 ? 0 : i == rank - 1 ? 1 : i + 1)).into("Out", result);
+            } else {
+                maxima.into("Out", result);
+            }
+        }
+        return true;
+    }
+
+    private static int[] axes(int rank, IntUnaryOperator axis) {
+        return IntStream.range(0, rank).map(axis).toArray();
+    }
+
+    private static int[] filled(int count, int value) {
+        int[] numbers = new int[count];
+        Arrays.fill(numbers, value);
+        return numbers;
     }
 
     private static String average(Steps steps, OpDesc pool, String image) {

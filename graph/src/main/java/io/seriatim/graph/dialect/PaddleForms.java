@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rewrites operations that PaddlePaddle has, but not as they are, into those that it computes the same with. What has
- * no such form stays as it is.
+ * no such form stays as it is; the check of the {@link TargetSchema} names it.
  */
 public final class PaddleForms {
     private static final Map<String, Rule> RULES = rules();
@@ -23,15 +23,15 @@ public final class PaddleForms {
     @FunctionalInterface
     interface Rule {
         /** Appends the operations that take the place of one; false, and none, if there are no others. */
-        boolean rewrite(OpDesc op, Steps steps, Uses uses);
+        boolean rewrite(OpDesc op, Steps steps, Reads reads);
     }
 
     /** Which variables are read. */
-    static final class Uses {
+    static final class Reads {
         private final Map<String, Integer> reads = new HashMap<>();
         private final Set<String> wanted;
 
-        private Uses(Collection<Block> blocks, Collection<String> wanted) {
+        private Reads(Collection<Block> blocks, Collection<String> wanted) {
             this.wanted = new HashSet<>(wanted);
             blocks.forEach(block -> block.ops()
                     .forEach(op -> op.inputNames().forEach(name -> reads.merge(name, 1, Integer::sum))));
@@ -49,7 +49,6 @@ public final class PaddleForms {
         Map<String, Rule> rules = new HashMap<>();
         PaddingForm.register(rules);
         EinsumForm.register(rules);
-        InPlaceForm.register(rules);
         return Map.copyOf(rules);
     }
 
@@ -60,24 +59,29 @@ public final class PaddleForms {
      *            any program for inference; it is not changed
      * @param fetches
      *            the variables that are wanted
+     * @param schema
+     *            what the version of PaddlePaddle has
      * @return a program with the same results
      */
-    public static Program of(Program program, List<String> fetches) {
+    public static Program of(Program program, List<String> fetches, TargetSchema schema) {
         Program rewritten = program.copy();
         Steps.Names names = new Steps.Names(rewritten.blocks());
-        Uses uses = new Uses(rewritten.blocks(), fetches);
+        Reads reads = new Reads(rewritten.blocks(), fetches);
         for (Block block : rewritten.blocks()) {
             Steps steps = new Steps(block, names);
             List<OpDesc> before = new ArrayList<>(block.ops());
             for (OpDesc op : before) {
                 @Nullable
                 Rule rule = RULES.get(op.type());
-                if (rule == null || !rule.rewrite(op, steps, uses)) {
+                if ((rule == null || !rule.rewrite(op, steps, reads))
+                        && !InPlaceForm.rewrite(op, schema, steps, reads)) {
                     steps.keep(op);
                 }
             }
-            if (!steps.ops().equals(before)) {
-                block.setOps(steps.ops());
+            List<OpDesc> after = new ArrayList<>();
+            steps.ops().forEach(op -> after.add(steps.whole(op, schema)));
+            if (!after.equals(before)) {
+                block.setOps(after);
             }
         }
         return rewritten;

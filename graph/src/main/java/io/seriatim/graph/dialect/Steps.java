@@ -6,11 +6,15 @@ import io.seriatim.graph.op.Slot;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** The operations of a block while some of them are replaced by others. */
@@ -60,6 +64,13 @@ final class Steps {
 
     String fresh() {
         return names.fresh();
+    }
+
+    /** A new variable of a type. */
+    String declare(VarType type) {
+        String name = fresh();
+        block.put(VarDesc.of(name, type));
+        return name;
     }
 
     Step op(String type) {
@@ -112,6 +123,26 @@ final class Steps {
             Appender.declare(block, complete, Appender.infer(block, complete));
             ops.add(complete);
         }
+    }
+
+    /** An operation with all results that the system requires, wanted or not. */
+    OpDesc whole(OpDesc op, TargetSchema schema) {
+        Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
+        for (String slot : schema.required(op.type())) {
+            if (outputs.getOrDefault(slot, List.of()).isEmpty() && Operations.system().find(op.type()) != null) {
+                outputs.put(slot, List.of(fresh()));
+            }
+        }
+        if (outputs.equals(op.outputs())) {
+            return op;
+        }
+        OpDesc whole = op.with(op.inputs(), outputs);
+        for (String slot : schema.required(op.type())) {
+            if (op.output(slot).isEmpty() && !whole.output(slot).isEmpty()) {
+                block.put(VarDesc.of(whole.output(slot).getFirst(), VarType.dense(DType.FLOAT32, -1)));
+            }
+        }
+        return whole;
     }
 
     /** An operation of two operands with broadcasting. */

@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.dialect.PaddleForms;
+import io.seriatim.graph.dialect.TargetSchema;
 import io.seriatim.graph.dialect.TypesOfPaddle;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.op.Operations;
@@ -83,7 +84,7 @@ final class PaddleFormat implements ModelFormat {
 
     private static Program expressed(InferenceModel model) {
         Program program = ExportedProgram.named(model.program(), model.feeds(), model.fetches());
-        return OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches()));
+        return OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches(), TargetSchema.paddle2()));
     }
 
     @Override

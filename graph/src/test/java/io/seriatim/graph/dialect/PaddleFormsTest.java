@@ -57,7 +57,7 @@ class PaddleFormsTest {
     /** Rewrites the program, and compares what both compute. */
     private Program rewritten(String describe, double tolerance, String... fetches) {
         String before = program.toString();
-        Program rewritten = PaddleForms.of(program, List.of(fetches));
+        Program rewritten = PaddleForms.of(program, List.of(fetches), TargetSchema.paddle2());
         assertEquals(before, program.toString(), "the original is not changed");
         Map<String, Tensor> expected = run(program, feeds, List.of(fetches));
         Map<String, Tensor> actual = run(rewritten, feeds, List.of(fetches));
@@ -140,6 +140,19 @@ class PaddleFormsTest {
         add(op.attr("strides", strides).attr("paddings", new int[spatial]).attr("padding_algorithm", algorithm));
         return kind + " " + algorithm + " image " + Arrays.toString(image) + " kernel " + Arrays.toString(kernel)
                 + " strides " + Arrays.toString(strides) + " dilations " + Arrays.toString(dilations);
+    }
+
+    /** Those of PaddlePaddle's pool2d are wrong: those of an operation that gives their places are right. */
+    @ParameterizedTest
+    @CsvSource({"NCHW,1,false", "NCHW,2,false", "NCHW,3,true", "NHWC,1,false", "NHWC,2,false", "NHWC,2,true"})
+    void writesAdaptiveMaximaWithTheirPlaces(String layout, int size, boolean global) {
+        long[] dims = layout.equals("NCHW") ? new long[]{2, 3, 5, 4} : new long[]{2, 5, 4, 3};
+        feed("x", random(new Random(5), dims), dims);
+        add(OpDesc.of("pool2d").in("X", "x").out("Out", "y").attr("ksize", new int[]{size, size}).attr("adaptive", true)
+                .attr("pooling_type", "max").attr("data_format", layout).attr("global_pooling", global));
+        for (OpDesc op : ofType(rewritten(layout + size, 0, "y"), "pool2d")) {
+            assertEquals(new Attribute.Bool(false), op.attribute("adaptive"));
+        }
     }
 
     @ParameterizedTest
@@ -225,7 +238,7 @@ class PaddleFormsTest {
                 for (int axis = 0; axis < rank; axis++) {
                     int label = random.nextInt(labels.length());
                     term.append(labels.charAt(label));
-                    shapes[operand][axis] = 2 + label % 3;
+                    shapes[operand][axis] = 2L + label % 3;
                 }
                 terms.add(term.toString());
             }

@@ -36,7 +36,7 @@ class OperationsOfPaddleTest {
                 OpDesc.of("relu").in("X", "a").out("Out", "e").build(),
                 OpDesc.of("bitwise_left_shift").in("X", "a").out("Out", "f").build(),
                 OpDesc.of("relu").in("X", "a").in("Extra", "b").out("Out", "g").build(),
-                OpDesc.of("relu").in("X", "a").out("Mask", "h").build());
+                OpDesc.of("relu").in("X", "a").out("Out", "i").out("Mask", "h").build());
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                 () -> OperationsOfPaddle.expressed(program));
         assertEquals("PaddlePaddle 2 has no counterpart of 4 kinds of operations of the model: 'elementwise_fmax' with "

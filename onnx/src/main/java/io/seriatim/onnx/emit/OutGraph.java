@@ -1,5 +1,7 @@
 package io.seriatim.onnx.emit;
 
+import io.seriatim.graph.dialect.TargetSchema;
+import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -20,6 +22,7 @@ public final class OutGraph {
     private static final String TEMPORARY = "~";
 
     private final @Nullable OutGraph parent;
+    private final int opset;
     private final Names names;
     private final List<OutNode> nodes = new ArrayList<>();
     private final Map<String, Tensor> initializers = new LinkedHashMap<>();
@@ -27,6 +30,7 @@ public final class OutGraph {
     private final Map<String, OutValue> outputs = new LinkedHashMap<>();
     private final Map<String, String> current = new HashMap<>();
     private final Map<List<Object>, String> constants = new HashMap<>();
+    private final Map<String, DType> types = new HashMap<>();
 
     /**
      * An input or output.
@@ -71,14 +75,16 @@ public final class OutGraph {
         }
     }
 
-    /** Creates the graph of a model. */
-    public OutGraph() {
+    /** Creates the graph of a model, of operators of a version. */
+    public OutGraph(int opset) {
+        this.opset = opset;
         parent = null;
         names = new Names();
     }
 
     private OutGraph(OutGraph parent) {
         this.parent = parent;
+        this.opset = parent.opset;
         this.names = parent.names;
     }
 
@@ -91,6 +97,7 @@ public final class OutGraph {
     public String input(String variable, DType dtype, long @Nullable [] dims) {
         String name = names.taken.add(variable) ? variable : names.fresh();
         inputs.put(name, new OutValue(dtype, list(dims)));
+        types.put(name, dtype);
         current.put(variable, name);
         return name;
     }
@@ -123,6 +130,7 @@ public final class OutGraph {
     public void parameter(String variable, Tensor value) {
         names.taken.add(variable);
         initializers.put(variable, value);
+        types.put(variable, value.dtype());
         current.put(variable, variable);
     }
 
@@ -143,6 +151,7 @@ public final class OutGraph {
         return constants.computeIfAbsent(key, _ -> {
             String name = names.fresh();
             initializers.put(name, value);
+            types.put(name, value.dtype());
             return name;
         });
     }
@@ -201,11 +210,60 @@ public final class OutGraph {
         }
     }
 
+    /** The type of a value's elements; null if it is not known. */
+    public @Nullable DType type(String value) {
+        DType here = types.get(value);
+        return here == null && parent != null ? parent.type(value) : here;
+    }
+
+    private TargetSchema.Use use(String type, List<String> operands, Map<String, Object> attributes) {
+        Map<String, TargetSchema.Value> values = new TreeMap<>();
+        attributes.forEach((name, value) -> values.put(name, OnnxSchema.value(value)));
+        return new TargetSchema.Use(type, opset, OnnxSchema.get().bySlot(type, opset,
+                operands.stream().map(value -> new TargetSchema.Operand(value, type(value))).toList()), null, values);
+    }
+
+    /** What ONNX does not have of a node. */
+    List<String> problems(String type, List<String> operands, Map<String, Object> attributes) {
+        return OnnxSchema.get().problems(use(type, operands, attributes));
+    }
+
+    /** The output of the graph that a node runs which is a result of the node. */
+    private static @Nullable DType ofInner(String type, int result, Map<String, Object> attributes) {
+        for (Object attribute : attributes.values()) {
+            if (attribute instanceof OutGraph inner) {
+                List<OutValue> outputs = List.copyOf(inner.outputs.values());
+                int at = result + (type.equals("Loop") ? 1 : 0);
+                return at < outputs.size() ? outputs.get(at).dtype() : null;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable DType result(TargetSchema.Use use, int result, Map<String, Object> attributes) {
+        DType follows = OnnxSchema.get().result(use, result);
+        Object named = attributes.get(use.type().equals("Cast") ? "to" : "dtype");
+        if (follows != null || named == null) {
+            return follows != null
+                    ? follows
+                    : attributes.get("value") instanceof Tensor value
+                            ? value.dtype()
+                            : ofInner(use.type(), result, attributes);
+        }
+        return named instanceof Number number ? ElementTypes.find(number.longValue()) : null;
+    }
+
     /** Appends a node; its results by new names. */
     public List<String> node(String type, List<String> operands, int results, Map<String, Object> attributes) {
         List<String> made = new ArrayList<>();
+        TargetSchema.Use use = use(type, operands, attributes);
         for (int i = 0; i < results; i++) {
-            made.add(names.fresh());
+            String name = names.fresh();
+            DType dtype = result(use, i, attributes);
+            if (dtype != null) {
+                types.put(name, dtype);
+            }
+            made.add(name);
         }
         nodes.add(new OutNode(type, List.copyOf(operands), made, new TreeMap<>(attributes)));
         return made;

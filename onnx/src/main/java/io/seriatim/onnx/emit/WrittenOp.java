@@ -192,7 +192,12 @@ public final class WrittenOp {
         while (end > 0 && operands.get(end - 1).isEmpty()) {
             end--;
         }
-        return graph.node(type, operands.subList(0, end), results, attributes);
+        List<String> given = operands.subList(0, end);
+        List<String> problems = graph.problems(type, given, attributes);
+        if (!problems.isEmpty()) {
+            throw error("needs what ONNX does not have: %s", String.join(", ", problems));
+        }
+        return graph.node(type, given, results, attributes);
     }
 
     /** Whole numbers of one dimension. */

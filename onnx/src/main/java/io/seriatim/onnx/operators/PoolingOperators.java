@@ -35,7 +35,8 @@ public final class PoolingOperators {
         Windows window = Windows.of(node, kernel).resolved(lengths);
         boolean ceil = node.flag("ceil_mode", false);
         boolean simple = !kind.equals("lp") && x.dtype().isFloating() && !node.wants(1) && !window.isDilated()
-                && !(ceil && mayBeginInPadding(window, lengths)) && !(window.isSame() && ceil);
+                && !(ceil && mayBeginInPadding(window, lengths))
+                && !(window.isSame() && (ceil || kind.equals("avg_padded")));
         for (int i = 0; i < window.rank(); i++) {
             simple &= window.begin()[i] < kernel[i];
         }
@@ -74,6 +75,14 @@ public final class PoolingOperators {
         boolean line = window.rank() == 1;
         Windows used = line ? window.overTwo() : window;
         Ref image = line ? steps.unsqueeze(node.input(0), 2) : node.input(0);
+        if (kind.equals("avg_padded") && !Arrays.equals(used.begin(), used.end())) {
+            // PaddlePaddle's operation counts as much padding behind the elements as there is before them.
+            int[] paddings = Arrays.copyOf(new int[4], 4 + 2 * used.rank());
+            System.arraycopy(used.paddings(), 0, paddings, 4, 2 * used.rank());
+            image = steps.op("pad").in("X", image).attr("paddings", paddings).out("Out");
+            int[] none = new int[used.rank()];
+            used = new Windows(used.kernel(), used.strides(), used.dilations(), none, none, used.auto());
+        }
         Ref result = node.op(used.rank() == 2 ? "pool2d" : "pool3d").in("X", image)
                 .attr("pooling_type", kind.equals("max") ? "max" : "avg")
                 .attr("ksize", Arrays.stream(used.kernel()).mapToInt(each -> (int) each).toArray())

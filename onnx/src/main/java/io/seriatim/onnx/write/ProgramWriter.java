@@ -97,7 +97,7 @@ public final class ProgramWriter {
     }
 
     private OutGraph graph(InferenceModel model) {
-        OutGraph graph = new OutGraph();
+        OutGraph graph = new OutGraph(opset);
         Block global = program.global();
         for (String feed : model.feeds()) {
             VarType.TensorType type = global.get(feed).tensor();

@@ -362,4 +362,30 @@ class OperatorsTest {
         assertFails(OneOperator.of(IndexOperators::register, "Gather", 13), "Gather", floats(dims(2), 1, 2),
                 floats(dims(1), 1));
     }
+
+    /** Ones, averaged over 3 elements, moved by 2: as ONNX Runtime 1.32 counts padding. */
+    @ParameterizedTest
+    @CsvSource({"4,0 1,1 .6666667", "4,1 2,.6666667 1 .3333333", "4,2 1,.3333333 1 .6666667", "4,1 0,.6666667 1",
+            "4,SAME_UPPER,1 .6666667", "4,SAME_LOWER,.6666667 1", "5,SAME_UPPER,.6666667 1 .6666667"})
+    void averagesCountThePaddingThatThereIs(int length, String pads, String wanted) {
+        float[] ones = new float[length];
+        Arrays.fill(ones, 1);
+        float[] want = new float[wanted.split(" ", -1).length];
+        for (int i = 0; i < want.length; i++) {
+            want[i] = Float.parseFloat(wanted.split(" ", -1)[i]);
+        }
+        for (boolean open : new boolean[]{false, true}) {
+            OneOperator average = OneOperator.of(PoolingOperators::register, "AveragePool", 11)
+                    .integers("kernel_shape", 3L).integers("strides", 2L).integer("count_include_pad", 1);
+            if (pads.startsWith("SAME")) {
+                average.text("auto_pad", pads);
+            } else {
+                average.integers("pads", Arrays.stream(pads.split(" ", -1)).map(Long::valueOf).toArray(Long[]::new));
+            }
+            if (open) {
+                average.withUnknownDimensions();
+            }
+            assertArrayEquals(want, average.run(Tensor.of(ones, 1, 1, length)).toFloatArray(), 1e-6f, "open " + open);
+        }
+    }
 }

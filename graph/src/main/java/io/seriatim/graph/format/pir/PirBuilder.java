@@ -14,6 +14,8 @@ final class PirBuilder {
     private final Numbers numbers;
     private final Map<String, Long> values;
     private final Map<String, VarType> types;
+    /** The type of each value, of a list that of its first element. */
+    private final Map<Long, VarType> ofValues;
     private final List<PirOp> ops = new ArrayList<>();
 
     /** Numbers of values, each once in a file. */
@@ -23,18 +25,20 @@ final class PirBuilder {
     }
 
     PirBuilder() {
-        this(new Numbers(), new HashMap<>(), new HashMap<>());
+        this(new Numbers(), new HashMap<>(), new HashMap<>(), new HashMap<>());
     }
 
-    private PirBuilder(Numbers numbers, Map<String, Long> values, Map<String, VarType> types) {
+    private PirBuilder(Numbers numbers, Map<String, Long> values, Map<String, VarType> types,
+            Map<Long, VarType> ofValues) {
         this.numbers = numbers;
+        this.ofValues = ofValues;
         this.values = values;
         this.types = types;
     }
 
     /** The operations of a block inside, which sees the values that there are now. */
     PirBuilder inside() {
-        return new PirBuilder(numbers, new HashMap<>(values), new HashMap<>(types));
+        return new PirBuilder(numbers, new HashMap<>(values), new HashMap<>(types), new HashMap<>(ofValues));
     }
 
     List<PirOp> ops() {
@@ -74,17 +78,30 @@ final class PirBuilder {
     void bind(String variable, long number, VarType type) {
         values.put(variable, number);
         types.put(variable, type);
+        ofValues.put(number, type);
+    }
+
+    /** The type of a value, of a list that of its first element; null if it is not known. */
+    @Nullable
+    VarType type(long number) {
+        return ofValues.get(number);
     }
 
     /** Adds an operation with one result. */
     long add(String kind, List<PirOp.Given> attributes, List<Long> operands, @Nullable VarType result) {
         long number = number();
-        ops.add(new PirOp(kind, attributes, operands, List.of(PirOp.Result.of(number, result)), List.of()));
+        add(new PirOp(kind, attributes, operands, List.of(PirOp.Result.of(number, result)), List.of()));
         return number;
     }
 
     void add(PirOp op) {
         ops.add(op);
+        for (PirOp.Result result : op.results()) {
+            VarType type = result.types().isEmpty() ? null : result.types().getFirst();
+            if (type != null) {
+                ofValues.put(result.number(), type);
+            }
+        }
     }
 
     /** A constant of one element. */
@@ -113,7 +130,7 @@ final class PirBuilder {
         List<Long> operands = variables.stream().map(this::value).toList();
         List<@Nullable VarType> all = new ArrayList<>(variables.stream().map(this::type).toList());
         long number = number();
-        ops.add(new PirOp("0.combine", List.of(), operands, List.of(new PirOp.Result(number, all, true)), List.of()));
+        add(new PirOp("0.combine", List.of(), operands, List.of(new PirOp.Result(number, all, true)), List.of()));
         return number;
     }
 

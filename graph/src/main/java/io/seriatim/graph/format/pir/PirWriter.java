@@ -2,7 +2,9 @@ package io.seriatim.graph.format.pir;
 
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.dialect.PaddleForms;
+import io.seriatim.graph.dialect.TargetSchema;
 import io.seriatim.graph.dialect.TypesOfPaddle;
+import io.seriatim.graph.dialect.Uses;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.pir.PirOperation.AbsentOperand;
 import io.seriatim.graph.format.pir.PirOperation.AttributeOperand;
@@ -63,7 +65,7 @@ final class PirWriter {
     }
 
     static Written write(InferenceModel model) {
-        Program program = PaddleForms.of(model.program(), model.fetches());
+        Program program = PaddleForms.of(model.program(), model.fetches(), TargetSchema.paddle3());
         TypesOfPaddle.require(program);
         return new PirWriter(program, model.fetches()).written(model);
     }
@@ -132,29 +134,60 @@ final class PirWriter {
     void block(PirBuilder builder, Block block) {
         for (OpDesc op : block.ops()) {
             infer(block, op);
-            if (control.write(builder, block, op) || special.write(builder, block, op)) {
-                continue;
+            int before = builder.ops().size();
+            write(builder, block, op);
+            List<PirOp> written = builder.ops();
+            for (int i = before; i < written.size(); i++) {
+                problems(builder, written.get(i)).forEach(problem -> refuse(block, op, problem));
             }
-            Operation schema = Operations.system().find(op.type());
-            String reason = "";
-            PirOperation chosen = null;
-            List<PirOperation> candidates = new ArrayList<>(PirTable.get().ofType(op.type()));
-            for (PirOperation candidate : candidates) {
-                if (schema == null) {
-                    break;
-                }
-                String refusal = PirMatch.refusal(candidate, op, schema);
-                if (refusal == null) {
-                    chosen = candidate;
-                } else {
-                    reason = refusal;
-                }
+        }
+    }
+
+    /** What PaddlePaddle does not have of an operation, in its own words. */
+    private static List<String> problems(PirBuilder builder, PirOp op) {
+        TargetSchema target = TargetSchema.paddle3();
+        String type = PirOperations.plain(op.kind());
+        if (!target.has(type)) {
+            return List.of();
+        }
+        Map<String, List<TargetSchema.Operand>> operands = new LinkedHashMap<>();
+        for (int i = 0; i < op.operands().size(); i++) {
+            long number = op.operands().get(i);
+            operands.put(String.valueOf(i), List.of(Uses.operand(String.valueOf(number), builder.type(number))));
+        }
+        Map<String, TargetSchema.Value> attributes = new LinkedHashMap<>();
+        for (PirOp.Given each : op.attributes()) {
+            if (target.hasAttribute(type, each.name())) {
+                attributes.put(each.name(), new TargetSchema.Value(each.kind(),
+                        each.value() instanceof String text ? text : null));
             }
-            if (chosen == null || schema == null) {
-                refuse(block, op, reason);
+        }
+        return target.problems(new TargetSchema.Use(type, 0, operands, null, attributes));
+    }
+
+    private void write(PirBuilder builder, Block block, OpDesc op) {
+        if (control.write(builder, block, op) || special.write(builder, block, op)) {
+            return;
+        }
+        Operation schema = Operations.system().find(op.type());
+        if (schema == null) {
+            refuse(block, op, "");
+            return;
+        }
+        String reason = "";
+        PirOperation chosen = null;
+        for (PirOperation candidate : PirTable.get().ofType(op.type())) {
+            String refusal = PirMatch.refusal(candidate, op, schema);
+            if (refusal == null) {
+                chosen = candidate;
             } else {
-                write(builder, block, op, chosen, schema);
+                reason = refusal;
             }
+        }
+        if (chosen == null) {
+            refuse(block, op, reason);
+        } else {
+            write(builder, block, op, chosen, schema);
         }
     }
 

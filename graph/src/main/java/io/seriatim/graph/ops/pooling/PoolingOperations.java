@@ -130,8 +130,9 @@ public final class PoolingOperations {
      * What is computed.
      *
      * @param weights
-     *            factors [places...] of the result, or null: an average that counts padding does not count the part of
-     *            a cut-off window beyond the padding, so it is the average of the elements times their share
+     *            factors [places...] of the result, or null: an average that counts padding counts, behind the
+     *            elements, as much of a window as there is padding before them, whatever the padding behind them, so it
+     *            is the average of the elements times their share of what is counted
      */
     private record Plan(Computation pooling, @Nullable Operand weights) {
         static Plan of(Lowering l, TensorSpec x, Shape y) {
@@ -150,7 +151,7 @@ public final class PoolingOperations {
             for (int i = 0; i < end.length; i++) {
                 long covered = (places[i] - 1) * window.stride(i) + kernel[i];
                 end[i] = Math.max(window.end(i), Math.toIntExact(covered - lengths[i] - window.begin(i)));
-                cutOff |= end[i] > window.end(i);
+                cutOff |= covered - window.begin(i) > lengths[i] + window.begin(i);
             }
             boolean weighted = cutOff && !max && !attrs.getBool("exclusive");
             Pooling.Kind kind = max || attrs.getBool("exclusive") || weighted
@@ -184,7 +185,7 @@ public final class PoolingOperations {
                 double[] share = new double[Math.toIntExact(places[i])];
                 for (int place = 0; place < share.length; place++) {
                     long first = (long) place * window.stride(i) - window.begin(i);
-                    long counted = Math.min(first + kernel[i], lengths[i] + window.end(i)) - first;
+                    long counted = Math.min(first + kernel[i], lengths[i] + window.begin(i)) - first;
                     long elements = Math.min(first + kernel[i], lengths[i]) - Math.max(first, 0);
                     share[place] = (double) elements / counted;
                 }

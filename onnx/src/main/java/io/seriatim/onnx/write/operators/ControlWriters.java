@@ -116,7 +116,7 @@ public final class ControlWriters {
         carried.forEach(name -> body.output(body.get(name), type(op, name).dtype(), null));
         List<String> operands = new ArrayList<>(List.of("", op.node("Reshape", op.in("Condition"), op.ints())));
         carried.forEach(name -> operands.add(op.graph().get(name)));
-        List<String> values = op.graph().node("Loop", operands, carried.size(), Map.of("body", body));
+        List<String> values = op.nodes("Loop", carried.size(), Map.of("body", body), operands);
         for (int i = 0; i < carried.size(); i++) {
             op.graph().set(carried.get(i), values.get(i));
         }

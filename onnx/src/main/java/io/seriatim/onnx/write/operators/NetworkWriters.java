@@ -137,6 +137,11 @@ public final class NetworkWriters {
         long[] in = op.dims("X");
         boolean last = op.attrs().getText("data_format").endsWith("C");
         boolean adaptive = op.attrs().getBool("adaptive");
+        if (adaptive && op.attrs().getBool("global_pooling")) {
+            // PaddlePaddle makes as many windows as there are elements.
+            op.out("Out", op.node("Identity", op.in("X")));
+            return;
+        }
         if (op.attrs().getBool("global_pooling") || (adaptive && LongStream.of(size).allMatch(each -> each == 1))) {
             op.out("Out", ShapeWriters.channelsFirst(op, op.in("X"),
                     x -> op.node(max ? "GlobalMaxPool" : "GlobalAveragePool", x)));
@@ -161,11 +166,29 @@ public final class NetworkWriters {
             padding(op, spatial, attributes);
             attributes.put("ceil_mode", op.attrs().getBool("ceil_mode") ? 1 : 0);
         }
+        boolean counts = !max && !adaptive && !op.attrs().getBool("exclusive");
+        if (counts) {
+            requireSameCount(op, attributes, spatial);
+        }
         if (!max) {
-            attributes.put("count_include_pad", op.attrs().getBool("exclusive") ? 0 : 1);
+            attributes.put("count_include_pad", counts ? 1 : 0);
         }
         op.out("Out", ShapeWriters.channelsFirst(op, op.in("X"),
                 x -> op.node(max ? "MaxPool" : "AveragePool", attributes, x)));
+    }
+
+    /** PaddlePaddle counts as much padding behind the elements as there is before them, ONNX what there is. */
+    private static void requireSameCount(WrittenOp op, Map<String, Object> attributes, int spatial) {
+        long[] pads = attributes.get("pads") instanceof long[] given ? given : new long[2 * spatial];
+        boolean ceil = op.attrs().getBool("ceil_mode");
+        boolean same = !"SAME_UPPER".equals(attributes.get("auto_pad"))
+                && !(ceil && "SAME_LOWER".equals(attributes.get("auto_pad")));
+        for (int i = 0; i < spatial; i++) {
+            same &= pads[i] == pads[spatial + i] || (pads[i] > pads[spatial + i] && !ceil);
+        }
+        if (!same) {
+            throw op.error("counts padding that differs before and behind the elements as ONNX does not");
+        }
     }
 
     private static void poolWithIndex(WrittenOp op) {
