@@ -1,6 +1,7 @@
 package io.seriatim.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -130,6 +131,21 @@ public interface Engine extends AutoCloseable {
      * @return a builder that one thread uses once
      */
     OpBuilder op(String name);
+
+    /**
+     * Pushes prepared operations, one after the other in the order of the list, as {@link PreparedOp#push()} does. Each
+     * is an atomic push of its own: operations that other threads push may come between them. The lock of a push is
+     * acquired once for many of them, so several pushing threads meet less often.
+     *
+     * @param ops
+     *            operations prepared on this engine; one may occur several times
+     * @throws IllegalArgumentException
+     *             if one belongs to another engine; then none has been pushed
+     * @throws IllegalStateException
+     *             if one is deleted; then none has been pushed. Or if the engine is closed, or a variable of one is
+     *             deleted: then those before that operation have been pushed, and it and those after it have not
+     */
+    void pushAll(List<PreparedOp> ops);
 
     /**
      * Waits until every mutation of the variable that was pushed before this call has ended.

@@ -6,6 +6,7 @@ import io.seriatim.engine.EngineStats;
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.OperationFailedException;
+import io.seriatim.engine.PreparedOp;
 import io.seriatim.engine.Recorder;
 import io.seriatim.engine.VarEvent;
 import io.seriatim.engine.dependency.AsyncCompletion;
@@ -165,6 +166,11 @@ public final class EngineCore extends Owner {
     @Override
     public void push(Operation op) {
         pushes.push(op);
+    }
+
+    /** Pushes operations in their order, with few acquisitions of the push lock. */
+    public void pushAll(PreparedOp[] ops) {
+        pushes.pushAll(ops);
     }
 
     /** Throws if a variable is deleted. */

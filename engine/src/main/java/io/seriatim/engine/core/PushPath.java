@@ -1,10 +1,12 @@
 package io.seriatim.engine.core;
 
 import io.seriatim.engine.OpKind;
+import io.seriatim.engine.PreparedOp;
 import io.seriatim.engine.Recorder;
 import io.seriatim.engine.dependency.AsyncCompletion;
 import io.seriatim.engine.dependency.Callback;
 import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Prepared;
 import io.seriatim.engine.dependency.Times;
 import io.seriatim.engine.dependency.UnqueuedOperation;
 import io.seriatim.engine.dependency.Variable;
@@ -16,12 +18,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The steps of a pushing thread: it allocates everything that the operation will need, waits while too many operations
  * are pending, appends the operation to the log under the push lock, and wakes a worker.
  */
 final class PushPath {
+    /** The maximum number of operations that are appended while the push lock is held once: a microsecond or two. */
+    private static final int BULK = 64;
+
     private final EngineCore core;
     private final int maxPending;
     /** The number of pending operations at which threads that wait to push are woken. */
@@ -37,6 +43,19 @@ final class PushPath {
 
     void push(Operation op) {
         core.checkWhole();
+        prepare(op);
+        if (op.kind == OpKind.ASYNC) {
+            pushAndAdmit(op);
+        } else {
+            while (!append(op, false)) {
+                awaitRoom();
+            }
+        }
+        core.dispatcher.afterPush(op);
+    }
+
+    /** Allocates everything that an operation will need, and chooses its lane. */
+    private void prepare(Operation op) {
         Recorder r = core.recorder;
         if (r != null && !op.has(Operation.UNRECORDED)) {
             op.times = new Times(r);
@@ -47,14 +66,108 @@ final class PushPath {
         } else if (op.kind == OpKind.ASYNC) {
             op.body = new UnqueuedOperation.Ready(op, Objects.requireNonNull(op.body));
         }
-        if (op.kind == OpKind.ASYNC) {
-            pushAndAdmit(op);
-        } else {
-            while (!append(op, false)) {
+    }
+
+    /**
+     * Pushes operations one after the other, and acquires the push lock once for many of them.
+     *
+     * @throws IllegalStateException
+     *             if one of them cannot be pushed; then those before it have been pushed, and those after it have not
+     */
+    void pushAll(PreparedOp[] ops) {
+        core.checkWhole();
+        for (int from = 0; from < ops.length; from += BULK) {
+            Operation[] bulk = new Operation[Math.min(BULK, ops.length - from)];
+            for (int i = 0; i < bulk.length; i++) {
+                Operation op = ((Prepared) ops[from + i]).copy();
+                prepare(op);
+                bulk[i] = op;
+            }
+            push(new Bulk(bulk));
+        }
+    }
+
+    /** Operations to be pushed, and how far that has got. */
+    private static final class Bulk {
+        final Operation[] ops;
+        int pushed;
+        /** Why the next operation could not be pushed, or null. */
+        @Nullable
+        IllegalStateException refused;
+
+        Bulk(Operation[] ops) {
+            this.ops = ops;
+        }
+
+        boolean isDone() {
+            return pushed == ops.length;
+        }
+
+        /** Returns whether the next operation is of kind ASYNC, which the pushing thread has to admit itself. */
+        boolean isAtAsync() {
+            return ops[pushed].kind == OpKind.ASYNC;
+        }
+    }
+
+    private void push(Bulk bulk) {
+        while (!bulk.isDone()) {
+            int before = bulk.pushed;
+            if (bulk.isAtAsync()) {
+                pushAndAdmit(bulk.ops[bulk.pushed++]);
+            } else {
+                append(bulk);
+            }
+            for (int i = before; i < bulk.pushed; i++) {
+                core.dispatcher.afterPush(bulk.ops[i]);
+            }
+            if (bulk.refused != null) {
+                throw bulk.refused;
+            }
+            if (!bulk.isDone() && !bulk.isAtAsync()) {
                 awaitRoom();
             }
         }
-        core.dispatcher.afterPush(op);
+    }
+
+    /** Appends operations to the log while there is room, up to the next one of kind ASYNC. */
+    private void append(Bulk bulk) {
+        core.checkWhole();
+        boolean inside = ThreadState.isInside();
+        WorkerThread chosen = null;
+        core.log.lock.lock();
+        try {
+            boolean running = core.log.isDraining() && ThreadState.runningOf(core) != null;
+            while (!bulk.isDone() && !bulk.isAtAsync() && (inside || !core.log.isFull())) {
+                Operation op = bulk.ops[bulk.pushed];
+                WorkerThread worker = core.dispatcher.pushed(op);
+                if (worker != null) {
+                    // Nobody else uses the link of a worker that was chosen and not called.
+                    worker.called = chosen;
+                    chosen = worker;
+                }
+                core.log.append(op, running);
+                bulk.pushed++;
+            }
+            core.log.lock.unlock();
+        } catch (IllegalStateException e) {
+            core.log.lock.held = 0;
+            bulk.refused = e;
+        } catch (Throwable t) {
+            core.log.lock.held = 0;
+            while (chosen != null) {
+                WorkerThread following = chosen.called;
+                chosen.called = null;
+                chosen.pool.owed = chosen;
+                chosen = following;
+            }
+            throw t;
+        }
+        while (chosen != null) {
+            WorkerThread following = chosen.called;
+            chosen.called = null;
+            core.dispatcher.call(chosen);
+            chosen = following;
+        }
     }
 
     /**

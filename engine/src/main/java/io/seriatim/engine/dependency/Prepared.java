@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A template that each push copies. The copies share the variables, but each has links of its own. */
 public final class Prepared implements PreparedOp {
+    public final Owner core;
     private final String name;
     private volatile @Nullable Operation template;
 
     Prepared(Operation template) {
-        this.name = template.name;
+        core = template.core;
+        name = template.name;
         this.template = template;
     }
 
@@ -41,12 +43,22 @@ public final class Prepared implements PreparedOp {
         template = null;
     }
 
-    private Operation copy() {
+    /** Throws if the operation has been deleted. */
+    public void checkNotDeleted() {
+        template();
+    }
+
+    private Operation template() {
         Operation t = template;
         if (t == null) {
             throw new IllegalStateException(
                     "operation '" + name + "' has been deleted: prepare it anew to push it again");
         }
-        return new Operation(t);
+        return t;
+    }
+
+    /** Returns the operation of one push. */
+    public Operation copy() {
+        return new Operation(template());
     }
 }

@@ -8,6 +8,7 @@ import io.seriatim.engine.Lane;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.OperationFailedException;
+import io.seriatim.engine.PreparedOp;
 import io.seriatim.engine.Recorder;
 import io.seriatim.engine.Var;
 import io.seriatim.engine.VarEvent;
@@ -15,6 +16,7 @@ import io.seriatim.engine.core.EngineCore;
 import io.seriatim.engine.dependency.EngineFuture;
 import io.seriatim.engine.dependency.Failure;
 import io.seriatim.engine.dependency.Operation;
+import io.seriatim.engine.dependency.Prepared;
 import io.seriatim.engine.dependency.VarTrace;
 import io.seriatim.engine.dependency.Variable;
 import io.seriatim.engine.dependency.Waiter;
@@ -23,6 +25,7 @@ import io.seriatim.engine.pending.SnapshotWalk;
 import io.seriatim.engine.pending.Waits;
 import io.seriatim.engine.sync.Deadline;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
@@ -61,6 +64,28 @@ public final class DependencyEngine implements Engine {
     @Override
     public OpBuilder op(String name) {
         return new Operation(core, Objects.requireNonNull(name, "name"));
+    }
+
+    @Override
+    public void pushAll(List<PreparedOp> ops) {
+        // The caller may change the list meanwhile.
+        PreparedOp[] all = ops.toArray(PreparedOp[]::new);
+        for (PreparedOp op : all) {
+            own(Objects.requireNonNull(op, "operation")).checkNotDeleted();
+        }
+        core.pushAll(all);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // Engines are compared by identity.
+    private Prepared own(PreparedOp op) {
+        if (op instanceof Prepared prepared && prepared.core == core) {
+            return prepared;
+        }
+        String whose = op instanceof Prepared foreign
+                ? "of engine '" + foreign.core.name + "'"
+                : "no engine's (" + op.getClass().getName() + ")";
+        throw new IllegalArgumentException("a prepared operation is " + whose + ", not of engine '" + core.name
+                + "': use operations prepared by this engine's op");
     }
 
     @Override
