@@ -58,12 +58,14 @@ final class HostileModelsTest {
 
     private static Map<String, byte[]> models() throws IOException {
         Map<String, byte[]> models = new TreeMap<>();
-        try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream("/node-tests.zip"));
-                ZipInputStream zip = new ZipInputStream(in)) {
-            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
-                byte[] bytes = zip.readAllBytes();
-                if (entry.getName().endsWith("model.onnx") && bytes.length <= LARGEST) {
-                    models.put(entry.getName(), bytes);
+        for (String file : new String[]{"/node-tests.zip", "/sequence-cases.zip", "/recurrent-cases.zip"}) {
+            try (InputStream in = Objects.requireNonNull(NodeTest.class.getResourceAsStream(file));
+                    ZipInputStream zip = new ZipInputStream(in)) {
+                for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                    byte[] bytes = zip.readAllBytes();
+                    if (entry.getName().endsWith("model.onnx") && bytes.length <= LARGEST) {
+                        models.put(entry.getName(), bytes);
+                    }
                 }
             }
         }
