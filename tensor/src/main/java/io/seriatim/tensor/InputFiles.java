@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A {@link Watch} remembers the files that are read while it is open, for a command that must not write over its own
  * input. {@link AtomicFile}, {@link StagedFiles} and {@link ConfinedFolder} refuse to replace such a file, whatever
- * name or link leads to it. Without a watch nothing is remembered: a program may read a file, change it and write it again.
+ * name or link leads to it. Without a watch nothing is remembered: a program may read a file, change it and write it
+ * again.
  * Thread-safe.
  */
 public final class InputFiles {

@@ -33,7 +33,7 @@ final class TemporaryFiles {
     // How a temporary file ends:
     // - Its writer moves it into place or deletes it.
     // - The process ends while it is written, by a signal or System.exit: the shutdown hook deletes it. Moving files
-    // into place and the hook exclude each other by PUBLISHING, so what belongs together is moved as a whole or not at all.
+    // into place and the hook exclude each other by PUBLISHING, so what belongs together is moved as a whole or not.
     // - The process is killed: the next process that writes to the folder deletes it. It knows that the writer is gone
     // because it gets the writer's lock, which the system releases with the process.
     //
