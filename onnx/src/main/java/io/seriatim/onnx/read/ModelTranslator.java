@@ -120,7 +120,7 @@ public final class ModelTranslator {
         }
         builder.symbolicDims(symbolicDims(initialized));
         scope.initializers(graph);
-        for (OnnxNode node : graph.nodes()) {
+        for (OnnxNode node : NodeOrder.of(graph.nodes())) {
             scope.translate(node);
         }
         Map<String, Ref> outputs = new LinkedHashMap<>();
@@ -235,7 +235,7 @@ public final class ModelTranslator {
             Ref found = find(name);
             if (found == null) {
                 throw new IllegalArgumentException(reader + " read the value '" + name
-                        + "', which nothing before computes: nodes stand in the order of their data, without cycles");
+                        + "', which no node, input or initialiser of the graph gives");
             }
             return found;
         }
@@ -336,7 +336,7 @@ public final class ModelTranslator {
             }
             Set<String> missing = new HashSet<>(function.inputs());
             missing.removeAll(inner.values.keySet());
-            for (OnnxNode node : function.nodes()) {
+            for (OnnxNode node : NodeOrder.of(function.nodes())) {
                 // An operand that the call leaves out is left out inside, too.
                 inner.translate(missing.isEmpty() ? node : without(node, missing));
             }
@@ -365,7 +365,7 @@ public final class ModelTranslator {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            graph.nodes().forEach(inner::translate);
+            NodeOrder.of(graph.nodes()).forEach(inner::translate);
             return graph.outputs().stream()
                     .map(output -> inner.get(output.name(), "the outputs of the graph '" + graph.name() + "'"))
                     .toList();
