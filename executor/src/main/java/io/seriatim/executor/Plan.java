@@ -360,8 +360,7 @@ public final class Plan {
 
     static ProgramFailedException interruptedBefore(InterruptedException e) {
         return new ProgramFailedException("plan",
-                "Interrupted while another run used the scope; no variable was changed",
-                e);
+                "Interrupted before the run began; no variable was changed: run the plan again", e);
     }
 
     /**

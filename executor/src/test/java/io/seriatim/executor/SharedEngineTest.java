@@ -324,7 +324,7 @@ class SharedEngineTest {
                 }
             });
             waits.interrupt();
-            assertEquals("Interrupted while another run used the scope; no variable was changedtrue",
+            assertEquals("Interrupted before the run began; no variable was changed: run the plan againtrue",
                     second.get(LIMIT_SECONDS, TimeUnit.SECONDS));
             go.countDown();
             assertEquals(1, first.get(LIMIT_SECONDS, TimeUnit.SECONDS).scalar("after"));

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.io.InputStream;
@@ -106,6 +107,10 @@ record ModelFormats(List<ModelFormat> formats, List<ServiceConfigurationError> b
      *            one that {@link #located} returned
      */
     ModelFormat reader(Path path) throws IOException {
+        String other = OtherFiles.describe(path);
+        if (other != null) {
+            throw new FileFormatException(path.toString(), "models are " + KNOWN + ", but this is " + other);
+        }
         List<ModelFormat> readers = new ArrayList<>();
         for (ModelFormat format : formats) {
             if (format.reads(path)) {

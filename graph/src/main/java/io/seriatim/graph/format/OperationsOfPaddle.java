@@ -49,7 +49,7 @@ final class OperationsOfPaddle {
             throw new IllegalArgumentException("PaddlePaddle 2 has no counterpart of " + (named.size() == 1
                     ? "an operation"
                     : named.size() + " kinds of operations") + " of the model: " + String.join(", ", named)
-                    + ". Write the model in the format that it came from");
+                    + ". Other formats may have counterparts: try .onnx or .json");
         }
         return expressed;
     }

@@ -28,6 +28,8 @@ final class CallSite {
             "io.seriatim.graph.lod", "io.seriatim.graph.op", "io.seriatim.graph.optimizer",
             "io.seriatim.graph.parallel", "io.seriatim.graph.program", "io.seriatim.graph.quantization",
             "io.seriatim.graph.translate", "io.seriatim.graph.util");
+    /** The packages of the JDK, also of its launcher of source files. */
+    private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.tools.");
     /** Modules that translate models of other systems. */
     private static final List<String> TRANSLATING = List.of("io.seriatim.onnx.", "io.seriatim.mxnet.");
     private static final StackWalker WALKER = StackWalker.getInstance();
@@ -48,7 +50,7 @@ final class CallSite {
     }
 
     static boolean isUsers(String className) {
-        if (className.startsWith("java.") || className.startsWith("jdk.")) {
+        if (JDK.stream().anyMatch(className::startsWith)) {
             return false;
         }
         if (TRANSLATING.stream().anyMatch(className::startsWith)) {

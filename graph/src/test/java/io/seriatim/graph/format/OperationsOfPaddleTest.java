@@ -41,7 +41,7 @@ class OperationsOfPaddleTest {
                 () -> OperationsOfPaddle.expressed(program));
         assertEquals("PaddlePaddle 2 has no counterpart of 4 kinds of operations of the model: 'elementwise_fmax' with "
                 + "attribute axis (of 'c'), 'bitwise_left_shift' (of 'd'), 'relu' with input Extra (of 'g'"
-                + "), 'relu' with output Mask (of 'h'). Write the model in the format that it came from",
+                + "), 'relu' with output Mask (of 'h'). Other formats may have counterparts: try .onnx or .json",
                 e.getMessage());
     }
 

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Translates a model of ONNX into a program, node by node. */
@@ -45,6 +46,9 @@ public final class ModelTranslator {
     private static final Set<String> NAMELESS = Set.of("?", "-1", "None", "none", "unk", "unknown", "Unknown");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
+    private static final String MICROSOFT = "com.microsoft.";
+    /** Operators on integer levels, or on packed weights. */
+    private static final Pattern QUANTIZED = Pattern.compile("^Q[A-Z]|^DynamicQuantize|Quant|NBits|Bnb4|Integer");
     /** The version of the format since which initialisers need not be inputs; those that are may be fed. */
     private static final int OVERRIDABLE_SINCE = 4;
     /**
@@ -181,10 +185,24 @@ public final class ModelTranslator {
             List<String> named = new ArrayList<>();
             unknown.forEach((operator, count) -> named.add(operator + " (" + count + ")"));
             throw new IllegalArgumentException("operators that are not known: " + String.join(", ", named)
-                    + (unknown.keySet().stream().anyMatch(name -> name.startsWith("com.microsoft."))
-                            ? "; the model is optimised for ONNX Runtime: take the one that is not"
-                            : ""));
+                    + advice(unknown.keySet()));
         }
+    }
+
+    /** What to do about operators that only ONNX Runtime has. */
+    private static String advice(Set<String> unknown) {
+        boolean quantized = false;
+        boolean fused = false;
+        for (String operator : unknown) {
+            boolean own = operator.startsWith(MICROSOFT);
+            boolean levels = own && QUANTIZED.matcher(operator.substring(MICROSOFT.length())).find();
+            quantized |= levels;
+            fused |= own && !levels;
+        }
+        return (quantized
+                ? "; the model is quantised with operators of ONNX Runtime: quantise it with QuantizeLinear and "
+                        + "DequantizeLinear (QuantFormat.QDQ), or take the one in float32"
+                : "") + (fused ? "; the model is optimised for ONNX Runtime: take the one that is not" : "");
     }
 
     private void countUnknown(List<OnnxNode> nodes, Map<String, Integer> unknown) {

@@ -100,7 +100,9 @@ final class NodeOrder {
         String names = cycle.stream().limit(10).map(nodes::get)
                 .map(node -> node.operator() + " '" + node.name() + "' (of " + node.outputs() + ")")
                 .collect(Collectors.joining(", "));
-        return new IllegalArgumentException(cycle.size() + " nodes form a cycle, in which each reads a result of the "
+        return new IllegalArgumentException(cycle.size() == 1
+                ? "A node reads its own result: " + names
+                : cycle.size() + " nodes form a cycle, in which each reads a result of the "
                 + "next and the last one of the first: " + names + (cycle.size() > 10 ? ", …" : ""));
     }
 
