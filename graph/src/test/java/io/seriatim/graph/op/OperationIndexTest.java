@@ -38,8 +38,8 @@ class OperationIndexTest {
             Files.writeString(FILE, String.join("\n", expected) + "\n");
         }
         assertEquals(String.join("\n", expected), String.join("\n", Files.readAllLines(FILE)),
-                "write it with mvn test -pl graph -am -Dsurefire.failIfNoSpecifiedTests=false -Dtest=OperationIndexTest "
-                        + "-Dseriatim.write-operation-index=true");
+                "write it with mvn test -pl graph -am -Dsurefire.failIfNoSpecifiedTests=false "
+                        + "-Dtest=OperationIndexTest -Dseriatim.write-operation-index=true");
     }
 
     /** The index as the classes of the families give it. */
