@@ -1,6 +1,7 @@
 package io.seriatim.mxnet;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.format.ModelFormat;
 import io.seriatim.mxnet.read.ArrayFile;
 import io.seriatim.mxnet.read.SymbolGraph;
@@ -67,6 +68,11 @@ public final class MxnetFormat implements ModelFormat {
 
     @Override
     public InferenceModel load(Path path) throws IOException {
+        return load(path, LoadOptions.defaults());
+    }
+
+    @Override
+    public InferenceModel load(Path path, LoadOptions options) throws IOException {
         Matcher numbered = PARAMETERS.matcher(String.valueOf(path.getFileName()));
         Path symbol = numbered.matches() ? path.resolveSibling(numbered.group(1) + SYMBOL) : path;
         if (!Files.exists(symbol)) {
@@ -78,7 +84,7 @@ public final class MxnetFormat implements ModelFormat {
         Map<String, Tensor> values = parameters == null ? new LinkedHashMap<>() : ArrayFile.read(parameters);
         boolean whole = false;
         try {
-            InferenceModel model = SymbolPrograms.of(graph, values);
+            InferenceModel model = SymbolPrograms.of(graph, values, options);
             whole = true;
             return model;
         } finally {

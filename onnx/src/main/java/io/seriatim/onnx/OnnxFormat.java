@@ -1,6 +1,7 @@
 package io.seriatim.onnx;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.format.ModelFormat;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,6 +27,11 @@ public final class OnnxFormat implements ModelFormat {
     @Override
     public InferenceModel load(Path path) throws IOException {
         return OnnxModels.load(path);
+    }
+
+    @Override
+    public InferenceModel load(Path path, LoadOptions options) throws IOException {
+        return OnnxModels.load(path, options);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.seriatim.onnx;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.TensorData;
 import io.seriatim.onnx.read.ModelTranslator;
@@ -36,13 +37,33 @@ public final class OnnxModels {
      *             if a file is missing or cannot be read
      */
     public static InferenceModel load(Path path) throws IOException {
+        return load(path, LoadOptions.defaults());
+    }
+
+    /**
+     * Reads a model with options.
+     *
+     * @param path
+     *            a file {@code .onnx}; its external data lie in its folder
+     * @param options
+     *            open dimensions of inputs, and whether operators in training mode are read for inference
+     * @return the model, which belongs to the caller
+     * @throws FileFormatException
+     *             if the file is not a model of ONNX; the message gives the byte offset
+     * @throws IllegalArgumentException
+     *             if operators are not known or cannot be translated; the message names them. Or if a shape of the
+     *             options is that of no input, or contradicts the file
+     * @throws IOException
+     *             if a file is missing or cannot be read
+     */
+    public static InferenceModel load(Path path, LoadOptions options) throws IOException {
         try (Arena arena = Arena.ofConfined();
                 FileChannel channel = FileChannel.open(InputFiles.regular(path), StandardOpenOption.READ)) {
             MemorySegment memory = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             String source = path.toString();
             Path folder = path.toAbsolutePath().getParent();
             return ModelTranslator.translate(source, ModelReader.read(source, memory),
-                    new TensorData(source, folder, arena));
+                    new TensorData(source, folder, arena), options);
         }
     }
 

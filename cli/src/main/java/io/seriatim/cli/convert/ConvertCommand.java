@@ -5,6 +5,7 @@ import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.InputFiles;
@@ -64,6 +65,10 @@ public final class ConvertCommand implements Callable<Integer> {
                     + "image=1,3,224,224. Default: the model's, with a few choices for those that it leaves open.")
     private Map<String, String> shapes = new LinkedHashMap<>();
 
+    @Option(names = "--inference", description = "Converts a model that was exported in training mode to one for "
+            + "inference: dropouts and the statistics of batches are left out.")
+    private boolean inference;
+
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
             description = "With --verify: the seed of the made-up "
                     + "inputs. Default: ${DEFAULT-VALUE}.")
@@ -88,7 +93,7 @@ public final class ConvertCommand implements Callable<Integer> {
         }
         try (InputFiles.Watch _ = InputFiles.watch()) {
             InferenceModels.requireWritable(to);
-            try (InferenceModel model = InferenceModels.load(from)) {
+            try (InferenceModel model = InferenceModels.load(from, options())) {
                 requireOther(to);
                 try (StagedFiles staged = StagedFiles.beside(to)) {
                     save(staged.file(), model);
@@ -122,6 +127,11 @@ public final class ConvertCommand implements Callable<Integer> {
             throw new IllegalArgumentException("The model would be written over itself, to " + to
                     + ", which is one of its files: name another file", e);
         }
+    }
+
+    /** Shapes are for the inputs of the verification only, so the written model stays open. */
+    private LoadOptions options() {
+        return inference ? LoadOptions.defaults().inference() : LoadOptions.defaults();
     }
 
     private void save(Path file, InferenceModel model) throws IOException {

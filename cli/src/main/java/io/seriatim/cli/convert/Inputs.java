@@ -1,5 +1,6 @@
 package io.seriatim.cli.convert;
 
+import io.seriatim.cli.option.Shapes;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Stream;
 
 /**
  * Made-up inputs of a model. Which sizes and numbers a model accepts is not known where it leaves dimensions open, so
@@ -51,21 +51,8 @@ final class Inputs {
                 throw new IllegalArgumentException(
                         "--shape " + name + "=… names no feed; the feeds are " + model.feeds());
             }
-            this.shapes.put(name, parsed(name, text));
+            this.shapes.put(name, Shapes.parsed(name, text));
         });
-    }
-
-    private static long[] parsed(String name, String text) {
-        try {
-            long[] dims = text.isEmpty()
-                    ? new long[0]
-                    : Stream.of(text.split("[,x]", -1)).mapToLong(part -> Long.parseLong(part.strip())).toArray();
-            Shape.of(dims).size();
-            return dims;
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "--shape " + name + "=" + text + " must be dimensions from 0 on, such as 1,3,224,224", e);
-        }
     }
 
     /** All choices, the likeliest first; equal ones once. */

@@ -2,6 +2,7 @@ package io.seriatim.cli.option;
 
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.format.ModelFormat;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.program.Attribute;
@@ -114,6 +115,19 @@ public record ProgramArgument(Program program, List<String> feeds, List<String> 
     }
 
     /**
+     * Applies options for loading, as {@link #model} does.
+     *
+     * @param options
+     *            how the program is loaded
+     * @return the argument with the changed program
+     * @throws IllegalArgumentException
+     *             if a shape of the options does not fit the program
+     */
+    public ProgramArgument with(LoadOptions options) {
+        return new ProgramArgument(options.applied(program, feeds), feeds, fetches, parameters);
+    }
+
+    /**
      * Whether this program of PaddlePaddle 2 is a model for inference whose parameters are beside it.
      *
      * @param file
@@ -144,16 +158,18 @@ public record ProgramArgument(Program program, List<String> feeds, List<String> 
      * @param command
      *            the command line, for errors
      * @param file
-     *            any that {@link InferenceModels#load} takes
+     *            any that {@link InferenceModels#load(Path)} takes
+     * @param options
+     *            how the model is loaded
      * @return the model's program
      * @throws IllegalArgumentException
      *             if the model cannot be run
      * @throws IOException
      *             if it cannot be read
      */
-    public static ProgramArgument model(CommandLine command, Path file) throws IOException {
+    public static ProgramArgument model(CommandLine command, Path file, LoadOptions options) throws IOException {
         try {
-            InferenceModel model = InferenceModels.load(file);
+            InferenceModel model = InferenceModels.load(file, options);
             return new ProgramArgument(model.program(), model.feeds(), model.fetches(), model.parameters());
         } catch (FileFormatException e) {
             throw new ParameterException(command, String.valueOf(e.getMessage()), e);

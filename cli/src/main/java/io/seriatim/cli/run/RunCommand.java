@@ -3,6 +3,7 @@ package io.seriatim.cli.run;
 import io.seriatim.cli.option.Outputs;
 import io.seriatim.cli.option.ProgramArgument;
 import io.seriatim.cli.option.RepeatedFeeds;
+import io.seriatim.cli.option.Shapes;
 import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.device.DeviceNotFoundException;
@@ -14,6 +15,7 @@ import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.interpret.FilesNotAllowedException;
@@ -88,6 +90,15 @@ public final class RunCommand implements Callable<Integer> {
             + "a FILE.lod.npy, it has the offsets that divide the rows into sequences.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
+    @Option(names = "--inference", description = "Loads the program for inference, also if it was exported in training "
+            + "mode: dropouts drop nothing, and normalisations use the statistics of the file.")
+    private boolean inference;
+
+    @Option(names = "--shape", paramLabel = "NAME=D,D…",
+            description = "The dimensions of a feed that the program leaves "
+                    + "open, such as image=1,3,224,224.")
+    private Map<String, String> shapes = new LinkedHashMap<>();
+
     @Option(names = "--fetch", paramLabel = "NAME",
             description = "A variable to fetch. Default: the variables that the " + "program fetches.")
     private List<String> fetches = new ArrayList<>();
@@ -155,9 +166,10 @@ public final class RunCommand implements Callable<Integer> {
             throw usage("--steps must be 1 or more, but is " + steps, null);
         }
         RepeatedFeeds.refuse(command().commandLine());
-        ProgramArgument argument = read(Objects.requireNonNull(program, "program"));
+        LoadOptions options = Shapes.options(command().commandLine(), inference, shapes);
+        ProgramArgument argument = read(Objects.requireNonNull(program, "program"), options);
         Program main = argument.program().randomSeed(seed);
-        Program first = startup == null ? null : read(startup).program().randomSeed(seed);
+        Program first = startup == null ? null : read(startup, LoadOptions.defaults()).program().randomSeed(seed);
         List<String> wanted = (fetches.isEmpty() ? argument.fetches() : fetches).stream().distinct().toList();
         checkFetches(main, wanted);
         Path folder = folder(Objects.requireNonNull(out, "out"));
@@ -287,18 +299,18 @@ public final class RunCommand implements Callable<Integer> {
         notes.flush();
     }
 
-    private ProgramArgument read(Path given) throws IOException {
+    private ProgramArgument read(Path given, LoadOptions options) throws IOException {
         Path file = ProgramArgument.located(given);
         try {
             if (!ProgramArgument.isProgram(file)) {
-                return ProgramArgument.model(command().commandLine(), file);
+                return ProgramArgument.model(command().commandLine(), file, options);
             }
             ProgramArgument read = ProgramArgument.program(command().commandLine(), file);
             Operations.system().requireRunnable(read.program());
             boolean alone = startup == null && params == null;
             return alone && read.hasParametersBeside(file)
-                    ? ProgramArgument.model(command().commandLine(), file)
-                    : read;
+                    ? ProgramArgument.model(command().commandLine(), file, options)
+                    : read.with(options);
         } catch (IllegalArgumentException e) {
             String message = String.valueOf(e.getMessage());
             throw usage(message.startsWith(file.toString()) ? message : file + ": " + message, e);

@@ -2,6 +2,7 @@ package io.seriatim.cli.show;
 
 import io.seriatim.cli.option.Outputs;
 import io.seriatim.cli.option.ProgramArgument;
+import io.seriatim.cli.option.Shapes;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
@@ -10,8 +11,11 @@ import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.ProgramCheck;
 import io.seriatim.graph.ProgramSummary;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.op.Problem;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.TrainingMode;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.InputFiles;
@@ -20,12 +24,14 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -54,6 +60,15 @@ public final class ShowCommand implements Callable<Integer> {
     @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "The value of unknown "
             + "dimensions in the estimates and in the plan. Default: ${DEFAULT-VALUE}.")
     private long batch;
+
+    @Option(names = "--inference", description = "Loads the program for inference, also if it was exported in training "
+            + "mode: dropouts drop nothing, and normalisations use the statistics of the file.")
+    private boolean inference;
+
+    @Option(names = "--shape", paramLabel = "NAME=D,D…",
+            description = "The dimensions of a feed that the program leaves "
+                    + "open, such as image=1,3,224,224.")
+    private Map<String, String> shapes = new LinkedHashMap<>();
 
     @Option(names = "--summary", description = "Omit the variables and operations.")
     private boolean summaryOnly;
@@ -94,19 +109,32 @@ public final class ShowCommand implements Callable<Integer> {
     }
 
     private int show(CommandSpec command) throws IOException {
+        LoadOptions options = Shapes.options(command.commandLine(), inference, shapes);
         Path file = ProgramArgument.located(Objects.requireNonNull(program, "program"));
         if (ProgramArgument.isProgram(file)) {
-            return show(command, ProgramArgument.program(command.commandLine(), file), false);
+            return show(command, program(command.commandLine(), file, options), false);
         }
         ProgramArgument model;
         try {
-            model = ProgramArgument.model(command.commandLine(), file);
+            model = ProgramArgument.model(command.commandLine(), file, options);
         } catch (ParameterException e) {
             throw e;
         } catch (IllegalArgumentException e) {
+            if (!shapes.isEmpty()) {
+                throw new ParameterException(command.commandLine(), String.valueOf(e.getMessage()), e);
+            }
             return refused(command, file, e);
         }
         return show(command, model, true);
+    }
+
+    private static ProgramArgument program(CommandLine command, Path file, LoadOptions options) throws IOException {
+        ProgramArgument read = ProgramArgument.program(command, file);
+        try {
+            return read.with(options);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command, file + ": " + e.getMessage(), e);
+        }
     }
 
     private int show(CommandSpec command, ProgramArgument argument, boolean model) throws IOException {
@@ -125,6 +153,7 @@ public final class ShowCommand implements Callable<Integer> {
             if (!summaryOnly) {
                 print(out, read, summary.unknown());
             }
+            mode(out, read);
             summarise(out, summary);
         } else {
             out.print(view.text());
@@ -188,6 +217,16 @@ public final class ShowCommand implements Callable<Integer> {
             out.println(marked ? "? " + line.stripLeading() : line);
         }
         out.println();
+    }
+
+    /** Says whether a model was exported in training mode; programs with gradients are meant to be. */
+    private static void mode(PrintWriter out, Program program) {
+        String training = TrainingMode.describe(program);
+        boolean trains = program.blocks().stream().anyMatch(block -> block.ops().stream().anyMatch(Roles::isTraining));
+        if (!training.isEmpty() && !trains) {
+            out.println(Printable.of("mode         training: results are random or depend on the batch (" + training
+                    + "); --inference loads it for inference"));
+        }
     }
 
     private void summarise(PrintWriter out, ProgramSummary summary) {

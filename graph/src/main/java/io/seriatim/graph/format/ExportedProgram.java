@@ -94,7 +94,7 @@ final class ExportedProgram {
                     .forEach(to::put);
             to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).map(change).toList());
         }
-        exported.symbolicDims(whole.symbolicDims());
+        exported.symbolicDims(whole.symbolicDims()).expressedTraining(whole.expressedTraining());
         return exported;
     }
 

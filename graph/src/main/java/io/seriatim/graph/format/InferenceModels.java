@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.TrainingMode;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.Tensor;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * the class or module path, see {@link ModelFormat}.
  */
 public final class InferenceModels {
+    private static final System.Logger LOGGER = System.getLogger("io.seriatim.graph");
+
     private InferenceModels() {
     }
 
@@ -255,8 +258,45 @@ public final class InferenceModels {
      *             if a file is missing or cannot be read
      */
     public static InferenceModel load(Path path) throws IOException {
+        return load(path, LoadOptions.defaults());
+    }
+
+    /**
+     * Reads a model with options. If operations of the model are in training mode, so that its results are random or
+     * depend on the batch, and the options do not ask for inference, this is logged once.
+     *
+     * @param path
+     *            as for {@link #load(Path)}
+     * @param options
+     *            how the model is read
+     * @return the model, which belongs to the caller; its feeds and fetches are those of the file, by name and in order
+     * @throws FileFormatException
+     *             if a file is not what it should be; the message gives the byte offset
+     * @throws IllegalArgumentException
+     *             as for {@link #load(Path)}; or if a shape of the options is that of no feed, contradicts the file, or
+     *             does not fit an operation
+     * @throws IOException
+     *             if a file is missing or cannot be read
+     */
+    public static InferenceModel load(Path path, LoadOptions options) throws IOException {
         Path located = ModelFormats.located(path);
         ModelFormat format = ModelFormats.system().reader(located);
-        return Objects.requireNonNull(format.load(located), () -> "The format " + format.name() + " returned no model");
+        InferenceModel read = Objects.requireNonNull(format.load(located, options),
+                () -> "The format " + format.name() + " returned no model");
+        InferenceModel model;
+        try {
+            model = new InferenceModel(options.applied(read.program(), read.feeds()), read.feeds(), read.fetches(),
+                    read.parameters());
+        } catch (IllegalArgumentException e) {
+            read.close();
+            throw new IllegalArgumentException(located + ": " + e.getMessage(), e);
+        }
+        String training = options.isInference() ? "" : TrainingMode.describe(model.program());
+        if (!training.isEmpty()) {
+            LOGGER.log(System.Logger.Level.WARNING, () -> located + " is in training mode: its results are random or "
+                    + "depend on the batch (" + training + "). LoadOptions.inference(), or --inference of a command, "
+                    + "loads it for inference");
+        }
+        return model;
     }
 }

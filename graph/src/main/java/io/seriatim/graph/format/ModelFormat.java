@@ -52,6 +52,26 @@ public interface ModelFormat {
     InferenceModel load(Path path) throws IOException;
 
     /**
+     * Reads a model with options. {@link InferenceModels#load(Path, LoadOptions)} applies the options to the program
+     * that this method returns, so a format overrides it only if it can use them while it reads.
+     *
+     * @param path
+     *            for which {@link #reads} returned true
+     * @param options
+     *            how the model is read
+     * @return the model, as {@link #load(Path)} does
+     * @throws io.seriatim.tensor.FileFormatException
+     *             as for {@link #load(Path)}
+     * @throws IllegalArgumentException
+     *             as for {@link #load(Path)}, or if a shape of the options does not fit the model
+     * @throws IOException
+     *             if a file is missing or cannot be read
+     */
+    default InferenceModel load(Path path, LoadOptions options) throws IOException {
+        return load(path);
+    }
+
+    /**
      * Lists the operations of a model as the file has them, for people who want to know why {@link #load} refuses it.
      *
      * @param path

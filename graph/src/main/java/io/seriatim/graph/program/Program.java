@@ -19,6 +19,7 @@ public final class Program {
     private @Nullable Map<String, Integer> opVersions = OpVersions.OF_VERSION;
     private @Nullable OriginalMessage original;
     private SymbolicDims symbolicDims = SymbolicDims.NONE;
+    private List<String> expressedTraining = List.of();
     private long randomSeed;
     private int gradientCalls;
     private long modifications;
@@ -159,6 +160,29 @@ public final class Program {
     }
 
     /**
+     * The operators of a file that were in training mode and that several operations express here, such as a batch
+     * normalisation with the statistics of the batch. {@link TrainingMode} counts them.
+     *
+     * @return a type for each operator; not part of files
+     */
+    public List<String> expressedTraining() {
+        return expressedTraining;
+    }
+
+    /**
+     * Sets the operators of a file that were in training mode and that several operations express here.
+     *
+     * @param types
+     *            a type for each operator
+     * @return this
+     */
+    public Program expressedTraining(List<String> types) {
+        modified();
+        expressedTraining = List.copyOf(types);
+        return this;
+    }
+
+    /**
      * The seed of operations that have none of their own.
      *
      * @return 0 if it was never set; not part of files
@@ -239,6 +263,7 @@ public final class Program {
     public Program copy() {
         Program copy = empty(version, opVersions).original(original);
         copy.symbolicDims = symbolicDims;
+        copy.expressedTraining = expressedTraining;
         copy.randomSeed = randomSeed;
         copy.gradientCalls = gradientCalls;
         for (Block block : blocks) {
@@ -274,7 +299,7 @@ public final class Program {
      */
     public Program prune(List<String> feeds, List<String> targets) {
         Program pruned = new TargetPruning(this, feeds).prune(targets);
-        return pruned.symbolicDims(symbolicDims.within(pruned));
+        return pruned.symbolicDims(symbolicDims.within(pruned)).expressedTraining(expressedTraining);
     }
 
     /**

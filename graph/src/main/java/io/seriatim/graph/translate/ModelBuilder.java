@@ -40,6 +40,8 @@ public final class ModelBuilder {
     private final Map<String, String> wishes = new LinkedHashMap<>();
     private final List<String> feeds = new ArrayList<>();
     private final Set<String> feedable = new HashSet<>();
+    private final List<String> expressedTraining = new ArrayList<>();
+    private boolean forInference;
     private final Set<String> used = new HashSet<>();
     /** The operations that make the constants of {@link Literals}; they come first in the program. */
     private final List<OpDesc> literals = new ArrayList<>();
@@ -87,6 +89,30 @@ public final class ModelBuilder {
         ArgType type = ArgType.dense(dtype, dims);
         program.global().put(new VarDesc(name, type.varType(), null, true, null, true));
         return new Ref(name, type);
+    }
+
+    /** Makes translators express operators in their form for inference, also those that are in training mode. */
+    public void forInference() {
+        forInference = true;
+    }
+
+    /**
+     * Returns whether operators in training mode are to be expressed in their form for inference.
+     *
+     * @return false unless {@link #forInference} was called
+     */
+    public boolean isForInference() {
+        return forInference;
+    }
+
+    /**
+     * Records that an operator in training mode was expressed by several operations.
+     *
+     * @param operator
+     *            its type in the file
+     */
+    public void expressedTraining(String operator) {
+        expressedTraining.add(operator);
     }
 
     /**
@@ -244,6 +270,7 @@ public final class ModelBuilder {
         ops.addAll(program.global().ops());
         program.global().setOps(ops);
         Renaming.apply(program, renamed);
+        program.expressedTraining(expressedTraining);
         return new InferenceModel(program, feeds, List.copyOf(outputs.keySet()), parameters);
     }
 

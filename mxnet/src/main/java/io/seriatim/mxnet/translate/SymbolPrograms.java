@@ -1,11 +1,13 @@
 package io.seriatim.mxnet.translate;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.mxnet.read.SymbolEntry;
@@ -22,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Makes models of symbols and parameters. */
@@ -53,19 +56,50 @@ public final class SymbolPrograms {
      * @param parameters
      *            the values of variables, which belong to the model from now on; those that it does not need are
      *            closed
+     * @param options
+     *            dimensions that the file leaves open
      * @return the model: its inputs are the variables without a value that its outputs need
      * @throws FileFormatException
      *             if a node cannot be translated; the message names it and says why
      * @throws IllegalArgumentException
-     *             if operators are not known; the message names all of them
+     *             if operators are not known; the message names all of them. Or if a shape of the options is that of no
+     *             variable without a value, or contradicts the file
      */
-    public static InferenceModel of(SymbolGraph graph, Map<String, Tensor> parameters) throws FileFormatException {
+    public static InferenceModel of(SymbolGraph graph, Map<String, Tensor> parameters, LoadOptions options)
+            throws FileFormatException {
         requireKnown(graph);
+        SymbolGraph shaped = options.shapes().isEmpty() ? graph : shaped(graph, parameters, options);
         try {
-            return new SymbolPrograms(graph, parameters).model();
+            return new SymbolPrograms(shaped, parameters).model();
         } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
             throw new FileFormatException(graph.source(), String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** Writes shapes that were given into the variables, as if the file had them. */
+    private static SymbolGraph shaped(SymbolGraph graph, Map<String, Tensor> parameters, LoadOptions options) {
+        Map<String, @Nullable List<Long>> declared = new LinkedHashMap<>();
+        for (SymbolNode node : graph.nodes()) {
+            if (node.isVariable() && !parameters.containsKey(node.name())) {
+                long[] dims = declared(node);
+                declared.put(node.name(), dims == null ? null : Arrays.stream(dims).boxed().toList());
+            }
+        }
+        Map<String, @Nullable List<Long>> dims = options.dims(declared, SymbolicDims.NONE);
+        List<SymbolNode> nodes = new ArrayList<>();
+        for (SymbolNode node : graph.nodes()) {
+            List<Long> shape = node.isVariable() ? dims.get(node.name()) : null;
+            if (shape == null || shape.isEmpty()) {
+                nodes.add(node);
+            } else {
+                Map<String, String> attributes = new LinkedHashMap<>(node.attributes());
+                // MXNet writes 0 for a dimension that is not known.
+                attributes.put("__shape__", shape.stream().map(dim -> String.valueOf(Math.max(dim, 0)))
+                        .collect(Collectors.joining(",", "(", ")")));
+                nodes.add(new SymbolNode(node.index(), node.operator(), node.name(), attributes, node.inputs()));
+            }
+        }
+        return new SymbolGraph(graph.source(), graph.version(), nodes, graph.heads());
     }
 
     private static void requireKnown(SymbolGraph graph) {

@@ -5,6 +5,7 @@ import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -46,26 +47,42 @@ public final class NormalisationOperators {
         if (node.version() < 9 && !node.flag("spatial", true)) {
             throw node.error("attribute 'spatial' is 0, which is not supported");
         }
-        boolean training = node.version() >= 14
-                ? node.flag("training_mode", false)
-                : node.version() < 7 && !node.flag("is_test", false);
         float epsilon = node.real("epsilon", EPSILON);
-        if (training) {
-            return trained(node, steps, x, epsilon);
+        if (isTraining(node)) {
+            if (!node.block().model().isForInference()) {
+                node.block().model().expressedTraining(node.type());
+                return trained(node, steps, x, epsilon);
+            }
+            // The statistics stay as they are; those of the batch are not computed.
+            List<Ref> results = new ArrayList<>(List.of(tested(node, steps, x, epsilon)));
+            for (int i = 1; i < node.results(); i++) {
+                results.add(node.input(i % 2 == 1 ? 3 : 4));
+            }
+            return results;
         }
+        return List.of(tested(node, steps, x, epsilon));
+    }
+
+    /** Before version 14, nodes with more than one result are in training mode, and before 7 those without is_test. */
+    private static boolean isTraining(Node node) {
+        return node.version() >= 14
+                ? node.flag("training_mode", false)
+                : node.version() < 7 ? !node.flag("is_test", false) : node.wants(1);
+    }
+
+    private static Ref tested(Node node, Steps steps, Ref x, float epsilon) {
         DType dtype = x.dtype();
         // PaddlePaddle's operation refuses larger numbers.
         boolean direct = epsilon <= 1e-3f && IntStream.range(1, 5).allMatch(i -> node.input(i).dtype() == dtype)
                 && (dtype == DType.FLOAT32 || dtype == DType.FLOAT64);
         if (direct) {
-            Ref y = node.op("batch_norm").in("X", x).in("Scale", node.input(1)).in("Bias", node.input(2))
+            return node.op("batch_norm").in("X", x).in("Scale", node.input(1)).in("Bias", node.input(2))
                     .in("Mean", node.input(3)).in("Variance", node.input(4)).attr("epsilon", epsilon)
                     .attr("momentum", node.real("momentum", 0.9f)).attr("is_test", true)
                     .outs("Y", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance").getFirst();
-            return List.of(y);
         }
-        return List.of(affine(steps, x, node.input(1), node.input(2), steps.perChannel(node.input(3), x.rank()),
-                steps.perChannel(node.input(4), x.rank()), epsilon));
+        return affine(steps, x, node.input(1), node.input(2), steps.perChannel(node.input(3), x.rank()),
+                steps.perChannel(node.input(4), x.rank()), epsilon);
     }
 
     private static List<Ref> trained(Node node, Steps steps, Ref x, float epsilon) {
@@ -76,11 +93,16 @@ public final class NormalisationOperators {
         double momentum = node.real("momentum", 0.9f);
         Ref y = affine(steps, x, node.input(1), node.input(2), mean, variance, epsilon);
         return List.of(y, running(steps, node.input(3), mean, momentum), running(steps, node.input(4), variance,
-                momentum));
+                momentum), saved(steps, node.input(3), mean), saved(steps, node.input(4), variance));
+    }
+
+    /** A statistic of the batch, which versions before 14 return. */
+    private static Ref saved(Steps steps, Ref before, Ref now) {
+        return steps.cast(steps.reshape(now, -1), before.dtype());
     }
 
     private static Ref running(Steps steps, Ref before, Ref now, double momentum) {
-        Ref mine = steps.cast(steps.reshape(now, -1), before.dtype());
+        Ref mine = saved(steps, before, now);
         return steps.add(steps.linear(before, momentum, 0), steps.linear(mine, 1 - momentum, 0));
     }
 
@@ -255,10 +277,15 @@ public final class NormalisationOperators {
         if (node.version() >= 12) {
             ratio = number(node, 1, 0.5);
             training = number(node, 2, 0) != 0;
-            if ((node.has(2) && node.value(2) == null) || (training && node.wants(1))) {
+            boolean computed = node.has(2) && node.value(2) == null;
+            if (!node.block().model().isForInference() && (computed || (training && node.wants(1)))) {
+                if (training) {
+                    node.block().model().expressedTraining(node.type());
+                }
                 return drawn(node, steps, x);
             }
         }
+        training &= !node.block().model().isForInference();
         Ref y;
         if (training && ratio > 0) {
             y = drop(node, x, ratio, false);

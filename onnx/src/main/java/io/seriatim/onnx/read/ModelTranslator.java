@@ -1,6 +1,8 @@
 package io.seriatim.onnx.read;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
+import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
 import io.seriatim.graph.translate.Ref;
@@ -60,15 +62,20 @@ public final class ModelTranslator {
     private final String source;
     private final OnnxModel model;
     private final TensorData data;
+    private final LoadOptions options;
     private final ModelBuilder builder = new ModelBuilder();
     private final Lists lists = new Lists(builder);
     private final Map<String, OnnxFunction> functions = new HashMap<>();
     private int called;
 
-    private ModelTranslator(String source, OnnxModel model, TensorData data) {
+    private ModelTranslator(String source, OnnxModel model, TensorData data, LoadOptions options) {
         this.source = source;
         this.model = model;
         this.data = data;
+        this.options = options;
+        if (options.isInference()) {
+            builder.forInference();
+        }
         for (OnnxFunction function : model.functions()) {
             functions.put(function.domain() + ":" + function.name(), function);
         }
@@ -83,15 +90,18 @@ public final class ModelTranslator {
      *            what the file has
      * @param data
      *            reads its tensors
+     * @param options
+     *            open dimensions of inputs, and whether operators in training mode become those for inference
      * @return the model, which belongs to the caller
      * @throws IOException
      *             if a tensor is not valid or cannot be read
      * @throws IllegalArgumentException
      *             if operators are not known, all of which the message names, or cannot be translated
      */
-    public static InferenceModel translate(String source, OnnxModel model, TensorData data) throws IOException {
+    public static InferenceModel translate(String source, OnnxModel model, TensorData data, LoadOptions options)
+            throws IOException {
         try {
-            return new ModelTranslator(source, model, data).translated();
+            return new ModelTranslator(source, model, data, options).translated();
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (IllegalArgumentException e) {
@@ -115,14 +125,16 @@ public final class ModelTranslator {
             }
         }
         graph.sparse().forEach(tensor -> initialized.add(tensor.values().name()));
+        SymbolicDims names = new SymbolicDims(symbolicDims(initialized));
+        Map<String, @Nullable List<Long>> dims = options.dims(declared(initialized), names);
         for (OnnxValue input : graph.inputs()) {
             if (!initialized.contains(input.name())) {
-                scope.bind(input.name(), feed(input));
+                scope.bind(input.name(), feed(input, dims.get(input.name())));
             } else if (model.irVersion() >= OVERRIDABLE_SINCE) {
                 builder.feedable(input.name());
             }
         }
-        builder.symbolicDims(symbolicDims(initialized));
+        builder.symbolicDims(names.names());
         scope.initializers(graph);
         for (OnnxNode node : NodeOrder.of(graph.nodes())) {
             scope.translate(node);
@@ -149,17 +161,31 @@ public final class ModelTranslator {
                 .allMatch(node -> node.domain().isEmpty() && UNCHANGED.contains(node.type()));
     }
 
-    private Ref feed(OnnxValue input) {
-        if (!(input.type() instanceof OnnxType.OfTensor(int element, List<OnnxType.Dim> dims))) {
+    /** The dimensions that the file declares; null for an input whose rank it does not say. */
+    private Map<String, @Nullable List<Long>> declared(Set<String> initialized) {
+        Map<String, @Nullable List<Long>> declared = new LinkedHashMap<>();
+        for (OnnxValue input : model.graph().inputs()) {
+            if (!initialized.contains(input.name())
+                    && input.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims)) {
+                declared.put(input.name(), dims == null ? null : dims.stream().map(OnnxType.Dim::size).toList());
+            }
+        }
+        return declared;
+    }
+
+    private Ref feed(OnnxValue input, @Nullable List<Long> dims) {
+        if (!(input.type() instanceof OnnxType.OfTensor(int element, List<OnnxType.Dim> _))) {
             throw new IllegalArgumentException("input '" + input.name() + "' is not a tensor but "
                     + input.type() + ", which is not supported");
         }
         DType dtype = ElementTypes.get("Input '" + input.name() + "'", element);
         if (dims == null) {
             throw new IllegalArgumentException("input '" + input.name()
-                    + "' does not declare its number of dimensions; declare it in the file (dimensions may be unknown)");
+                    + "' does not declare its number of dimensions; "
+                    + "declare it in the file (dimensions may be unknown), or give its shape when the model is loaded "
+                    + "(LoadOptions.shape, or --shape of a command)");
         }
-        return builder.feed(input.name(), dtype, dims.stream().mapToLong(OnnxType.Dim::size).toArray());
+        return builder.feed(input.name(), dtype, dims.stream().mapToLong(Long::longValue).toArray());
     }
 
     /** The names of the dimensions of feeds, without those by which converters say that they know nothing. */
