@@ -16,7 +16,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -317,8 +316,8 @@ class DerivedFutureTest extends EngineContract {
         } catch (CompletionException e) {
             text.append(e.getClass()).append(e.getCause());
         }
-        text.append(future.state()).append(future.isCompletedExceptionally()).append(future.isCancelled());
-        text.append(future.state() == Future.State.SUCCESS ? future.resultNow() : future.exceptionNow());
+        text.append(future.isCompletedExceptionally()).append(future.isCancelled());
+        text.append(future.handle((value, t) -> value + " " + t).join());
         return text.toString();
     }
 
@@ -409,12 +408,15 @@ class DerivedFutureTest extends EngineContract {
     void aPoolOfOneForkJoinThread() throws Exception {
         Engine engine = open();
         Var v = engine.newVar("v");
-        try (ForkJoinPool pool = new ForkJoinPool(1)) {
+        ForkJoinPool pool = new ForkJoinPool(1);
+        try {
             CompletableFuture<Integer> outer = CompletableFuture.supplyAsync(
                     () -> engine.op("op").mutates(v).call(() -> 1).thenApplyAsync(x -> x + 1, pool)
                             .thenComposeAsync(x -> engine.op("op").mutates(v).call(() -> x + 1), pool).join(),
                     pool);
             assertEquals(3, outer.get(30, TimeUnit.SECONDS));
+        } finally {
+            pool.shutdown();
         }
     }
 

@@ -136,7 +136,7 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
         if (w == null) {
             Waiting made = new Waiting();
             if (WAITING.compareAndSet(this, null, made)) {
-                var _ = super.whenComplete((result, t) -> made.end());
+                super.whenComplete((result, t) -> made.end()).isDone();
             }
             w = Objects.requireNonNull(waiting);
             if (isOver()) {
@@ -211,7 +211,7 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
     /** Completes a future with the result of this one, as a dependent stage sees it. */
     final <F extends EngineFuture<T>> F relay(F to) {
         EngineFuture<T> ours = to;
-        var _ = super.whenComplete(ours::settle);
+        super.whenComplete(ours::settle).isDone();
         return to;
     }
 
@@ -242,7 +242,7 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
         if (ours instanceof DerivedFuture<U> future) {
             future.needsEither(derived);
             EngineFuture<U> to = future;
-            var _ = derived.whenComplete(to::settle);
+            derived.whenComplete(to::settle).isDone();
         }
         return ours;
     }

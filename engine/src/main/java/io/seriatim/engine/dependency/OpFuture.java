@@ -139,36 +139,24 @@ public final class OpFuture<T> extends EngineFuture<T> {
         return isOver();
     }
 
-    @Override
-    public State state() {
-        if (!isEnded()) {
-            return super.state();
-        }
-        if (failure == null) {
-            return State.SUCCESS;
-        }
-        return isCancelled() ? State.CANCELLED : State.FAILED;
-    }
-
-    @Override
+    /**
+     * Overrides the method that futures have since Java 19: the result is there as soon as the operation has ended,
+     * although the dependents of this future are called later.
+     */
     @SuppressWarnings("NullAway") // Null is a legal value if T permits it.
     public T resultNow() {
-        if (!isEnded()) {
-            return super.resultNow();
-        }
-        if (failure != null) {
+        requireDone();
+        if (isCompletedExceptionally()) {
             throw new IllegalStateException(
                     "operation '" + op.name + "' has no result, because it has failed: see exceptionNow()");
         }
-        return value;
+        return isEnded() ? value : super.join();
     }
 
-    @Override
+    /** Overrides the method that futures have since Java 19, as {@link #resultNow} does. */
     public Throwable exceptionNow() {
-        if (!isEnded()) {
-            return super.exceptionNow();
-        }
-        Throwable t = thrown();
+        requireDone();
+        Throwable t = isEnded() ? thrown() : isCompletedExceptionally() ? completedWith() : null;
         if (t == null || t instanceof CancellationException) {
             throw new IllegalStateException("operation '" + op.name + "' has "
                     + (t == null
@@ -259,5 +247,23 @@ public final class OpFuture<T> extends EngineFuture<T> {
     @Override
     public String toString() {
         return Objects.toString(op) + ": " + super.toString();
+    }
+
+    private void requireDone() {
+        if (!isDone()) {
+            throw new IllegalStateException("operation '" + op.name + "' has not ended: wait for it first");
+        }
+    }
+
+    /** Returns the exception with which a caller has completed this future. */
+    private Throwable completedWith() {
+        try {
+            super.join();
+        } catch (CancellationException e) {
+            return e;
+        } catch (CompletionException e) {
+            return e.getCause() == null ? e : e.getCause();
+        }
+        throw new IllegalStateException("operation '" + op.name + "' has a result, and no exception: see resultNow()");
     }
 }
