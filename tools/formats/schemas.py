@@ -67,8 +67,8 @@ ENUMERATIONS = {
     "chunk_eval.chunk_scheme": ["IOB", "IOE", "IOBES", "plain"],
 }
 PATTERNS = {"einsum.equation": r"(?!.*([a-z])[a-z]*\1)[a-z]*(,[a-z]*)?->[a-z]*"}
-# The input whose element type decides which kernel runs, where it is not the first.
-DECIDING = {"lookup_table": "W", "lookup_table_v2": "W", "where": "X", "multiplex": "X", "select_input": "X", "merge_lod_tensor": "InTrue"}
+# The input whose element type decides which kernel runs, where it is not the first that must be there; None if there is none.
+DECIDING = {"chunk_eval": None, "edit_distance": None, "lookup_table": "W", "lookup_table_v2": "W", "where": "X", "multiplex": "X", "select_input": "X", "merge_lod_tensor": "InTrue"}
 # Results that must be in the memory of an operand: InferShape of these operations says so.
 IN_PLACE = {"batch_norm": {"MeanOut": "Mean", "VarianceOut": "Variance"}, "sync_batch_norm": {"MeanOut": "Mean", "VarianceOut": "Variance"}}
 KINDS = ["int32", "float32", "text", "int32s", "float32s", "texts", "bool", "bools", "block", "int64", "blocks", "int64s", "float64s", "var",
@@ -107,6 +107,11 @@ def kernels(core, library="all"):
     return found
 
 
+def unusable(core):
+    """Operations whose kernels only give views of tensors: programs cannot run them."""
+    return {name for name, keys in core._get_all_register_op_kernels("phi").items() if all("data_layout[STRIDED]" in key for key in keys) and keys}
+
+
 def constraint(sets, types):
     return f"K={sets.name(types)}" if types and types != set(ORDER) - {"uint16", "uint32", "uint64"} else ""
 
@@ -119,17 +124,17 @@ def limited(operation, attribute):
 
 def paddle2():
     from paddle.base import core, framework
-    sets, lines, types = Sets(), [], kernels(core)
+    sets, lines, types, views = Sets(), [], kernels(core), unusable(core)
     protos = {proto.type: proto for proto in framework.get_all_op_protos()}
     for name in sorted(set(core.get_all_op_names()) | set(protos)):
-        if name.endswith("_grad"):
+        if name.endswith("_grad") or name in views:
             continue
         if name not in protos:
             lines.append(f"{name}\t\t\t\t")
             continue
         proto, extra = protos[name], core.get_op_extra_attrs(name)
         defaults = core.get_op_attrs_default_value(name.encode()) if proto.attrs else {}
-        key = DECIDING.get(name, proto.inputs[0].name if proto.inputs else "")
+        key = DECIDING.get(name, next((each.name for each in proto.inputs if not each.dispensable), ""))
         held = constraint(sets, types.get(name)) if key else ""
 
         def slot(each, absent):
@@ -152,13 +157,16 @@ def paddle2():
 def paddle3():
     from paddle.base import core
     sets, lines, types, own = Sets(), [], kernels(core), kernels(core, "phi")
+    views = unusable(core)
     table = Path(__file__).resolve().parents[2] / "graph/src/main/resources/io/seriatim/graph/pir/operations.txt"
     for line in table.read_text().splitlines():
         name, old, operands, attributes, _ = line.split("\t")
+        if name in views:
+            continue
         names = [operand.rstrip("?*") for operand in operands.split(" ")]
         key = names.index(DECIDING[old]) if DECIDING.get(old) in names else 0
         kernel = own.get(name.rstrip("_"), types.get(old))
-        held = constraint(sets, kernel) if operands and names[key][0] not in "@-%" else ""
+        held = constraint(sets, kernel) if operands and names[key][0] not in "@-%" and DECIDING.get(old, key) is not None else ""
         limits = []
         for word in attributes.split(" "):
             if word and not word.startswith("!"):

@@ -1,5 +1,7 @@
 package io.seriatim.graph.dialect;
 
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -49,7 +51,22 @@ public final class PaddleForms {
         Map<String, Rule> rules = new HashMap<>();
         PaddingForm.register(rules);
         EinsumForm.register(rules);
+        rules.put("dropout", PaddleForms::dropout);
         return Map.copyOf(rules);
+    }
+
+    /** PaddlePaddle's kernel wants two dimensions to make values smaller in inference. */
+    private static boolean dropout(OpDesc op, Steps steps, Reads reads) {
+        Attrs attrs = new Attrs(op, Operations.system().find(op.type()));
+        String x = op.input("X").getFirst();
+        if (steps.tensor(x).dims().size() > 1 || !attrs.getBool("is_test")
+                || !attrs.getText("dropout_implementation").equals("downgrade_in_infer")
+                || op.output("Mask").stream().anyMatch(reads::isRead)) {
+            return false;
+        }
+        steps.op("scale").in("X", x).attr("scale", 1 - attrs.getFloat("dropout_prob")).attr("bias", 0f)
+                .attr("bias_after_scale", true).into("Out", op.output("Out").getFirst());
+        return true;
     }
 
     /**

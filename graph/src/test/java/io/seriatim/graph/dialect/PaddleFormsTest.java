@@ -155,6 +155,15 @@ class PaddleFormsTest {
         }
     }
 
+    /** PaddlePaddle refuses to drop elements of a vector in inference. */
+    @Test
+    void scalesVectorsInsteadOfDroppingElements() {
+        feed("x", Tensor.of(DType.FLOAT64, new double[]{1, -2, 3}, 3), 3);
+        add(OpDesc.of("dropout").in("X", "x").out("Out", "y").out("Mask", "m").attr("dropout_prob", 0.25f)
+                .attr("is_test", true));
+        assertEquals(List.of(), ofType(rewritten("dropout", 1e-6, "y"), "dropout"));
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void updatesStatisticsInPlace(boolean training) {
