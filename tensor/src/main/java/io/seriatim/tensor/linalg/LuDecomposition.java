@@ -58,11 +58,11 @@ public final class LuDecomposition {
         }
     }
 
-    /** The row with the largest element of a column, from the diagonal on. */
+    /** The row with the largest element of a column, from the diagonal on; NaN is the largest, so that it spreads. */
     private int pivot(int column) {
         int best = column;
         for (int i = column + 1; i < n; i++) {
-            best = Math.abs(factors.at(i, column)) > Math.abs(factors.at(best, column)) ? i : best;
+            best = Double.compare(Math.abs(factors.at(i, column)), Math.abs(factors.at(best, column))) > 0 ? i : best;
         }
         return best;
     }

@@ -150,6 +150,18 @@ class NotANumberTest {
         }
     }
 
+    /** NumPy's quotients: x less its remainder is a multiple of y. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void floorsOfQuotients(Kernels kernels) {
+        float most = Float.POSITIVE_INFINITY;
+        float[] x = {-1, 1, most, -most, 1, -5.5f, 5.5f, NAN, -0f, 0};
+        float[] y = {most, -most, 2, most, 0, 2, -2, 1, 3, 0};
+        float[] expected = {-1, -1, NAN, NAN, most, -3, -3, NAN, -0f, NAN};
+        assertArrayEquals(expected,
+                one(kernels, Binary.of(Binary.Function.FLOOR_DIVIDE), Tensor.of(x), Tensor.of(y)));
+    }
+
     @ParameterizedTest
     @MethodSource("kernels")
     void equalValuesKeepTheirOrderAndNanIsTheLargest(Kernels kernels) {

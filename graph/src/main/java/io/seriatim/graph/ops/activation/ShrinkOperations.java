@@ -9,6 +9,7 @@ import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.computation.ArgReduction;
+import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
@@ -44,18 +45,30 @@ public final class ShrinkOperations {
                 x -> inside(x).orZero(gradient(x))).attr("t_min", 0f).attr("t_max", 24f).register(registry);
         define("hard_shrink", l -> {
             Term x = Term.of(l, "X");
-            return outside(x, "threshold").orZero(x).operand();
+            double bound = l.attrs().getFloat("threshold");
+            // NaN is not inside.
+            Term inside = atLeast(x, -bound).and(atMost(x, bound));
+            return inside.choose(x.number(0), x).operand();
         }, x -> outside(x, "threshold").orZero(gradient(x))).attr("threshold", 0.5f).register(registry);
         define("softshrink", l -> {
             Term x = Term.of(l, "X");
             float by = l.attrs().getFloat("lambda");
-            return x.isAbove(by).choose(x.linear(1, -by), x.isBelow(-by).orZero(x.linear(1, by))).operand();
+            Term below = atLeast(x, -by).choose(x.number(0), x.linear(1, by));
+            return x.isAbove(by).choose(x.linear(1, -by), below).operand();
         }, x -> outside(x, "lambda").orZero(gradient(x))).attr("lambda", 0.5f).register(registry);
         define("thresholded_relu", l -> {
             Term x = Term.of(l, "X");
-            return x.isAbove(l.attrs().getFloat("threshold")).orZero(x).operand();
+            return atMost(x, l.attrs().getFloat("threshold")).choose(x.number(0), x).operand();
         }, x -> x.isAbove(x.l().attrs().getFloat("threshold")).orZero(gradient(x))).attr("threshold", 1f)
                 .register(registry);
+    }
+
+    private static Term atLeast(Term x, double bound) {
+        return x.is(Binary.Function.GREATER_EQUAL, x.number(bound));
+    }
+
+    private static Term atMost(Term x, double bound) {
+        return x.is(Binary.Function.LESS_EQUAL, x.number(bound));
     }
 
     private static Term inside(Term x) {

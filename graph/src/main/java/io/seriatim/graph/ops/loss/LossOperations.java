@@ -101,7 +101,10 @@ public final class LossOperations {
     private static Operand counted(Lowering l, Operand values) {
         Operand label = l.cast(l.in("Label"), DType.INT64);
         Operand ignore = l.number(DType.INT64, l.attrs().getInt("ignore_index"));
-        Operand ignored = l.binary(Binary.Function.EQUAL, label, ignore);
+        // NaN is no label, but would be 0 as a whole number.
+        Operand number = l.binary(Binary.Function.EQUAL, l.in("Label"), l.in("Label"));
+        Operand ignored = l.binary(Binary.Function.LOGICAL_AND, l.binary(Binary.Function.EQUAL, label, ignore),
+                number);
         Operand valid = l.run(new Where(), ignored, l.number(values.dtype(), 0), values);
         if (!l.attrs().getBool("normalize")) {
             return valid;

@@ -65,7 +65,9 @@ public final class ProbabilityLossOperations {
             inference.set("Loss", inference.dtype("X"), reduction.equals("none") ? inference.dims("X") : new long[0]);
         }).lower(l -> {
             Term target = Term.of(l, "Target");
-            Term loss = target.isAbove(0).orZero(target.times(target.unary(Unary.Function.LOG).minus(Term.of(l, "X"))));
+            Term none = target.is(Binary.Function.LESS_EQUAL, target.number(0));
+            Term loss = none.choose(target.number(0),
+                    target.times(target.unary(Unary.Function.LOG).minus(Term.of(l, "X"))));
             if (l.attrs().getText("reduction").equals("none")) {
                 loss.to("Loss");
             } else {
@@ -230,9 +232,9 @@ public final class ProbabilityLossOperations {
             long classes = x.operand().dim(x.operand().rank() - 1);
             if (l.has("PriorDist")) {
                 Term prior = new Term(l, l.reshape(l.in("PriorDist"), classes));
-                x.linear(1 - (double) epsilon, 0).plus(prior.linear(epsilon, 0)).to("Out");
+                x.linear(1 - epsilon, 0).plus(prior.linear(epsilon, 0)).to("Out");
             } else {
-                x.linear(1 - (double) epsilon, epsilon / (double) classes).to("Out");
+                x.linear(1 - epsilon, epsilon / (double) classes).to("Out");
             }
         }).grad("label_smooth_grad(Out@GRAD) -> X@GRAD",
                 l -> Term.of(l, "Out@GRAD").linear(1 - (double) l.attrs().getFloat("epsilon"), 0).to("X@GRAD"))

@@ -11,6 +11,7 @@ import io.seriatim.graph.ops.common.ImageLayout;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
@@ -147,6 +148,12 @@ public final class BatchNormOperations {
             }
             return;
         }
+        if (isSingle(x)) {
+            l.into(Copy.PLAIN, List.of(x), List.of(y));
+            l.out("SavedMean", l.fill(0, mean.spec()));
+            l.out("SavedVariance", l.fill(0, mean.spec()));
+            return;
+        }
         Operand batchMean = l.temporary(mean.spec());
         Operand batchInverse = l.temporary(mean.spec());
         l.into(new BatchNorm(epsilon, true), List.of(x, scale, bias), List.of(y, batchMean, batchInverse));
@@ -160,6 +167,11 @@ public final class BatchNormOperations {
         }
         l.out("SavedMean", batchMean);
         l.out("SavedVariance", batchInverse);
+    }
+
+    /** Whether each channel has one element, which has no variance: Paddle then gives x and keeps the statistics. */
+    private static boolean isSingle(Operand x) {
+        return x.shape().size() == x.dim(1);
     }
 
     private static Operand inverse(Lowering l, Operand variance, float epsilon) {
@@ -183,6 +195,12 @@ public final class BatchNormOperations {
         Operand variance = l.in(batch ? "SavedVariance" : l.has("Variance") ? "Variance" : "VarianceOut");
         Operand dx = layout.channelsFirst(l.outputOrTemporary("X@GRAD", l.in("X").spec()));
         Operand dscale = l.temporary(mean.spec());
+        if (batch && isSingle(x)) {
+            l.into(Copy.PLAIN, List.of(layout.channelsFirst(l.in("Y@GRAD"))), List.of(dx));
+            l.out("Scale@GRAD", l.fill(0, mean.spec()));
+            l.out("Bias@GRAD", l.fill(0, mean.spec()));
+            return;
+        }
         Operand dbias = l.temporary(mean.spec());
         l.into(new BatchNormGrad(new BatchNorm(l.attrs().getFloat("epsilon"), batch)),
                 List.of(x, layout.channelsFirst(l.in("Y@GRAD")), channel(l, "Scale", 1, x), mean, variance),

@@ -92,8 +92,10 @@ public final class PoolPlaceOperations {
                             + "and %d",
                     kernel[i],
                     strides[i], paddings[i]);
+            boolean empty = x[2 + i] == 0;
             x[2 + i] = Windows.of(attrs, x[2 + i], i).places();
-            inference.require(x[2 + i] == -1 || x[2 + i] > 0, "no window fits into spatial axis %d of X", i);
+            inference.require(x[2 + i] == -1 || (x[2 + i] > 0 && !empty), "no window fits into spatial axis %d of X",
+                    i);
         }
         inference.set("Out", inference.dtype("X"), x);
         inference.set("Mask", DType.INT32, x);

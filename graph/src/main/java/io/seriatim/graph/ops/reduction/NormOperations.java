@@ -164,7 +164,7 @@ public final class NormOperations {
             return l.unary(Unary.Function.SQRT, reduce(l, Function.SUM_OF_SQUARES, axes, x));
         }
         Operand powers = l.run(new Unary(Unary.Function.POW, order, 0), l.unary(Unary.Function.ABS, x));
-        return l.binary(Binary.Function.POWER, reduce(l, Function.SUM, axes, powers), l.number(x.dtype(), 1.0 / order));
+        return l.binary(Binary.Function.POWER, reduce(l, Function.SUM, axes, powers), l.number(x.dtype(), 1 / order));
     }
 
     private static Operand reduce(Lowering l, Function function, List<Integer> axes, Operand x) {
@@ -328,7 +328,8 @@ public final class NormOperations {
             Term size = difference(l).unary(Unary.Function.ABS);
             float p = l.attrs().getFloat("p");
             if (p == 0) {
-                Operand differ = l.cast(size.isAbove(0).operand(), size.operand().dtype());
+                Term differs = size.is(Binary.Function.NOT_EQUAL, size.number(0));
+                Operand differ = l.cast(differs.operand(), size.operand().dtype());
                 l.out("Out", all(l, Reduction.Function.SUM, differ));
             } else if (Float.isInfinite(p)) {
                 l.out("Out", all(l, Reduction.Function.MAX, size.operand()));

@@ -206,7 +206,7 @@ final class OptimizerKernels {
             case Update.Momentum(float mu, boolean nesterov, float decay) -> {
                 float ahead = nesterov ? mu : 0;
                 for (int i = 0; i < n; i++) {
-                    float grad = g[i] + decay * p[i];
+                    float grad = decay == 0 ? g[i] : g[i] + decay * p[i];
                     a[i] = mu * a[i] + grad;
                     p[i] -= nesterov ? lr * (grad + ahead * a[i]) : lr * a[i];
                 }
@@ -311,7 +311,7 @@ final class OptimizerKernels {
                 return p - lr * g;
             }
             case Update.Momentum(float mu, boolean nesterov, float decay) -> {
-                double grad = g + decay * p;
+                double grad = decay == 0 ? g : g + decay * p;
                 a[i] = mu * a[i] + grad;
                 return nesterov ? p - lr * (grad + mu * a[i]) : p - lr * a[i];
             }

@@ -19,7 +19,7 @@ public final class BinaryFunctions {
             case POWER -> Power.of(x, y);
             case MODULO -> modulo(x, y);
             case REMAINDER -> x % y;
-            case FLOOR_DIVIDE -> Math.floor(x / y);
+            case FLOOR_DIVIDE -> floorDivide(x, y);
             case EQUAL -> x == y ? 1 : 0;
             case NOT_EQUAL -> x != y ? 1 : 0;
             case LESS -> x < y ? 1 : 0;
@@ -32,6 +32,20 @@ public final class BinaryFunctions {
             case BITWISE_AND, BITWISE_OR, BITWISE_XOR, SHIFT_LEFT, SHIFT_RIGHT ->
                 throw new IllegalArgumentException(function + " is of whole numbers or bool: cast the operands");
         };
+    }
+
+    /** Python's quotient: x less its remainder is a multiple of y, also where x / y is rounded or y is infinite. */
+    private static double floorDivide(double x, double y) {
+        double rest = x % y;
+        if (y == 0 || Double.isNaN(rest)) {
+            return y == 0 ? x / y : Double.NaN;
+        }
+        double quotient = (x - rest) / y;
+        if (rest != 0 && rest < 0 != y < 0) {
+            quotient -= 1;
+        }
+        double lower = Math.floor(quotient);
+        return quotient == 0 ? Math.copySign(0, x / y) : quotient - lower > 0.5 ? lower + 1 : lower;
     }
 
     /** With the divisor's sign. */
