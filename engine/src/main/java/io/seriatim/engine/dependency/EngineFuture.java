@@ -136,7 +136,7 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
         if (w == null) {
             Waiting made = new Waiting();
             if (WAITING.compareAndSet(this, null, made)) {
-                super.whenComplete((result, t) -> made.end()).isDone();
+                registered(super.whenComplete((result, t) -> made.end()));
             }
             w = Objects.requireNonNull(waiting);
             if (isOver()) {
@@ -144,6 +144,11 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
             }
         }
         w.add(waiter);
+    }
+
+    /** Takes the future of a callback that was registered, of which nothing is wanted. */
+    private static void registered(CompletableFuture<?> dependent) {
+        Objects.requireNonNull(dependent);
     }
 
     /** Removes a waiter that no longer waits. */
@@ -211,7 +216,7 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
     /** Completes a future with the result of this one, as a dependent stage sees it. */
     final <F extends EngineFuture<T>> F relay(F to) {
         EngineFuture<T> ours = to;
-        super.whenComplete(ours::settle).isDone();
+        registered(super.whenComplete(ours::settle));
         return to;
     }
 
@@ -242,7 +247,7 @@ public abstract sealed class EngineFuture<T> extends CompletableFuture<T> permit
         if (ours instanceof DerivedFuture<U> future) {
             future.needsEither(derived);
             EngineFuture<U> to = future;
-            derived.whenComplete(to::settle).isDone();
+            registered(derived.whenComplete(to::settle));
         }
         return ours;
     }
