@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static io.seriatim.tensor.DType.INT64;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
@@ -139,5 +140,41 @@ class OldValuesTest {
                 .add(unary("sin", "y", "o", at));
         check(Place.CPU, false, "o", "p");
         check(Place.sim(0), false, "o");
+    }
+
+    /** A recurrence gives its block a copy of the state, which the block may change in place. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "cpu", "sim:0", "sim:1"})
+    void ofStatesThatABlockChangesInPlace(String at) {
+        Block block = program.addBlock(0, null);
+        for (String name : List.of("before", "after")) {
+            block.put(VarDesc.of(name, VarType.dense(FLOAT32, 2)));
+        }
+        main.put(VarDesc.of("s", VarType.dense(FLOAT32, 3, 2))).put(VarDesc.of("all", VarType.dense(FLOAT32, 3, 2)));
+        main.add(unary("exp", "x", "p", at));
+        for (int i = 0; i < 3; i++) {
+            main.put(VarDesc.of("row" + i, VarType.dense(FLOAT32, 2)));
+            main.add(unary("sin", "x", "row" + i, at));
+        }
+        main.add(OpDesc.of("stack").in("X", "row0", "row1", "row2").out("Y", "s").attr("axis", 0).build());
+        main.put(VarDesc.of("rate", VarType.dense(FLOAT32, 1)));
+        main.add(OpDesc.of("fill_constant").out("Out", "rate").attr("shape", new long[]{1}).attr("dtype", 5)
+                .attr("value", 0.5f).build());
+        block.add(OpDesc.of("elementwise_add").in("X", "s").in("Y", "before").out("Out", "after").attr("axis", -1)
+                .build())
+                .add(unary("assign", "after", "all", at))
+                .add(OpDesc.of("sgd").in("Param", "before").in("Grad", "x").in("LearningRate", "rate")
+                        .out("ParamOut", "before").build());
+        main.add(OpDesc.of("recurrent").in("inputs", "s").in("initial_states", "p").in("parameters", "x", "rate")
+                .out("outputs", "all")
+                .out("step_scopes", "scopes").attr("sub_block", new Attribute.BlockRef(block.index()))
+                .attr("has_states", true).attr("ex_states", new String[]{"before"})
+                .attr("states", new String[]{"after"}).attr("is_train", false).build())
+                .add(unary("assign", "p", "o", at));
+        check(Place.CPU, false, "o", "all");
+        check(Place.sim(0), false, "o", "p");
+        Tensor left = Interpreter.of(Kernels.system()).run(program, Map.of("x", Bits.floats(0, 1)), List.of("o"))
+                .get("o");
+        assertArrayEquals(new float[]{1, (float) Math.E}, Objects.requireNonNull(left).toFloatArray(), 1e-6f);
     }
 }

@@ -75,7 +75,7 @@ public record Sharing(List<Group> groups) {
         }
         List<Group> groups = new ArrayList<>();
         for (List<Found> list : all) {
-            if (list.size() > 1 || (alone && around.isShared(list.getFirst().tensor))) {
+            if ((list.size() > 1 || alone) && around.isShared(list.getFirst().tensor)) {
                 group(list, alone, groups);
             }
         }

@@ -72,7 +72,8 @@ final class RecurrentInstructions {
             shape.sequences().forEach(
                     name -> inner.setHere(name, VariableValues.copy(environment.tensor(name).select(0, part))));
             for (int i = 0; i < states.size(); i++) {
-                inner.setHere(shape.before().get(i), states.get(i));
+                // The block may change it in place, but not the initial state or an output of the step before.
+                inner.setHere(shape.before().get(i), VariableValues.copy(states.get(i)));
             }
             blocks.run(ControlInstructions.block(program, op), inner);
             states.clear();
