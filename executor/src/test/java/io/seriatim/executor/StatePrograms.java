@@ -25,8 +25,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Random programs that overwrite variables: feeds, temporaries, persistable variables of which some share memory, and
- * lists, in branches, loops and recurrences within each other, at random places. There is a startup program and two
+ * Random programs that overwrite variables: feeds, temporaries, persistable variables of which some share memory or are
+ * fed, and lists, in branches, loops and recurrences within each other, at random places. There is a startup program and two
  * main programs, which run alternately. An operation reads only variables that an earlier one has certainly written; a
  * branch or loop is not certain to write any.
  */
@@ -47,6 +47,8 @@ final class StatePrograms {
     final Program startup = new Program();
     final List<Program> mains = new ArrayList<>();
     private final Map<Program, List<String>> fetches = new HashMap<>();
+    /** The persistable variables that are fed. */
+    private final Map<Program, List<String>> fedToo = new HashMap<>();
     private int names;
 
     /**
@@ -78,8 +80,12 @@ final class StatePrograms {
             Program main = new Program();
             declare(main);
             mains.add(main);
+            List<String> more = new ArrayList<>(List.of("p0", "p1", "p3", LATE));
+            Collections.shuffle(more, random);
+            fedToo.put(main, more.subList(0, Math.max(0, random.nextInt(4) - 1)));
             Set<String> known = new LinkedHashSet<>(FED);
             known.addAll(PARAMETERS);
+            known.addAll(Objects.requireNonNull(fedToo.get(main)));
             new Writer(main, main.global(), known, 0).write(4 + random.nextInt(9));
             fetches.put(main, fetched(known));
         }
@@ -123,6 +129,9 @@ final class StatePrograms {
         for (String name : FED) {
             fed.put(name, Bits.normal(values.nextLong(), 3));
         }
+        for (String name : Objects.requireNonNull(fedToo.get(main(run)))) {
+            fed.put(name, Bits.normal(values.nextLong(), 3));
+        }
         fed.put("s", Bits.normal(values.nextLong(), 2, 3));
         fed.put("c", Tensor.of(BOOL, new long[]{run % 2 == 0 ? 0 : 1}, 1));
         fed.put("n", Bits.longs(values.nextInt(STEPS)));
@@ -142,7 +151,7 @@ final class StatePrograms {
 
     @Override
     public String toString() {
-        return startup + "\n" + mains;
+        return startup + "\n" + mains + "\nfed, too: " + mains.stream().map(fedToo::get).toList();
     }
 
     /** Writes the operations of a block. */
