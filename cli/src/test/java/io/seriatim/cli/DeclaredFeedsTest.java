@@ -52,6 +52,7 @@ class DeclaredFeedsTest {
     private Path folder;
 
     /** A format, and the declarations that it can express. */
+    @SuppressWarnings("ImmutableEnumChecker") // Never changed.
     enum Format {
         PADDLE("m.pdmodel", OF_PADDLE, false), PIR("m.json", OF_PADDLE, false), ONNX("m.onnx", OF_ONNX,
                 true), MXNET("m-symbol.json", List.of(DType.FLOAT32), false);

@@ -49,7 +49,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A compiled program, which can be run many times and by several threads at once. Runs on the same scope are concurrent
  * if the program writes no persistable variable and is fed none; otherwise they execute one after the other. Runs on
- * different scopes are always concurrent. The first run with new shapes compiles the plan for these shapes; the result is cached.
+ * different scopes are always concurrent. The first run with new shapes compiles the plan for these shapes; the result
+ * is cached.
  *
  * <p>
  * If a run fails, each variable in the scope has a complete value, either that from before the run or the one that the

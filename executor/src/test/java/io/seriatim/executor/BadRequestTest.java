@@ -37,6 +37,7 @@ class BadRequestTest {
     }
 
     /** Operations that look places up, each with indexes of which one is not there. */
+    @SuppressWarnings("ImmutableEnumChecker") // Never changed.
     enum Lookup {
         EMBEDDING(OpDesc.of("lookup_table_v2").in("W", "x").in("Ids", "i").out("Out", "y"), 2), GATHER(
                 of("gather", "Index"), 2), GATHER_ND(of("gather_nd", "Index"), 2,

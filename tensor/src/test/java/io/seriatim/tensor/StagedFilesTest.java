@@ -193,7 +193,7 @@ class StagedFilesTest {
                     assertTrue(String.valueOf(e.getMessage()).contains("is an input of the same command"),
                             e.getMessage());
                     ConfinedFolder confined = ConfinedFolder.of(folder);
-                    if (!Files.isSymbolicLink(written) && written.getParent().equals(folder)) {
+                    if (!Files.isSymbolicLink(written) && folder.equals(written.getParent())) {
                         assertThrows(FileAlreadyExistsException.class, () -> confined
                                 .write(String.valueOf(written.getFileName()), true, out -> out.write(1)));
                     }

@@ -260,8 +260,8 @@ public final class Placement {
 
     /**
      * Returns the value or copy that holds a value's current content at a place; inserts a transfer if there is none.
-     * All values of the same memory have the same copies. A variable without a value before the run has none to transfer
-     * until a task writes it.
+     * All values of the same memory have the same copies. A variable without a value before the run has none to
+     * transfer until a task writes it.
      */
     private int read(int value, Place place) {
         if (values.isAbsent(values.memory(value)) && !copies.containsKey(values.memory(value))) {

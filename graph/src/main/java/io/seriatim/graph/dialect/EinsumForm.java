@@ -108,7 +108,7 @@ final class EinsumForm {
         String out = op.output("Out").getFirst();
         List<Integer> order = new ArrayList<>(wanted);
         twice.forEach(label -> {
-            order.remove(label);
+            order.removeIf(label::equals);
             order.add(label);
         });
         String product = contracted(steps, terms, order, twice.isEmpty() ? out : null);
@@ -138,8 +138,8 @@ final class EinsumForm {
             if (first < second) {
                 variable = steps.op("diagonal").in("Input", variable).attr("offset", 0).attr("axis1", first)
                         .attr("axis2", second).out("Out");
-                labels.remove(second);
-                labels.remove(first);
+                labels.subList(second, second + 1).clear();
+                labels.subList(first, first + 1).clear();
                 labels.add(label);
                 second = 0;
             }
@@ -160,7 +160,7 @@ final class EinsumForm {
             }
             List<Integer> labels = new ArrayList<>(term.labels());
             for (int i = single.length - 1; i >= 0; i--) {
-                labels.remove(single[i]);
+                labels.subList(single[i], single[i] + 1).clear();
             }
             same.add(new Term(steps.op("squeeze2").in("X", term.variable()).attr("axes", single).out("Out"), labels));
         }
