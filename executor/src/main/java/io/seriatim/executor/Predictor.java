@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.device.Devices;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
@@ -102,6 +103,7 @@ public final class Predictor implements AutoCloseable {
     public static final class Builder {
         private final Path path;
         private int threads;
+        private LoadOptions load = LoadOptions.defaults();
         private int rows;
         private long bytes;
 
@@ -120,6 +122,18 @@ public final class Predictor implements AutoCloseable {
          */
         public Builder threads(int value) {
             this.threads = positive("threads", value);
+            return this;
+        }
+
+        /**
+         * Sets how the file is read.
+         *
+         * @param value
+         *            for example {@code LoadOptions.defaults().inference()}
+         * @return this
+         */
+        public Builder load(LoadOptions value) {
+            this.load = value;
             return this;
         }
 
@@ -184,7 +198,7 @@ public final class Predictor implements AutoCloseable {
         private final AtomicInteger users = new AtomicInteger(1);
 
         Loaded(Path path, Builder settings) throws IOException {
-            this.model = InferenceModels.load(path);
+            this.model = InferenceModels.load(path, settings.load);
             Devices limited = null;
             Executor made = null;
             try {

@@ -10,6 +10,7 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -57,6 +58,16 @@ class PredictorTest {
             assertArrayEquals(new float[]{3, 6}, first(predictor, Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2))));
             assertEquals(1, predictor.statistics().requests());
             assertTrue(predictor.statistics().latency().max().compareTo(Duration.ZERO) > 0);
+        }
+    }
+
+    @Test
+    void openSizesAreGivenWhenTheModelIsLoaded() throws IOException {
+        LoadOptions options = LoadOptions.defaults().shape("x", 3, 2);
+        try (Predictor predictor = Predictor.builder(model("a", "x", 3)).load(options).build()) {
+            assertEquals(List.of(3L, 2L), predictor.inputs().getFirst().sizes());
+            assertThrows(BadRequestException.class,
+                    () -> predictor.run(Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2))));
         }
     }
 
