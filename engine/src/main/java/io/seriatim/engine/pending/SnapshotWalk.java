@@ -236,7 +236,7 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
         StringBuilder text = new StringBuilder("'").append(thread.getName()).append("' ").append(state);
         for (int i = 0; i < stack.length; i++) {
             if (isUsers(stack[i])) {
-                text.append(" at ").append(stack[i]);
+                text.append(" at ").append(place(stack[i]));
                 return state == Thread.State.RUNNABLE || i == 0
                         ? text.toString()
                         : text.append(call(stack, i)).toString();
@@ -265,6 +265,12 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
                 .anyMatch(frame -> frame.getClassName().equals(Engine.class.getName())
                         && frame.getMethodName().equals("blocking"));
         return known ? call : call + ", which is not a wait of the engine: see Engine.await and Engine.blocking";
+    }
+
+    /** Describes a frame without its class loader and module, of which a user's program has one. */
+    private static StackTraceElement place(StackTraceElement frame) {
+        return new StackTraceElement(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
+                frame.getLineNumber());
     }
 
     private static boolean isUsers(StackTraceElement frame) {
