@@ -253,7 +253,11 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
      *            the index of the innermost frame of the user's code
      */
     private static String call(StackTraceElement[] stack, int user) {
-        StackTraceElement called = stack[user - 1];
+        int at = user - 1;
+        while (at > 0 && isLambda(stack[at])) {
+            at--;
+        }
+        StackTraceElement called = stack[at];
         String name = called.getClassName();
         boolean ours = isOurs(name);
         String type = name.substring(name.lastIndexOf('.') + 1);
@@ -273,10 +277,14 @@ public final class SnapshotWalk extends PendingWalk implements ReadyListener {
                 frame.getLineNumber());
     }
 
+    /** Some JVMs show the frame of a lambda's class between the engine and the lambda's body, others hide it. */
+    private static boolean isLambda(StackTraceElement frame) {
+        return frame.getClassName().contains("$$Lambda");
+    }
+
     private static boolean isUsers(StackTraceElement frame) {
         String name = frame.getClassName();
-        // Some JVMs show the frame of a lambda's class between the engine and the lambda's body, others hide it.
-        return !name.contains("$$Lambda") && JDK.stream().noneMatch(name::startsWith)
+        return !isLambda(frame) && JDK.stream().noneMatch(name::startsWith)
                 && !isOurs(name);
     }
 
