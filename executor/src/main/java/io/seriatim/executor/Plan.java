@@ -2,7 +2,6 @@ package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.ir.Access;
-import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.executor.ir.PassName;
@@ -455,12 +454,14 @@ public final class Plan {
         return new Results(results);
     }
 
-    /** Stores copies of the feeds that are persistable, which the run may then change. */
+    /**
+     * Stores copies of the feeds that are persistable, which the run may then change. A feed has memory of its own, as
+     * in PaddlePaddle, also if its variable has shared that of others.
+     */
     private void store(Scope root, Map<String, Tensor> fed) {
-        Bindings scope = root.bindings();
         for (String name : stored) {
             Tensor value = Objects.requireNonNull(fed.get(name));
-            scope.set(name, Copies.to(executor.options().devices().host(), value).withLod(value.lod()));
+            root.replace(name, Copies.to(executor.options().devices().host(), value).withLod(value.lod()));
         }
     }
 

@@ -235,6 +235,20 @@ public final class Scope {
         return own != null ? own : turns.computeIfAbsent(on, each -> each.newVar("scope"));
     }
 
+    /** Returns the scope that has a variable, this one or an ancestor; the root if none has it. */
+    private Scope holder(String name) {
+        Scope holder = this;
+        while (holder.parent != null && !holder.values.containsKey(name)) {
+            holder = holder.parent;
+        }
+        return holder;
+    }
+
+    /** Replaces a variable where it is; it then shares no memory with others. */
+    void replace(String name, Tensor value) {
+        holder(name).put(name, value);
+    }
+
     /** Returns the bindings of a run, which store a persistable variable in the scope that has it, or in the root. */
     Bindings bindings() {
         return new Bindings() {
@@ -245,20 +259,12 @@ public final class Scope {
 
             @Override
             public void set(String name, Object value) {
-                Scope holder = Scope.this;
-                while (holder.parent != null && !holder.values.containsKey(name)) {
-                    holder = holder.parent;
-                }
-                holder.overwrite(name, value);
+                holder(name).overwrite(name, value);
             }
 
             @Override
             public void alias(String name, Tensor value) {
-                Scope holder = Scope.this;
-                while (holder.parent != null && !holder.values.containsKey(name)) {
-                    holder = holder.parent;
-                }
-                holder.put(name, value);
+                holder(name).put(name, value);
                 memory.aliased(value);
             }
 
@@ -274,11 +280,7 @@ public final class Scope {
 
             @Override
             public @Nullable PackedWeights packed(String name) {
-                Scope holder = Scope.this;
-                while (holder.parent != null && !holder.values.containsKey(name)) {
-                    holder = holder.parent;
-                }
-                return holder.packed;
+                return holder(name).packed;
             }
         };
     }

@@ -91,4 +91,28 @@ class SharedMemoryPlacesTest {
         check(main, Place.CPU);
         check(main, Place.sim(0));
     }
+
+    /** A feed gives a variable memory of its own, as in PaddlePaddle. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "cpu", "sim:0", "sim:1"})
+    void untilAVariableIsFed(String at) {
+        Program main = program();
+        main.global().add(sum(at));
+        Map<String, Tensor> fed = Map.of("x", Bits.floats(10, 20), "p", Bits.floats(5, 6));
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        interpreter.run(startup(), Map.of(), List.of());
+        try (Devices devices = Devices.builder().build();
+                Executor executor = Executor.builder().devices(devices).build()) {
+            executor.run(startup());
+            for (Map<String, Tensor> each : List.of(FED, fed, FED)) {
+                interpreter.run(main, each, List.of());
+                executor.run(main, each, Executor.fetches());
+                for (String name : List.of("p", "q", "flat")) {
+                    Bits.assertSame(interpreter.get(name), executor.scope().get(name), name);
+                }
+            }
+            assertArrayEquals(new float[]{25, 46}, executor.scope().get("p").toFloatArray());
+            assertArrayEquals(new float[]{11, 21, 1, 1}, executor.scope().get("flat").toFloatArray());
+        }
+    }
 }

@@ -200,8 +200,16 @@ public final class Interpreter {
         // Feeds and fetched values belong to the caller: programs change copies, and copies outlive the run.
         feeds.forEach((name, tensor) -> {
             VarDesc desc = program.global().find(name);
-            boolean copies = written.contains(name) || (desc != null && desc.isPersistable());
-            local.set(name, copies ? VariableValues.copy(tensor).withLod(tensor.lod()) : tensor);
+            boolean outlives = desc != null && desc.isPersistable();
+            Tensor own = outlives || written.contains(name)
+                    ? VariableValues.copy(tensor).withLod(tensor.lod())
+                    : tensor;
+            if (outlives) {
+                // It gets memory of its own, as in PaddlePaddle, also if it has shared that of others.
+                root.setHere(name, own);
+            } else {
+                local.set(name, own);
+            }
         });
         local.separate(Aliases.madeAnew(program.global()));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
