@@ -107,9 +107,12 @@ final class StatePrograms {
         Stream.of("b1", "b2", RATE)
                 .forEach(name -> global.put(VarDesc.of(name, VarType.dense(FLOAT32, 1)).persistent()));
         global.put(VarDesc.of(COUNT, VarType.dense(INT64, 1)).persistent());
+        for (int depth = 0; depth < DEEPEST; depth++) {
+            global.put(VarDesc.of("s" + depth, VarType.dense(FLOAT32, 2, 3)));
+        }
         global.put(VarDesc.of("c", VarType.dense(BOOL, 1))).put(VarDesc.of("n", VarType.dense(INT64, 1)))
                 .put(VarDesc.of("i", VarType.dense(INT64, 1))).put(VarDesc.of("which", VarType.dense(INT32, 1)))
-                .put(VarDesc.of("shape", VarType.dense(INT32, 1))).put(VarDesc.of("s", VarType.dense(FLOAT32, 2, 3)))
+                .put(VarDesc.of("shape", VarType.dense(INT32, 1)))
                 .put(VarDesc.of(LIST, new VarType.TensorArray(VarType.TensorType.of(FLOAT32, 3), 0)));
     }
 
@@ -132,7 +135,9 @@ final class StatePrograms {
         for (String name : Objects.requireNonNull(fedToo.get(main(run)))) {
             fed.put(name, Bits.normal(values.nextLong(), 3));
         }
-        fed.put("s", Bits.normal(values.nextLong(), 2, 3));
+        for (int depth = 0; depth < DEEPEST; depth++) {
+            fed.put("s" + depth, Bits.normal(values.nextLong(), 2, 3));
+        }
         fed.put("c", Tensor.of(BOOL, new long[]{run % 2 == 0 ? 0 : 1}, 1));
         fed.put("n", Bits.longs(values.nextInt(STEPS)));
         fed.put("i", Bits.longs(values.nextInt(STEPS + 1)));
@@ -343,19 +348,22 @@ final class StatePrograms {
 
         /** Adds up the rows of a sequence; the block may overwrite variables of the enclosing blocks. */
         private void recurrence(String start, String parameter) {
+            String sequence = "s" + depth;
             String outputs = local(VarType.dense(FLOAT32, 2, 3));
             Writer inner = inner();
             String before = inner.local(VarType.dense(FLOAT32, 3));
             String after = inner.local(VarType.dense(FLOAT32, 3));
-            inner.append(OpDesc.of("elementwise_add").in("X", "s").in("Y", before).out("Out", after).attr("axis", -1));
+            inner.append(
+                    OpDesc.of("elementwise_add").in("X", sequence).in("Y", before).out("Out", after).attr("axis", -1));
             inner.append(OpDesc.of("elementwise_max").in("X", after).in("Y", parameter).out("Out", outputs)
                     .attr("axis", -1));
             inner.write(random.nextInt(3));
             inner.written.remove(outputs);
-            inner.written.remove("s");
-            inner.read.remove("s");
+            inner.written.remove(sequence);
+            inner.read.remove(sequence);
             String kept = local(new VarType.Other(VarType.STEP_SCOPES));
-            append(OpDesc.of("recurrent").in("inputs", "s").in("initial_states", start).in("parameters", inner.read)
+            append(OpDesc.of("recurrent").in("inputs", sequence).in("initial_states", start)
+                    .in("parameters", inner.read)
                     .out("outputs", outputs).out("step_scopes", kept)
                     .attr("sub_block", new Attribute.BlockRef(inner.block.index())).attr("has_states", true)
                     .attr("ex_states", new String[]{before}).attr("states", new String[]{after})
