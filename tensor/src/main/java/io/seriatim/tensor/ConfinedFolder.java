@@ -192,9 +192,7 @@ public final class ConfinedFolder {
             }
             requireFree(walk, name, last, replace);
             InputFiles.requireNotRead(walk.path.resolve(last));
-            try (TemporaryFiles.Temporary temporary = TemporaryFiles.file(walk.path, path -> walk
-                    .open(String.valueOf(path.getFileName()), StandardOpenOption.CREATE_NEW,
-                            StandardOpenOption.WRITE))) {
+            try (TemporaryFiles.Temporary temporary = TemporaryFiles.file(walk.path, new InWalk(walk))) {
                 AtomicFile.fill(Path.of(last), temporary.channel(), content);
                 temporary.publish(() -> {
                     requireFree(walk, name, last, replace);
@@ -283,6 +281,20 @@ public final class ConfinedFolder {
 
     private static FileSystemException refused(String name, String reason) {
         return new FileSystemException(name, null, reason);
+    }
+
+    /** Creates temporary files by the handle of a folder, which may have been moved since. */
+    private record InWalk(Walk walk) implements TemporaryFiles.Opening {
+        @Override
+        public SeekableByteChannel open(Path path) throws IOException {
+            return walk.open(String.valueOf(path.getFileName()), StandardOpenOption.CREATE_NEW,
+                    StandardOpenOption.WRITE);
+        }
+
+        @Override
+        public boolean isThere(Path path) throws IOException {
+            return walk.attributes(String.valueOf(path.getFileName())) != null;
+        }
     }
 
     /** The folders of a name, each opened within the one before. */

@@ -58,6 +58,8 @@ final class TemporaryFiles {
             return size() > MOST_KNOWN;
         }
     };
+    /** Another process searches a folder for left-overs once, so a second try succeeds. */
+    private static final int MOST_TRIES = 10;
     @GuardedBy("PUBLISHING")
     private static boolean hooked;
     @GuardedBy("PUBLISHING")
@@ -69,6 +71,11 @@ final class TemporaryFiles {
     /** Creates a file, or a folder with its lock file, and opens it. */
     interface Opening {
         SeekableByteChannel open(Path path) throws IOException;
+
+        /** Whether what was created is still there. */
+        default boolean isThere(Path path) throws IOException {
+            return Files.exists(path);
+        }
     }
 
     /** Steps that move files into place. */
@@ -148,34 +155,45 @@ final class TemporaryFiles {
 
     /** Creates a file in another way than by its path. */
     static Temporary file(Path folder, Opening opening) throws IOException {
-        return create(folder, true, opening);
+        return create(folder, opening);
     }
 
     /** Creates a folder. */
     static Temporary folder(Path folder) throws IOException {
-        return create(folder, false, path -> {
-            Files.createDirectory(path);
-            try {
-                return FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            } catch (IOException e) {
-                Files.delete(path);
-                throw e;
+        return create(folder, new Opening() {
+            @Override
+            public SeekableByteChannel open(Path path) throws IOException {
+                Files.createDirectory(path);
+                try {
+                    return FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE_NEW,
+                            StandardOpenOption.WRITE);
+                } catch (IOException e) {
+                    Files.delete(path);
+                    throw e;
+                }
+            }
+
+            @Override
+            public boolean isThere(Path path) {
+                return Files.exists(path.resolve(LOCK));
             }
         });
     }
 
-    private static Temporary create(Path given, boolean isFile, Opening opening) throws IOException {
+    private static Temporary create(Path given, Opening opening) throws IOException {
         Path folder = given.toAbsolutePath().normalize();
         removeLeftOvers(folder);
-        while (true) {
+        for (int tries = 0; tries < MOST_TRIES; tries++) {
             Path path = folder.resolve(PREFIX + UUID.randomUUID() + SUFFIX);
             Temporary made = registered(path, opening);
-            if (isLocked(made, isFile)) {
+            if (isLocked(made, opening)) {
                 return made;
             }
             // Between the creation and the lock another process has taken it for a left-over.
             made.close();
         }
+        throw new FileSystemException(folder.toString(), null,
+                "temporary files in this folder are deleted as soon as they are made, " + MOST_TRIES + " times now");
     }
 
     private static Temporary registered(Path path, Opening opening) throws IOException {
@@ -208,13 +226,13 @@ final class TemporaryFiles {
     }
 
     /** Locks a new temporary file; returns false if it was deleted. */
-    private static boolean isLocked(Temporary made, boolean isFile) {
+    private static boolean isLocked(Temporary made, Opening opening) {
         if (!(made.channel instanceof FileChannel file)) {
             return true;
         }
         try {
             FileLock lock = file.tryLock();
-            return lock != null && Files.exists(isFile ? made.path : made.path.resolve(LOCK));
+            return lock != null && opening.isThere(made.path);
         } catch (IOException e) {
             // This file system has no locks. Then no process takes the file for a left-over either.
             return true;
