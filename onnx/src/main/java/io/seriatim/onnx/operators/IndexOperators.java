@@ -188,7 +188,14 @@ public final class IndexOperators {
                     .in("Shape", Size.tensor(block, places)).out("Out"));
         }
         columns.add(indexes);
-        return node.op("gather_nd").in("X", x).in("Index", block.concat(rank - 1, columns)).out("Out");
+        Ref all = block.concat(rank - 1, columns);
+        if (all.dim(rank - 1) < 0) {
+            // The sizes of the columns are values of the run, but their number is known; 0 keeps a size.
+            long[] dims = new long[rank];
+            dims[rank - 1] = batch + depth;
+            all = block.reshape(all, dims);
+        }
+        return node.op("gather_nd").in("X", x).in("Index", all).out("Out");
     }
 
     private static String reduction(Node node) {

@@ -103,7 +103,7 @@ final class NodeOrder {
         return new IllegalArgumentException(cycle.size() == 1
                 ? "A node reads its own result: " + names
                 : cycle.size() + " nodes form a cycle, in which each reads a result of the "
-                + "next and the last one of the first: " + names + (cycle.size() > 10 ? ", …" : ""));
+                        + "next and the last one of the first: " + names + (cycle.size() > 10 ? ", …" : ""));
     }
 
     /** Returns the values that a node reads, also in its graphs if they come from outside of these. */

@@ -115,6 +115,27 @@ class OperatorsTest {
     }
 
     /** Detectors pad their boxes with empty regions. The numbers are ONNX Runtime's. */
+    /** ONNX Runtime's numbers; the sizes of the data are values of the run. */
+    @Test
+    void elementsOfBatchesOfUnknownSizes() {
+        double[] x = new double[24];
+        Arrays.setAll(x, i -> i);
+        Tensor y = OneOperator.of(IndexOperators::register, "GatherND", 13).integer("batch_dims", 1)
+                .withUnknownDimensions().withConstants().run(Tensor.of(DType.FLOAT32, x, 2, 3, 4),
+                        Tensor.of(new long[]{1, -1}, 2, 1, 1));
+        assertArrayEquals(new long[]{2, 1, 4}, y.shape().dims());
+        assertArrayEquals(new double[]{4, 5, 6, 7, 20, 21, 22, 23}, y.toDoubleArray());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void noneOfTheLargest(boolean isKnown) {
+        OneOperator top = OneOperator.of(OrderOperators::register, "TopK", 11).integer("axis", 1);
+        List<Tensor> results = (isKnown ? top.withConstants() : top).runAll(2, Tensor.of(new float[14], 2, 7),
+                Tensor.of(new long[]{0}, 1));
+        results.forEach(result -> assertArrayEquals(new long[]{2, 0}, result.shape().dims()));
+    }
+
     @ParameterizedTest
     @CsvSource({"FLOAT", "DOUBLE"})
     void emptyRegionsAreZero(String type) {

@@ -99,9 +99,10 @@ public final class OrderOperations {
         long k = given != null ? given[0] : known ? inference.attrs().getInt("k") : -1;
         if (known) {
             long length = dims.length == 0 ? 1 : dims[axis];
-            inference.require(k >= 1, "k must be 1 or more, but is %d", k);
+            // PaddlePaddle refuses 0, of which ONNX and NumPy take the empty result.
+            inference.require(k >= 0, "k must be 0 or more, but is %d", k);
             inference.require(length < 0 || k <= length,
-                    "k must be from 1 to %d, the length of axis %d of X, but is %d", length, axis, k);
+                    "k must be from 0 to %d, the length of axis %d of X, but is %d", length, axis, k);
         }
         if (dims.length > 0) {
             dims[axis] = k;

@@ -43,9 +43,9 @@ class ReductionOperationsTest {
     @Test
     void order() {
         of("argsort", 2, 3).out("Indices").attr("axis", 3).isRefused("axis 3");
-        of("top_k_v2", 2, 3).out("Indices").attr("k", 4).isRefused("k must be from 1 to 3", "is 4");
-        of("top_k_v2", 2, 3).out("Indices").attr("k", 0).isRefused("1 or more");
-        of("top_k_v2", 2, 3).out("Indices").valued("K", DType.INT64, 1L << 40).isRefused("from 1 to 3");
+        of("top_k_v2", 2, 3).out("Indices").attr("k", 4).isRefused("k must be from 0 to 3", "is 4");
+        of("top_k_v2", 2, 3).out("Indices").attr("k", -1).isRefused("0 or more");
+        of("top_k_v2", 2, 3).out("Indices").valued("K", DType.INT64, 1L << 40).isRefused("from 0 to 3");
         of("top_k_v2", 2, 3).out("Indices").valued("K", DType.INT32, 1, 2).isRefused("one number");
         of("arg_max", 2, 3).attr("axis", 2L).isRefused("axis 2");
         of("arg_max", 2, 3).isRefused("'axis' is not given");
