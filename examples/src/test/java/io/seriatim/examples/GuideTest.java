@@ -223,12 +223,12 @@ class GuideTest {
 
     @Test
     void aSavedModelIsServedInThreeLines() throws IOException {
-        Path file = folder.resolve("served.pdmodel");
+        Path file = folder.resolve("served.onnx");
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1, 4)))
                 .put(VarDesc.of("y", VarType.dense(FLOAT32, -1, 4)))
                 .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 2f).build());
-        InferenceModels.save(folder.resolve("served"), program, List.of("x"), List.of("y"), _ -> null);
+        InferenceModels.save(file, InferenceModels.of(program, List.of("x"), List.of("y"), _ -> null));
         Tensor x = Tensor.of(new float[]{1, 2, 3, 4}, 1, 4);
         try (Predictor predictor = Predictor.load(file)) {
             Tensor answer = predictor.run(Map.of("x", x)).get("y"); // from any thread, from many at once

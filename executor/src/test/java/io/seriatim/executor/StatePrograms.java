@@ -26,9 +26,9 @@ import java.util.stream.Stream;
 
 /**
  * Random programs that overwrite variables: feeds, temporaries, persistable variables of which some share memory or are
- * fed, and lists, in branches, loops and recurrences within each other, at random places. There is a startup program and two
- * main programs, which run alternately. An operation reads only variables that an earlier one has certainly written; a
- * branch or loop is not certain to write any.
+ * fed, and lists, in branches, loops and recurrences within each other, at random places. There is a startup program
+ * and two main programs, which run alternately. An operation reads only variables that an earlier one has certainly
+ * written; a branch or loop is not certain to write any.
  */
 final class StatePrograms {
     private static final int DEEPEST = 3;

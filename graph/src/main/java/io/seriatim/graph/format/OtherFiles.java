@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.tensor.InputFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -63,7 +64,7 @@ final class OtherFiles {
             return null;
         }
         byte[] bytes;
-        try (InputStream in = Files.newInputStream(path)) {
+        try (InputStream in = Files.newInputStream(InputFiles.regular(path))) {
             bytes = in.readNBytes(BEGINNING);
         }
         String beginning = new String(bytes, StandardCharsets.ISO_8859_1);
