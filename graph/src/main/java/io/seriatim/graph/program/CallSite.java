@@ -23,7 +23,8 @@ final class CallSite {
      * io.seriatim.graph.
      */
     static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.append",
-            "io.seriatim.graph.autodiff", "io.seriatim.graph.differentiate", "io.seriatim.graph.format",
+            "io.seriatim.graph.autodiff", "io.seriatim.graph.dialect", "io.seriatim.graph.differentiate",
+            "io.seriatim.graph.format",
             "io.seriatim.graph.format.pir", "io.seriatim.graph.interpret", "io.seriatim.graph.json",
             "io.seriatim.graph.lod", "io.seriatim.graph.op", "io.seriatim.graph.optimizer",
             "io.seriatim.graph.parallel", "io.seriatim.graph.program", "io.seriatim.graph.quantization",

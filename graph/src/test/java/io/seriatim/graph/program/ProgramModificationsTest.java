@@ -32,7 +32,8 @@ class ProgramModificationsTest {
     private static final List<String> MUTATORS = List.of("Block.add", "Block.original", "Block.put", "Block.remove",
             "Block.set",
             "Block.setOps",
-            "Block.sortVars", "Program.addBlock", "Program.nextGradientCall", "Program.original", "Program.randomSeed",
+            "Block.sortVars", "Program.addBlock", "Program.expressedTraining", "Program.nextGradientCall",
+            "Program.original", "Program.randomSeed",
             "Program.symbolicDims");
 
     private static final OpDesc OP = OpDesc.of("relu").in("X", "x").out("Out", "z").attr("a", 1).build();
