@@ -5,6 +5,7 @@ import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -267,9 +268,10 @@ class DataParallelRunTest {
                     new Fetches(parallel.fetches()));
             Tensor[] good = batch(0);
             plan.run(parallel.split(good));
-            assertThrows(ProgramFailedException.class,
+            BadRequestException e = assertThrows(BadRequestException.class,
                     () -> plan.run(parallel.split(good[0],
                             Tensor.of(new long[]{0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 99, 0}, ROWS, 1))));
+            assertInstanceOf(ProgramFailedException.class, e.getCause());
             train(parallel, executor, 2);
         }
     }

@@ -113,8 +113,14 @@ class DeviceTrainingTest {
     }
 
     private static Executor executor(String how, Devices devices, @Nullable Engine engine) {
-        Executor.Builder builder = Executor.builder().devices(devices).eager()
-                .place(how.equals("sim") ? Place.sim(0) : Place.CPU);
+        return executor(builder(how, devices), how, engine);
+    }
+
+    private static Executor.Builder builder(String how, Devices devices) {
+        return Executor.builder().devices(devices).eager().place(how.equals("sim") ? Place.sim(0) : Place.CPU);
+    }
+
+    private static Executor executor(Executor.Builder builder, String how, @Nullable Engine engine) {
         return (engine != null
                 ? builder.engine(engine)
                 : builder.threads(how.contains("threads") || how.contains("slow") ? 3 : 1)).build();
@@ -173,9 +179,12 @@ class DeviceTrainingTest {
     @MethodSource("trainings")
     void paddlesProgramsTrainAsOnTheHost(String model, String how) {
         Program main = TRAINING.program(model + "/main");
+        // Operations that request different places are not joined, so a factor of a product is rounded by itself. Both
+        // executors do without that pass.
+        Pass[] without = how.equals("sim") ? new Pass[0] : new Pass[]{Pass.EPILOGUES};
         try (Devices devices = devices(how);
-                Executor host = Executor.on(Place.CPU);
-                Executor executor = executor(how, devices, null)) {
+                Executor host = Executor.builder().without(without).build();
+                Executor executor = executor(builder(how, devices).without(without), how, null)) {
             Map<String, Tensor> expected = train(model, main, host);
             Map<String, Tensor> found = train(model, placed(main, how, model.hashCode()), executor);
             assertEquals(expected.keySet(), found.keySet());

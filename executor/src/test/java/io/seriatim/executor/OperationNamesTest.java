@@ -24,10 +24,6 @@ class OperationNamesTest {
 
     /** Literals that are equal to an operation type by coincidence, with their meaning. */
     private static final Map<String, String> ALLOWED = Map.of(
-            "Plan.java feed", "a word of a message",
-            "Plan.java fetch", "a word of a message",
-            "RequestBatcher.java feed", "a word of a message",
-            "RequestBatcher.java fetch", "a word of a message",
             "Task.java memcpy_h2d", "how traces call a transfer that the executor adds itself",
             "Task.java memcpy_d2h", "how traces call a transfer that the executor adds itself");
 

@@ -206,9 +206,10 @@ final class OperationReferences {
         add("hard_swish",
                 unary(x -> x * clip(x + 3, 0, 6) / 6, x -> x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5).within(4, 3e-7,
                         "near the root at −3: x/6 + ½ is rounded").slopeWithin(4, 3e-6, ROOTS));
-        one("hard_shrink", x -> Math.abs(x) > 0.5 ? x : 0, x -> Math.abs(x) > 0.5 ? 1 : 0);
-        one("softshrink", x -> x > 0.5 ? x - 0.5 : x < -0.5 ? x + 0.5 : 0, x -> Math.abs(x) > 0.5 ? 1 : 0);
-        one("thresholded_relu", x -> x > 1 ? x : 0, x -> x > 1 ? 1 : 0);
+        one("hard_shrink", x -> Math.abs(x) <= 0.5 ? 0 : x, x -> Math.abs(x) > 0.5 ? 1 : 0);
+        one("softshrink", x -> x > 0.5 ? x - 0.5 : x < -0.5 ? x + 0.5 : Double.isNaN(x) ? x : 0,
+                x -> Math.abs(x) > 0.5 ? 1 : 0);
+        one("thresholded_relu", x -> x <= 1 ? 0 : x, x -> x > 1 ? 1 : 0);
         for (String type : List.of("elu", "celu")) {
             add(type, unary(x -> x > 0 ? x : Math.expm1(x), x -> x > 0 ? 1 : Math.exp(x)).within(4, 1.5e-7,
                     "near the root at 0: the library subtracts 1 from eˣ").slopeWithin(6, 2e-38, LEAST));
