@@ -114,7 +114,6 @@ class OperatorsTest {
         assertArrayEquals(new long[]{1, 2, 3, -1, -1, -1}, chosen.toLongArray());
     }
 
-    /** Detectors pad their boxes with empty regions. The numbers are ONNX Runtime's. */
     /** ONNX Runtime's numbers; the sizes of the data are values of the run. */
     @Test
     void elementsOfBatchesOfUnknownSizes() {
@@ -136,6 +135,7 @@ class OperatorsTest {
         results.forEach(result -> assertArrayEquals(new long[]{2, 0}, result.shape().dims()));
     }
 
+    /** Detectors pad their boxes with empty regions. The numbers are ONNX Runtime's. */
     @ParameterizedTest
     @CsvSource({"FLOAT", "DOUBLE"})
     void emptyRegionsAreZero(String type) {
