@@ -125,7 +125,7 @@ class HostileTextTest {
         assertTrue(steps.getFirst().matches("step=1 loss\\\\u001b\\S*=-?[0-9.E]+"), steps::toString);
         requireFiles();
         // Failures: a missing value, a failed condition, an unknown operation, a forbidden file.
-        run(1, "run", "--program", main, "--fetch", loss, "--out", folder, "--debug");
+        run(2, "run", "--program", main, "--fetch", loss, "--out", folder, "--debug");
         Program failing = ProgramFiles.read(main);
         failing.global().put(VarDesc.of(HOSTILE, VarType.dense(DType.BOOL, 1)));
         failing.global().add(
