@@ -83,12 +83,20 @@ public final class TargetSchema {
         }
     }
 
-    /** The operations of programs of PaddlePaddle 2. */
+    /**
+     * The operations of programs of PaddlePaddle 2.
+     *
+     * @return always the same
+     */
     public static TargetSchema paddle2() {
         return OfPaddle.TWO;
     }
 
-    /** The operations of PaddlePaddle 3's representation PIR, whose operands are numbered. */
+    /**
+     * The operations of PaddlePaddle 3's representation PIR, whose operands are numbered.
+     *
+     * @return always the same
+     */
     public static TargetSchema paddle3() {
         return OfPaddle.THREE;
     }
