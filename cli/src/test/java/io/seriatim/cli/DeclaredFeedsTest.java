@@ -208,6 +208,7 @@ class DeclaredFeedsTest {
         }
     }
 
+    @SuppressWarnings("NullAway") // A value is missing on purpose.
     private static void check(Random random, InferenceModel model, Executor executor, List<Input> inputs, String what) {
         Fetches fetches = new Fetches(model.fetches());
         Plan plan = executor.compile(model.program(), new Feeds(model.feeds()), fetches);
