@@ -41,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class Predictor implements AutoCloseable {
+    /** Enough for the first measurements by which a plan chooses its threads. */
+    private static final int WARM_UP_RUNS = 3;
+
     private final Builder settings;
     private final LatencyHistogram latency = new LatencyHistogram();
     private final LongAdder failures = new LongAdder();
@@ -483,9 +486,6 @@ public final class Predictor implements AutoCloseable {
             loaded.release();
         }
     }
-
-    /** Enough for the first measurements by which a plan chooses its threads. */
-    private static final int WARM_UP_RUNS = 3;
 
     /**
      * Returns what was done so far.
