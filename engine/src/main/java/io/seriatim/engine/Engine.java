@@ -405,7 +405,9 @@ public interface Engine extends AutoCloseable {
     /**
      * Closes without waiting for pending operations: they fail with {@link java.util.concurrent.CancellationException}.
      * Running bodies are interrupted, and a push by any thread throws {@link IllegalStateException}, also by an
-     * operation that is still running; deletes still run. Returns at once.
+     * operation that is still running; deletes still run. Returns at once. A body that fails afterwards because it was
+     * interrupted, waited for a cancelled operation or could not push is not reported to the handler of unobserved
+     * failures; other failures of bodies still are.
      */
     void shutdownNow();
 

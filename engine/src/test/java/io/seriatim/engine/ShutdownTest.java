@@ -6,13 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -251,5 +259,69 @@ class ShutdownTest extends EngineContract {
             assertEquals(stats.pushed(), stats.completed());
         }
         assertTrue(ran.get() > 0);
+    }
+
+    /** What a body throws after the shutdown, made from what its wait threw. */
+    private static Map<String, Function<Exception, Exception>> ofStoppedBodies() {
+        Map<String, Function<Exception, Exception>> made = new LinkedHashMap<>();
+        made.put("the interrupt", e -> e);
+        made.put("wrapped", IllegalArgumentException::new);
+        made.put("wrapped twice", e -> new UncheckedIOException(new IOException(new RuntimeException(e))));
+        made.put("of a channel", e -> new ClosedByInterruptException());
+        made.put("of a stream", e -> new InterruptedIOException("stopped"));
+        made.put("of a future", e -> new CompletionException(new CancellationException("stopped")));
+        return made;
+    }
+
+    /** Shuts the engine down while a body waits, which then passes the interrupt to {@code ends}. */
+    private static void stopsAtShutdown(Engine engine, Stopped ends) throws InterruptedException {
+        CountDownLatch running = new CountDownLatch(1);
+        engine.op("stopped").push(() -> {
+            running.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                ends.end(e);
+            }
+        });
+        TestSupport.await(running);
+        engine.shutdownNow();
+    }
+
+    /** The end of a body that was interrupted. */
+    private interface Stopped {
+        void end(InterruptedException interrupt) throws Exception;
+    }
+
+    @Test
+    void failuresOfStoppedBodiesAreNotUnhandled() throws Exception {
+        for (Map.Entry<String, Function<Exception, Exception>> c : ofStoppedBodies().entrySet()) {
+            Engine engine = open();
+            stopsAtShutdown(engine, e -> {
+                throw c.getValue().apply(e);
+            });
+            engine.close();
+            assertEquals(List.of(), List.copyOf(unhandled(engine)), c.getKey());
+        }
+    }
+
+    @Test
+    void aBodyThatCannotPushAfterTheShutdownIsNotUnhandled() throws Exception {
+        Engine engine = open();
+        stopsAtShutdown(engine, e -> engine.op("late").push(counts));
+        engine.close();
+        assertEquals(List.of(), List.copyOf(unhandled(engine)));
+        assertEquals(0, ran.get());
+    }
+
+    @Test
+    void otherFailuresAfterTheShutdownAreUnhandled() throws Exception {
+        Engine engine = open();
+        Planted planted = new Planted("broken");
+        stopsAtShutdown(engine, e -> {
+            throw planted;
+        });
+        engine.close();
+        assertEquals(List.of(planted), unhandled(engine).stream().map(Throwable::getCause).toList());
     }
 }

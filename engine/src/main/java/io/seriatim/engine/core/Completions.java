@@ -177,6 +177,10 @@ public final class Completions {
         Failure failure = null;
         if (thrown != null) {
             failure = failure(op, thrown);
+            if (core.life.isCancelled() && failure != noMemory && Interruptions.isStop(thrown)) {
+                // The caller of shutdownNow asked for it, so it is not reported as a failure that nobody observed.
+                failure.observed = true;
+            }
             core.counts.failed++;
             failedWith(op, failure);
         }

@@ -111,7 +111,7 @@ public final class PushLog {
     public void append(Operation op, boolean running) {
         PushState f = state;
         if (f.closed || (f.draining && !running)) {
-            throw new IllegalStateException(
+            throw new PushRefusedException(
                     "engine '" + engine + "' is closed, so operation '" + op.name + "' cannot be pushed");
         }
         for (int i = 0; i < op.count; i++) {
