@@ -13,7 +13,9 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +104,56 @@ final class HandMadeModelsTest {
     void cyclesAreRefused() throws IOException {
         assertRefused(graph(node("Relu", "y", "z"), node("Relu", "z", "y")), "[z]", "form a cycle");
         assertRefused(graph(node("Relu", "y", "y")), "[y]", "reads its own result");
+    }
+
+    private static long[] ones(int count) {
+        long[] ones = new long[count];
+        Arrays.fill(ones, 1);
+        return ones;
+    }
+
+    /** In what reads, declares or computes it. */
+    private static List<WireMessage> graphsOf(int rank) {
+        WireMessage wide = numbers("wide", 1);
+        wide.fields.removeFirst();
+        for (int i = 0; i < rank; i++) {
+            wide.number(1, 1);
+        }
+        WireMessage shape = numbers("shape", ones(rank));
+        WireMessage integers = message().text(1, "shape").number(20, 7);
+        for (int i = 0; i < rank; i++) {
+            integers.number(8, 1);
+        }
+        return List.of(graph(node("Reshape", "y", "one", "shape")).message(5, number("one", 1)).message(5, shape),
+                graph(node("Expand", "y", "x", "shape")).message(5, shape),
+                graph(node("Unsqueeze", "y", "x", "shape")).message(5,
+                        numbers("shape", LongStream.range(0, rank).toArray())),
+                graph(node("ConstantOfShape", "y", "shape")).message(5, shape),
+                graph(node("RandomNormal", "y").message(5, integers)),
+                graph(node("Add", "y", "x", "wide")).message(5, wide),
+                graph(node("Constant", "y").message(5, message().text(1, "value").number(20, 4).message(5, wide))),
+                graph(node("Relu", "z", "x")).message(12, value("z", ones(rank))),
+                graph(node("Relu", "y", "wide")).message(11, value("wide", ones(rank))));
+    }
+
+    @Test
+    void ranksAreLimited() throws IOException {
+        for (int rank : new int[]{33, 100_000}) {
+            for (WireMessage graph : graphsOf(rank)) {
+                Path file = written(model(graph));
+                String message = String.valueOf(assertThrows(Exception.class, () -> OnnxModels.load(file).close())
+                        .getMessage());
+                assertTrue(message.contains("dimensions") && message.contains("at most 32")
+                        && message.length() < 2000, message);
+            }
+        }
+        assertEquals(32, dims(graphsOf(32).getFirst()).length);
+    }
+
+    private long[] dims(WireMessage graph) throws IOException {
+        try (InferenceModel model = OnnxModels.load(written(model(graph)))) {
+            return model.program().global().get(model.fetches().getFirst()).tensor().shape();
+        }
     }
 
     @Test

@@ -10,6 +10,9 @@ public final class Shape {
     /** The shape of a single element. */
     public static final Shape SCALAR = new Shape();
 
+    /** The most dimensions of a tensor that a file or a program declares, as in NumPy 1 and PaddlePaddle's files. */
+    public static final int MAX_RANK = 32;
+
     private final long[] dims;
     private final long size;
 

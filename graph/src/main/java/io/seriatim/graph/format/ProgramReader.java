@@ -243,8 +243,12 @@ final class ProgramReader {
             throw in.error(at,
                     raw.name.isEmpty() ? "a variable without name" : "variable '" + raw.name + "' has no type");
         }
-        VarDesc desc = new VarDesc(raw.name, type, raw.persistable, raw.needCheckFeed, raw.isParameter,
-                raw.stopGradient);
+        VarDesc desc;
+        try {
+            desc = new VarDesc(raw.name, type, raw.persistable, raw.needCheckFeed, raw.isParameter, raw.stopGradient);
+        } catch (IllegalArgumentException e) {
+            throw (IOException) in.error(at, String.valueOf(e.getMessage())).initCause(e);
+        }
         return desc.with(Originals.of(content, ProgramWriter.variable(desc)));
     }
 

@@ -4,6 +4,7 @@ import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.io.IOException;
@@ -16,7 +17,6 @@ import java.util.List;
 final class TensorReader {
     /** A description of as many dimensions as there may be takes less than 400 bytes. */
     private static final int MOST_DESCRIPTION = 1 << 12;
-    private static final int MOST_DIMENSIONS = 32;
     private final ByteSource in;
 
     TensorReader(ByteSource in) {
@@ -110,8 +110,8 @@ final class TensorReader {
         if (dataType[0] < 0) {
             throw in.error(start, "a tensor without the type of its elements");
         }
-        if (dims.size() > MOST_DIMENSIONS) {
-            throw in.error(start, "a tensor has at most " + MOST_DIMENSIONS + " dimensions, but has " + dims.size());
+        if (dims.size() > Shape.MAX_RANK) {
+            throw in.error(start, "a tensor has at most " + Shape.MAX_RANK + " dimensions, but has " + dims.size());
         }
         return spec(dataType[0], dims, start);
     }

@@ -99,6 +99,14 @@ public final class ArgType {
     }
 
     /**
+     * The number of dimensions that count for {@link Shape#MAX_RANK}: without the 0 in front of an XShape, which
+     * remembers the shape of another variable.
+     */
+    int rank() {
+        return dims.length == 0 || dims[0] != 0 ? dims.length : dims.length - 1;
+    }
+
+    /**
      * How many rows there are.
      *
      * @return −1 if unknown

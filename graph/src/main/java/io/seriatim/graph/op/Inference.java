@@ -348,8 +348,10 @@ public final class Inference {
      */
     public void set(String slot, int index, ArgType type) {
         if (index < outputs(slot)) {
+            require(type.rank() <= Shape.MAX_RANK, "%s would have %d dimensions, but a tensor has at most %d", slot,
+                    type.rank(), Shape.MAX_RANK);
             require(isCountable(type.dims()), "%s would have the shape %s, more elements than there can be", slot,
-                    Arrays.toString(type.dims()));
+                    Numbers.text(type.dims()));
             outputs.computeIfAbsent(slot, name -> new ArgType[outputs(name)])[index] = type;
         }
     }
@@ -589,8 +591,8 @@ public final class Inference {
             long x = i < out.length - a.length ? 1 : a[i - out.length + a.length];
             long y = i < out.length - b.length ? 1 : b[i - out.length + b.length];
             require(x == y || x == 1 || y == 1 || x < 0 || y < 0, "the shapes %s and %s do not broadcast",
-                    Arrays.toString(a),
-                    Arrays.toString(b));
+                    Numbers.text(a),
+                    Numbers.text(b));
             out[i] = x == 1 ? y : y == 1 ? x : Math.max(x, y);
         }
         return out;

@@ -1,5 +1,6 @@
 package io.seriatim.graph.program;
 
+import io.seriatim.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,20 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
         @Nullable Boolean isParameter, @Nullable Boolean stopGradient, @Nullable OriginalMessage original) {
     /** The suffix of the name of a gradient. */
     public static final String GRADIENT_SUFFIX = "@GRAD";
+
+    /**
+     * Checks the number of dimensions, for all formats.
+     *
+     * @throws IllegalArgumentException
+     *             if there are more than {@link Shape#MAX_RANK}
+     */
+    public VarDesc {
+        VarType.TensorType tensor = type.tensorType();
+        if (tensor != null && tensor.rank() > Shape.MAX_RANK) {
+            throw new IllegalArgumentException("Variable '" + name + "' is declared with " + tensor.dims().size()
+                    + " dimensions, but a tensor has at most " + Shape.MAX_RANK);
+        }
+    }
 
     /**
      * A description that no file was read for.

@@ -65,6 +65,16 @@ public sealed interface VarType {
         }
 
         /**
+         * The number of dimensions that count for {@link io.seriatim.tensor.Shape#MAX_RANK}: without the 0 in front of
+         * an XShape, which remembers the shape of another variable.
+         *
+         * @return 0 for a single element
+         */
+        public int rank() {
+            return dims.isEmpty() || dims.getFirst() != 0 ? dims.size() : dims.size() - 1;
+        }
+
+        /**
          * The dimensions.
          *
          * @return a new array

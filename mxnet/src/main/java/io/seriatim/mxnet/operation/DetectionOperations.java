@@ -3,6 +3,7 @@ package io.seriatim.mxnet.operation;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
@@ -47,7 +48,7 @@ public final class DetectionOperations implements Operations.Provider {
 
     private static void inferPrior(Inference inference) {
         long[] x = inference.dims("X");
-        inference.require(x.length == 4, "X must be images of four dimensions, but is %s", Arrays.toString(x));
+        inference.require(x.length == 4, "X must be images of four dimensions, but is %s", Numbers.text(x));
         long each = (long) inference.attrs().getDoubles("sizes").length + inference.attrs().getDoubles("ratios").length
                 - 1;
         inference.require(inference.attrs().getDoubles("sizes").length > 0, "there must be at least one size");
@@ -73,7 +74,7 @@ public final class DetectionOperations implements Operations.Provider {
                 && unless(scores[0], locations[0]) && unless(anchors[2], COORDINATES) && unless(anchors[0], 1),
                 "Scores [n, classes, boxes], Locations [n, 4·boxes] and Anchors [1, boxes, 4] must be of the same "
                         + "boxes, but are %s, %s and %s",
-                Arrays.toString(scores), Arrays.toString(locations), Arrays.toString(anchors));
+                Numbers.text(scores), Numbers.text(locations), Numbers.text(anchors));
         inference.require(inference.attrs().getDoubles("variances").length == COORDINATES,
                 "there must be four variances");
         inference.set("Out", inference.dtype("Scores"), scores[0], scores[2], 6);
@@ -86,7 +87,7 @@ public final class DetectionOperations implements Operations.Provider {
     private static void inferSuppression(Inference inference) {
         long[] x = inference.dims("X");
         Attrs attrs = inference.attrs();
-        inference.require(x.length >= 2, "X must have at least two dimensions, but is %s", Arrays.toString(x));
+        inference.require(x.length >= 2, "X must have at least two dimensions, but is %s", Numbers.text(x));
         long width = x[x.length - 1];
         int start = attrs.getInt("coord_start");
         inference.require(start >= 0 && (width < 0 || start + COORDINATES <= width)
@@ -101,7 +102,7 @@ public final class DetectionOperations implements Operations.Provider {
         long[] y = inference.dims("Y");
         inference.require(x.length >= 1 && y.length >= 1 && unless(x[x.length - 1], COORDINATES)
                 && unless(y[y.length - 1], COORDINATES), "X and Y must have four columns, but are %s and %s",
-                Arrays.toString(x), Arrays.toString(y));
+                Numbers.text(x), Numbers.text(y));
         long[] out = Arrays.copyOf(x, x.length + y.length - 2);
         System.arraycopy(y, 0, out, x.length - 1, y.length - 1);
         inference.set("Out", inference.dtype("X"), out);

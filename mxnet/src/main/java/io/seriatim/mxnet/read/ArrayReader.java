@@ -2,6 +2,7 @@ package io.seriatim.mxnet.read;
 
 import io.seriatim.graph.util.ByteSource;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.io.IOException;
@@ -15,7 +16,6 @@ final class ArrayReader {
     private static final int VERSION_1 = 0xF993FAC8;
     private static final int VERSION_2 = 0xF993FAC9;
     private static final int VERSION_3 = 0xF993FACA;
-    private static final int MOST_DIMENSIONS = 32;
     /** The kinds of storage by number. */
     private static final List<String> STORAGE = List.of("dense", "row_sparse", "csr");
 
@@ -54,8 +54,8 @@ final class ArrayReader {
     }
 
     private long[] dims(long at, int count, boolean scalars, int width) throws IOException {
-        if (count < (scalars ? 0 : 1) || count > MOST_DIMENSIONS) {
-            throw in.error(at, "an array has from " + (scalars ? 0 : 1) + " to " + MOST_DIMENSIONS
+        if (count < (scalars ? 0 : 1) || count > Shape.MAX_RANK) {
+            throw in.error(at, "an array has from " + (scalars ? 0 : 1) + " to " + Shape.MAX_RANK
                     + " dimensions, but this has " + count + ": the file is broken, or an array is empty");
         }
         long[] dims = new long[count];

@@ -10,6 +10,7 @@ import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.onnx.proto.OnnxNode;
 import io.seriatim.onnx.proto.OnnxType;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
@@ -20,8 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A node that is being translated: its operands, its attributes, and the block to which operations are appended. */
 public final class Node {
-    /** More than any tensor has. */
-    private static final int MOST_DIMENSIONS = 64;
 
     private final OnnxNode node;
     private final long version;
@@ -188,7 +187,7 @@ public final class Node {
     public long[] announced(int index) {
         long[] known = integers(index);
         long count = input(index).rank() == 1 ? input(index).dim(0) : -1;
-        if (known != null || count < 0 || count > MOST_DIMENSIONS) {
+        if (known != null || count < 0 || count > Shape.MAX_RANK) {
             return known == null ? new long[0] : known;
         }
         long[] unknown = new long[(int) count];

@@ -1,6 +1,7 @@
 package io.seriatim.onnx.operators;
 
 import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
@@ -11,7 +12,6 @@ import io.seriatim.onnx.node.Size;
 import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -216,7 +216,7 @@ public final class ControlOperators {
         int[] axes = new int[values.size()];
         if (given != null && given.length != axes.length) {
             throw node.error("the attribute '%s' has one axis for each of %d values, but is %s", attribute,
-                    axes.length, Arrays.toString(given));
+                    axes.length, Numbers.text(given));
         }
         for (int i = 0; i < axes.length; i++) {
             axes[i] = given == null ? 0 : node.axis(given[i], values.get(i).rank());
@@ -228,7 +228,7 @@ public final class ControlOperators {
         long[] given = node.integers(attribute);
         if (given != null && given.length != count) {
             throw node.error("the attribute '%s' has one number for each of %d values, but is %s", attribute, count,
-                    Arrays.toString(given));
+                    Numbers.text(given));
         }
         boolean[] back = new boolean[count];
         for (int i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.OpAppender;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
@@ -58,7 +59,7 @@ public final class ConvolutionOperators {
         int spatial = x.rank() - 2;
         if (spatial < 1 || spatial > 3 || w.rank() != x.rank()) {
             throw node.error("needs operands of one rank from 3 to 5, but they have the shapes %s and %s",
-                    Arrays.toString(x.dims()), Arrays.toString(w.dims()));
+                    Numbers.text(x.dims()), Numbers.text(w.dims()));
         }
         return spatial;
     }
@@ -74,7 +75,7 @@ public final class ConvolutionOperators {
             for (int i = 0; i < kernel.length; i++) {
                 if (declared.length != kernel.length || (kernel[i] >= 0 && kernel[i] != declared[i])) {
                     throw node.error("attribute 'kernel_shape' is %s, but the weights have the shape %s",
-                            Arrays.toString(declared), Arrays.toString(w.dims()));
+                            Numbers.text(declared), Numbers.text(w.dims()));
                 }
             }
             kernel = declared;
@@ -101,7 +102,7 @@ public final class ConvolutionOperators {
             if (wanted != null && wanted.length > 0) {
                 if (wanted.length != spatial || lengths[i] < 0 || window.kernel()[i] < 0) {
                     throw node.error("attribute 'output_shape' (%s) needs spatial dimensions that are known, but they "
-                            + "are %s", Arrays.toString(wanted), Arrays.toString(lengths));
+                            + "are %s", Numbers.text(wanted), Numbers.text(lengths));
                 }
                 sum = step * (lengths[i] - 1) + added[i] + window.extent(i) - wanted[i];
             } else if (window.isSame()) {
@@ -163,7 +164,7 @@ public final class ConvolutionOperators {
         Ref w = node.input(1);
         if (spatial(node, x, w) != 2) {
             throw node.error("needs images of two spatial dimensions, but the operand's shape is %s",
-                    Arrays.toString(x.dims()));
+                    Numbers.text(x.dims()));
         }
         Windows window = window(node, w);
         int[] begin = window.begin();

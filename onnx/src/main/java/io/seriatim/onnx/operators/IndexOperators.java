@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
@@ -56,7 +57,7 @@ public final class IndexOperators {
                 ? IntStream.range(0, count).toArray()
                 : Arrays.stream(axes).mapToInt(axis -> node.axis(axis, x.rank())).toArray();
         if (Arrays.stream(counted).distinct().count() < count) {
-            throw node.error("an axis is sliced once, but axes are %s", Arrays.toString(axes));
+            throw node.error("an axis is sliced once, but axes are %s", Numbers.text(axes));
         }
         if (isKnown && starts != null && ends != null && isPlain(x, counted, starts, ends, steps)) {
             int[] from = new int[count];
@@ -167,7 +168,7 @@ public final class IndexOperators {
         if (batch < 0 || batch >= Math.min(x.rank(), rank) || depth < 1 || depth > x.rank() - batch) {
             throw node.error("batch_dims is %d, the data have %s and the indexes %s: the last dimension of the indexes "
                     + "must be known and at most the rank of the data less batch_dims", batch,
-                    Arrays.toString(x.dims()), Arrays.toString(given.dims()));
+                    Numbers.text(x.dims()), Numbers.text(given.dims()));
         }
         List<Size> data = Size.all(block, x);
         Ref indexes = fromFront(node, given, data.subList(batch, batch + (int) depth));
@@ -225,7 +226,7 @@ public final class IndexOperators {
         long depth = given.rank() == 0 ? -1 : given.dim(-1);
         if (depth < 1 || depth > x.rank()) {
             throw node.error("the last dimension of the indexes must be known and at most %d, but they have %s",
-                    x.rank(), Arrays.toString(given.dims()));
+                    x.rank(), Numbers.text(given.dims()));
         }
         Ref indexes = fromFront(node, given, Size.all(node.block(), x).subList(0, (int) depth));
         String reduction = reduction(node);

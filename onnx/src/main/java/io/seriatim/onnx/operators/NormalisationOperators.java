@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
@@ -128,7 +129,7 @@ public final class NormalisationOperators {
         int groups = node.int32("num_groups", 0);
         if (groups < 1 || x.rank() < 2 || (x.dim(1) >= 0 && x.dim(1) % groups != 0)) {
             throw node.error("attribute 'num_groups' divides the channels, but is %d for an operand of the shape %s",
-                    groups, Arrays.toString(x.dims()));
+                    groups, Numbers.text(x.dims()));
         }
         if (node.version() < 21) {
             // Scale and bias have one number for each group.

@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
@@ -41,7 +42,7 @@ public final class PadOperators {
                 : Arrays.stream(axes).mapToInt(axis -> node.axis(axis, x.rank())).toArray();
         if (pads != null && !computed && pads.length != 2 * counted.length) {
             throw node.error("pads has two numbers for each of %d axes, but is %s", counted.length,
-                    Arrays.toString(pads));
+                    Numbers.text(pads));
         }
         Ref value = former
                 ? block.cast(block.scalar(DType.FLOAT32, node.real("value", 0)), x.dtype())

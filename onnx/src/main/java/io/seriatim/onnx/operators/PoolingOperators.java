@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
@@ -29,7 +30,7 @@ public final class PoolingOperators {
         if (kernel == null || kernel.length != x.rank() - 2 || kernel.length < 1 || kernel.length > 3
                 || Arrays.stream(kernel).anyMatch(each -> each < 1 || each != (int) each)) {
             throw node.error("attribute 'kernel_shape' has one positive number for each of one to three spatial axes, "
-                    + "but is %s for an operand of rank %d", Arrays.toString(kernel), x.rank());
+                    + "but is %s for an operand of rank %d", Numbers.text(kernel), x.rank());
         }
         long[] lengths = ConvolutionOperators.lengths(x);
         Windows window = Windows.of(node, kernel).resolved(lengths);
@@ -123,7 +124,7 @@ public final class PoolingOperators {
         long[] kernel = node.integers("kernel_shape");
         if (kernel == null || kernel.length != x.rank() - 2) {
             throw node.error("attribute 'kernel_shape' has one number for each spatial axis, but is %s",
-                    Arrays.toString(kernel));
+                    Numbers.text(kernel));
         }
         Windows window = Windows.of(node, kernel);
         return node.op("onnx_max_unpool").in("X", x).in("Indices", node.input(1)).maybe("Shape", node.maybe(2))

@@ -1,6 +1,7 @@
 package io.seriatim.onnx.operators;
 
 import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.ElementShapes;
@@ -71,7 +72,7 @@ public final class SequenceOperators {
 
     private static long known(Node node, long[] position) {
         if (position.length != 1) {
-            throw node.error("a place is one number, but is %s", Arrays.toString(position));
+            throw node.error("a place is one number, but is %s", Numbers.text(position));
         }
         return position[0];
     }
@@ -178,7 +179,7 @@ public final class SequenceOperators {
             if (Arrays.stream(given).anyMatch(part -> part < 0)
                     || (length >= 0 && Arrays.stream(given).sum() != length)) {
                 throw node.error("axis of length %d cannot be divided into parts of the lengths %s", length,
-                        Arrays.toString(given));
+                        Numbers.text(given));
             }
             return given.length <= MOST_PARTS && (length >= 0 || given.length > 1) ? given : null;
         }

@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
@@ -108,7 +109,7 @@ public final class ShapeOperators {
             axes = IntStream.range(0, x.rank()).filter(i -> x.dim(i) == 1).mapToLong(i -> i).toArray();
             if (Arrays.stream(x.dims()).anyMatch(dim -> dim < 0)) {
                 throw node.error("without axes it needs an operand whose dimensions are known, but they are %s; "
-                        + "name the axes", Arrays.toString(x.dims()));
+                        + "name the axes", Numbers.text(x.dims()));
             }
         }
         int[] counted = Arrays.stream(axes).mapToInt(axis -> node.axis(axis, x.rank())).toArray();
@@ -129,7 +130,7 @@ public final class ShapeOperators {
         int rank = x.rank() + axes.length;
         int[] counted = Arrays.stream(axes).mapToInt(axis -> node.axis(axis, rank)).sorted().toArray();
         if (Arrays.stream(counted).distinct().count() < counted.length) {
-            throw node.error("axes are inserted once, but they are %s", Arrays.toString(axes));
+            throw node.error("axes are inserted once, but they are %s", Numbers.text(axes));
         }
         return counted.length == 0 ? x : node.block().unsqueeze(x, counted);
     }
@@ -139,7 +140,7 @@ public final class ShapeOperators {
         long[] order = node.integers("perm");
         int rank = x.rank();
         if (order != null && order.length != rank) {
-            throw node.error("the attribute 'perm' %s must name each of the %d axes once", Arrays.toString(order),
+            throw node.error("the attribute 'perm' %s must name each of the %d axes once", Numbers.text(order),
                     rank);
         }
         int[] axes = order == null
@@ -226,7 +227,7 @@ public final class ShapeOperators {
         }
         if (repeats.length != x.rank()) {
             throw node.error("repeats has one number for each of %d axes, but is %s", x.rank(),
-                    Arrays.toString(repeats));
+                    Numbers.text(repeats));
         }
         if (Arrays.stream(repeats).anyMatch(each -> each == 0)) {
             long[] dims = x.dims();
@@ -240,7 +241,7 @@ public final class ShapeOperators {
 
     private static List<Size> images(Node node, Ref x) {
         if (x.rank() != 4) {
-            throw node.error("needs images of four dimensions, but has %s", Arrays.toString(x.dims()));
+            throw node.error("needs images of four dimensions, but has %s", Numbers.text(x.dims()));
         }
         if (node.integer("blocksize", 0) < 1) {
             throw node.error("the attribute 'blocksize' is at least 1, but is %d", node.integer("blocksize", 0));

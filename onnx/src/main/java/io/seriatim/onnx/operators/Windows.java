@@ -1,5 +1,6 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.onnx.node.Node;
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -51,7 +52,7 @@ record Windows(long[] kernel, int[] strides, int[] dilations, int[] begin, int[]
         }
         if (given.length != count || Arrays.stream(given).anyMatch(each -> each < least || each != (int) each)) {
             throw node.error("attribute '%s' has %d whole numbers from %d on, but is %s", name, count, least,
-                    Arrays.toString(given));
+                    Numbers.text(given));
         }
         return Arrays.stream(given).mapToInt(each -> (int) each).toArray();
     }

@@ -1,6 +1,7 @@
 package io.seriatim.onnx.proto;
 
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -273,8 +274,15 @@ public final class ModelReader {
                 default -> in.skip();
             }
         }
+        requireRank(in, "tensor '" + name + "'", dims.size());
         return new OnnxTensor(name, element, list(dims), raw, numbers, texts,
                 isExternal ? external : null);
+    }
+
+    private static void requireRank(WireInput in, String what, long rank) throws FileFormatException {
+        if (rank > Shape.MAX_RANK) {
+            throw in.error(what + " has " + rank + " dimensions, but a tensor has at most " + Shape.MAX_RANK);
+        }
     }
 
     private static void entry(WireInput in, Map<String, String> into) throws FileFormatException {
@@ -305,6 +313,7 @@ public final class ModelReader {
         if (values == null || indices == null) {
             throw in.error("a sparse tensor has values and indices");
         }
+        requireRank(in, "sparse tensor '" + values.name() + "'", dims.size());
         return new OnnxSparseTensor(values, indices, list(dims));
     }
 
@@ -317,6 +326,9 @@ public final class ModelReader {
                 case 2 -> type = type(in.message());
                 default -> in.skip();
             }
+        }
+        if (type instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims) && dims != null) {
+            requireRank(in, "value '" + name + "'", dims.size());
         }
         return new OnnxValue(name, type);
     }

@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
@@ -30,11 +31,11 @@ final class DetectionSchemas {
         long[] scores = inference.dims("Scores");
         inference.require(boxes.length == 3 && scores.length == 3 && (boxes[2] == 4 || boxes[2] < 0),
                 "Boxes are [batch, boxes, 4] and Scores [batch, classes, boxes], but they are %s and %s",
-                Arrays.toString(boxes), Arrays.toString(scores));
+                Numbers.text(boxes), Numbers.text(scores));
         inference.require((boxes[0] == scores[0] || boxes[0] < 0 || scores[0] < 0)
                 && (boxes[1] == scores[2] || boxes[1] < 0 || scores[2] < 0),
-                "Boxes and Scores have one batch and one number of boxes, but are %s and %s", Arrays.toString(boxes),
-                Arrays.toString(scores));
+                "Boxes and Scores have one batch and one number of boxes, but are %s and %s", Numbers.text(boxes),
+                Numbers.text(scores));
         for (String slot : List.of("Most", "Overlap", "Least")) {
             long size = inference.has(slot) ? Inference.size(inference.dims(slot)) : 1;
             inference.require(size == 1 || size < 0, "%s is one number, but has %d", slot, size);

@@ -3,6 +3,7 @@ package io.seriatim.onnx.schema;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
@@ -36,7 +37,7 @@ final class FoldSchemas {
                 && inference.attrs().getLongs("pads").length == 2 * axes,
                 "X must have three dimensions, and Image, Block, strides, dilations and pads numbers for %d axes, but "
                         + "X is %s and Image %s",
-                axes, Arrays.toString(x), Arrays.toString(image));
+                axes, Numbers.text(x), Numbers.text(image));
         long[] dims = new long[axes + 2];
         Arrays.fill(dims, -1);
         dims[0] = x[0];
@@ -45,7 +46,7 @@ final class FoldSchemas {
         }
         if (block != null) {
             inference.require(Arrays.stream(block).allMatch(each -> each >= 1), "blocks have sizes from 1 on, but "
-                    + "these are %s", Arrays.toString(block));
+                    + "these are %s", Numbers.text(block));
             long size = product(block);
             inference.require(x[1] < 0 || x[1] % size == 0, "each column has the elements of a block for each channel, "
                     + "but %d elements are not a multiple of %d", x[1], size);
@@ -54,8 +55,8 @@ final class FoldSchemas {
         if (image != null && block != null) {
             long columns = product(new Places(inference.attrs(), image, block).counts());
             inference.require(Arrays.stream(image).allMatch(each -> each >= 0) && (x[2] < 0 || x[2] == columns),
-                    "an image of %s has %d blocks of %s, but there are %d columns", Arrays.toString(image), columns,
-                    Arrays.toString(block), x[2]);
+                    "an image of %s has %d blocks of %s, but there are %d columns", Numbers.text(image), columns,
+                    Numbers.text(block), x[2]);
         }
         inference.set("Out", inference.dtype("X"), dims);
     }

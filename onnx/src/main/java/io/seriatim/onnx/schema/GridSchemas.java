@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -33,8 +34,8 @@ final class GridSchemas {
         long[] x = inference.dims("X");
         long[] grid = inference.dims("Grid");
         inference.require(x.length >= 3 && x.length <= 8 && grid.length == x.length,
-                "X and Grid have the same number of dimensions, from 3 to 8, but are %s and %s", Arrays.toString(x),
-                Arrays.toString(grid));
+                "X and Grid have the same number of dimensions, from 3 to 8, but are %s and %s", Numbers.text(x),
+                Numbers.text(grid));
         inference.require(inference.dtype("Grid").isFloating() && !inference.dtype("X").isComplex(),
                 "X has real and Grid floating-point numbers, but they are %s and %s", inference.dtype("X"),
                 inference.dtype("Grid"));
@@ -45,7 +46,7 @@ final class GridSchemas {
         inference.require(x[0] < 0 || grid[0] < 0 || x[0] == grid[0],
                 "X and Grid have one batch, but have %d and %d", x[0], grid[0]);
         inference.require(Arrays.stream(x, 2, x.length).allMatch(length -> length != 0),
-                "the images of X are not empty, but X is %s", Arrays.toString(x));
+                "the images of X are not empty, but X is %s", Numbers.text(x));
         long[] out = x.clone();
         System.arraycopy(grid, 1, out, 2, spatial);
         inference.set("Out", inference.dtype("X"), out);

@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
@@ -79,8 +80,8 @@ final class PoolSchemas {
             } else {
                 for (int i = 0; i < dims.length; i++) {
                     inference.require(wanted.length == dims.length && wanted[i] >= dims[i],
-                            "Shape (%s) is at least the shape that the window gives, %s", Arrays.toString(wanted),
-                            Arrays.toString(dims));
+                            "Shape (%s) is at least the shape that the window gives, %s", Numbers.text(wanted),
+                            Numbers.text(dims));
                 }
                 dims = wanted;
             }
@@ -151,7 +152,7 @@ final class PoolSchemas {
             int least = name.equals("paddings") ? 0 : 1;
             inference.require(numbers.length == wanted && Arrays.stream(numbers).allMatch(each -> each >= least),
                     "attribute '%s' has %d numbers from %d on, but is %s", name, wanted, least,
-                    Arrays.toString(numbers));
+                    Numbers.text(numbers));
         }
         String kind = inference.attrs().getText("kind");
         inference.require(List.of("max", "avg", "avg_padded", "lp").contains(kind),

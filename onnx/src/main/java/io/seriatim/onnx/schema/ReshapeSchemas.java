@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import java.util.Arrays;
@@ -69,7 +70,7 @@ final class ReshapeSchemas {
         long count = Inference.size(inference.dims("Shape"));
         inference.require(count >= 0 && count <= 64,
                 "the number of dimensions must be known while the program is built, but Shape has %s",
-                Arrays.toString(inference.dims("Shape")));
+                Numbers.text(inference.dims("Shape")));
         long[] unknown = new long[(int) count];
         Arrays.fill(unknown, -1);
         return unknown;
@@ -86,20 +87,20 @@ final class ReshapeSchemas {
         for (int i = 0; i < dims.length; i++) {
             if (dims[i] == 0 && !zeros) {
                 inference.require(i < x.length, "the shape %s takes dimension %d of X, which has %d",
-                        Arrays.toString(wanted), i, x.length);
+                        Numbers.text(wanted), i, x.length);
                 dims[i] = x[i];
             } else if (dims[i] == -1 && isKnown) {
-                inference.require(rest < 0, "the shape %s may hold one -1", Arrays.toString(wanted));
+                inference.require(rest < 0, "the shape %s may hold one -1", Numbers.text(wanted));
                 rest = i;
                 continue;
             }
-            inference.require(dims[i] >= -1, "the shape %s must hold dimensions, or one -1", Arrays.toString(wanted));
+            inference.require(dims[i] >= -1, "the shape %s must hold dimensions, or one -1", Numbers.text(wanted));
             known = known < 0 || dims[i] < 0 ? -1 : Math.multiplyExact(known, dims[i]);
         }
         long size = Inference.size(x);
         if (isKnown && known >= 0 && size >= 0) {
             inference.require(rest < 0 ? known == size : known > 0 ? size % known == 0 : size == 0,
-                    "%d elements do not fit into the shape %s", size, Arrays.toString(wanted));
+                    "%d elements do not fit into the shape %s", size, Numbers.text(wanted));
             if (rest >= 0) {
                 dims[rest] = known > 0 ? size / known : 0;
             }
@@ -112,7 +113,7 @@ final class ReshapeSchemas {
         long[] wanted = wanted(inference);
         boolean isKnown = inference.values("Shape") != null;
         inference.require(!isKnown || Arrays.stream(wanted).allMatch(dim -> dim >= 0),
-                "the shape %s must hold dimensions", Arrays.toString(wanted));
+                "the shape %s must hold dimensions", Numbers.text(wanted));
         long[] dims = inference.broadcast(x, wanted);
         for (int i = 0; i < dims.length; i++) {
             int at = i - dims.length + x.length;

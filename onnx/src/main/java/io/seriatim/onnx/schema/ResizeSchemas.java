@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -70,9 +71,9 @@ final class ResizeSchemas {
                 "there must be one scale or size for each of %d axes, and a region has two numbers for each",
                 axes.length);
         inference.require(scales == null || Arrays.stream(scales).allMatch(each -> each > 0 && each < 1e6),
-                "scales must be more than 0 and less than a million, but are %s", Arrays.toString(scales));
+                "scales must be more than 0 and less than a million, but are %s", Numbers.text(scales));
         inference.require(sizes == null || Arrays.stream(sizes).allMatch(each -> each > 0),
-                "sizes must be more than 0, but are %s", Arrays.toString(sizes));
+                "sizes must be more than 0, but are %s", Numbers.text(sizes));
         long[] dims = x.clone();
         boolean isKnown = scales != null || sizes != null;
         for (int axis : axes) {

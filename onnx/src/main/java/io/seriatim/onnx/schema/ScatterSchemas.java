@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -38,7 +39,7 @@ final class ScatterSchemas {
         long depth = index.length == 0 ? -1 : index[index.length - 1];
         inference.require(depth >= 0 && depth <= x.length,
                 "the last dimension of Index must be known and at most %d, but the shape is %s", x.length,
-                Arrays.toString(index));
+                Numbers.text(index));
         long[] expected = Arrays.copyOf(index, index.length - 1 + x.length - (int) depth);
         System.arraycopy(x, (int) depth, expected, index.length - 1, x.length - (int) depth);
         long[] updates = inference.dims("Updates");
@@ -47,7 +48,7 @@ final class ScatterSchemas {
             fits = expected[i] == updates[i] || expected[i] < 0 || updates[i] < 0;
         }
         inference.require(fits && inference.dtype("X") == inference.dtype("Updates"),
-                "the updates must be %s of the shape %s", inference.dtype("X"), Arrays.toString(expected));
+                "the updates must be %s of the shape %s", inference.dtype("X"), Numbers.text(expected));
         inference.same("X", "Out");
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -33,10 +34,10 @@ final class SelectionSchemas {
         int axis = inference.attrs().getInt("axis");
         long[] depth = inference.values("Depth");
         inference.require(depth == null || (depth.length == 1 && depth[0] >= 0),
-                "Depth must be one number from 0 on, but is %s", Arrays.toString(depth));
+                "Depth must be one number from 0 on, but is %s", Numbers.text(depth));
         long[] values = inference.dims("Values");
         inference.require(values.length == 1 && (values[0] == 2 || values[0] < 0),
-                "Values must be two numbers, but has the shape %s", Arrays.toString(values));
+                "Values must be two numbers, but has the shape %s", Numbers.text(values));
         long[] dims = new long[indices.length + 1];
         System.arraycopy(indices, 0, dims, 0, axis);
         dims[axis] = depth == null ? -1 : depth[0];
@@ -67,8 +68,8 @@ final class SelectionSchemas {
         inference.require(
                 x.length >= 2 && lengths.length == 1
                         && (lengths[0] == x[1 - axis] || lengths[0] < 0 || x[1 - axis] < 0),
-                "Lengths must have one number for each sequence, but X is %s and Lengths %s", Arrays.toString(x),
-                Arrays.toString(lengths));
+                "Lengths must have one number for each sequence, but X is %s and Lengths %s", Numbers.text(x),
+                Numbers.text(lengths));
         inference.same("X", "Out");
     }
 

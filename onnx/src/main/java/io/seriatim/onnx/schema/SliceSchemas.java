@@ -3,6 +3,7 @@ package io.seriatim.onnx.schema;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -51,7 +52,7 @@ final class SliceSchemas {
                 parts == null || (parts.length == count && Arrays.stream(parts).allMatch(part -> part >= 0)
                         && (length < 0 || sum(parts) == length)),
                 "axis %d of length %d cannot be divided into %d parts of the lengths %s", axis, length, count,
-                Arrays.toString(parts));
+                Numbers.text(parts));
         for (int i = 0; i < count; i++) {
             dims[axis] = parts == null ? -1 : parts[i];
             inference.set("Out", i, ArgType.dense(inference.dtype("X"), dims));

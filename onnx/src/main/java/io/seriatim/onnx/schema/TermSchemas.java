@@ -3,6 +3,7 @@ package io.seriatim.onnx.schema;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
@@ -37,7 +38,7 @@ final class TermSchemas {
         long columns = columns(indexes);
         inference.require(indexes.length > 0 && Arrays.stream(indexes).allMatch(each -> each >= 0)
                 && columns <= MOST_COLUMNS, "ngram_indexes are columns from 0 to %d, but are %s", MOST_COLUMNS - 1,
-                Arrays.toString(indexes));
+                Numbers.text(indexes));
         int weights = attrs.getDoubles("weights").length;
         inference.require(weights == 0 || weights == columns, "there is a weight for each of %d columns, but there are "
                 + "%d", columns, weights);

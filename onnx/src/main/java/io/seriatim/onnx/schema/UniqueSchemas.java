@@ -2,6 +2,7 @@ package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -92,7 +93,7 @@ final class UniqueSchemas {
 
     private static void infer(Inference inference) {
         long[] axes = inference.attrs().getLongs("axis");
-        inference.require(axes.length <= 1, "axis must name at most one dimension, but is %s", Arrays.toString(axes));
+        inference.require(axes.length <= 1, "axis must name at most one dimension, but is %s", Numbers.text(axes));
         DType dtype = inference.dtype("X");
         long[] dims = inference.dims("X");
         long[] values = inference.values("X");

@@ -8,6 +8,7 @@ import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Shape;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,6 @@ final class PirTypes {
     static final String ARRAY = "1.t_dense_tensor_array";
     static final String NONE = "NULL";
     private static final Integer UNDEFINED = -1;
-    private static final int MOST_DIMENSIONS = 64;
     private static final Map<String, DType> ELEMENTS = Map.ofEntries(Map.entry("0.t_bool", DType.BOOL),
             Map.entry("0.t_bf16", DType.BFLOAT16), Map.entry("0.t_f16", DType.FLOAT16),
             Map.entry("0.t_f32", DType.FLOAT32), Map.entry("0.t_f64", DType.FLOAT64),
@@ -78,8 +78,9 @@ final class PirTypes {
 
     private static List<Long> dims(JsonValue json) throws FileFormatException {
         JsonArray dims = json.array();
-        if (dims.size() > MOST_DIMENSIONS) {
-            throw json.error("a tensor has at most " + MOST_DIMENSIONS + " dimensions, but this has " + dims.size());
+        // An XShape has one more, and VarDesc checks both.
+        if (dims.size() > Shape.MAX_RANK + 1) {
+            throw json.error("a tensor has at most " + Shape.MAX_RANK + " dimensions, but this has " + dims.size());
         }
         List<Long> read = new ArrayList<>();
         for (JsonValue each : dims.values()) {

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.activation;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -166,27 +167,27 @@ public final class ParametricActivationOperations {
         switch (mode) {
             case "all" ->
                 inference.require(size < 0 || size == 1, "of the mode all, Alpha must have one element, but is %s",
-                        Arrays.toString(alpha));
+                        Numbers.text(alpha));
             case "channel" -> {
                 inference.require(x.length > 1, "of the mode channel, X must have two dimensions or more, but is %s",
-                        Arrays.toString(x));
+                        Numbers.text(x));
                 long channels = x[channelAxis(inference.attrs(), x.length)];
                 inference.require(size < 0 || channels < 0 || size == channels,
                         "of the mode channel, Alpha must have one element for each of the %d channels, but is %s",
                         channels,
-                        Arrays.toString(alpha));
+                        Numbers.text(alpha));
             }
             case "element" -> {
                 inference.require(x.length > 0 && alpha.length == x.length,
                         "of the mode element, Alpha must have as many dimensions as X, but is %s beside %s",
-                        Arrays.toString(alpha),
-                        Arrays.toString(x));
+                        Numbers.text(alpha),
+                        Numbers.text(x));
                 long each = Inference.size(Arrays.copyOfRange(x, 1, x.length));
                 inference.require(size < 0 || each < 0 || size == each,
                         "of the mode element, Alpha must have as many elements as one of the batch of X, but is %s "
                                 + "beside %s",
-                        Arrays.toString(alpha),
-                        Arrays.toString(x));
+                        Numbers.text(alpha),
+                        Numbers.text(x));
             }
             default -> throw inference.error("the mode must be all, channel or element, but is '" + mode + "'");
         }

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.activation;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -81,8 +82,8 @@ public final class SoftmaxOperations {
         if (without) {
             expected = without(expected, axis);
         }
-        inference.require(fits(expected, labels), "Label must have the shape %s, but has %s", Arrays.toString(expected),
-                Arrays.toString(labels));
+        inference.require(fits(expected, labels), "Label must have the shape %s, but has %s", Numbers.text(expected),
+                Numbers.text(labels));
         checkType(inference, soft, inference.dtype("Logits"));
         inference.set("Softmax", inference.dtype("Logits"), logits);
         logits[axis] = 1;
@@ -233,7 +234,7 @@ public final class SoftmaxOperations {
         inference.require(x.length > 0, "X needs at least one dimension");
         inference.require(fits(x, inference.dims("Label")) && inference.dtype("Label") == inference.dtype("X"),
                 "soft labels must have the type and the shape of X, but are %s of %s", inference.dtype("Label"),
-                Arrays.toString(inference.dims("Label")));
+                Numbers.text(inference.dims("Label")));
         x[x.length - 1] = 1;
         inference.set("Y", inference.dtype("X"), x);
     }
@@ -249,7 +250,7 @@ public final class SoftmaxOperations {
                 }).grad("cross_entropy_grad2(Label, MatchX, XShape, Y@GRAD) -> X@GRAD", inference -> {
                     long[] shape = inference.dims("XShape");
                     inference.require(shape.length >= 2, "XShape must be the shape of X and a 0, but is %s",
-                            Arrays.toString(shape));
+                            Numbers.text(shape));
                     inference.set("X@GRAD", inference.dtype("Y@GRAD"), Arrays.copyOf(shape, shape.length - 1));
                 }, l -> {
                     Operand match = l.in("MatchX");
@@ -268,8 +269,8 @@ public final class SoftmaxOperations {
         match[x.length - 1] = 1;
         boolean fits = fits(match, label) || fits(Arrays.copyOf(x, x.length - 1), label);
         inference.require(fits, "Label must have the shape %s, with or without its last dimension, but has %s",
-                Arrays.toString(match),
-                Arrays.toString(label));
+                Numbers.text(match),
+                Numbers.text(label));
         checkType(inference, false, inference.dtype("X"));
         DType dtype = inference.dtype("X");
         long[] loss = Arrays.copyOf(match, label.length);

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.assignment;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ComputedOutputs;
@@ -41,7 +42,7 @@ public final class AnchorOperations {
                 new String[]{"GtBoxes", "GtLabels", "IsCrowd"}, more, inference -> {
                     long[] labels = inference.dims("GtLabels");
                     inference.require(labels.length == 2, "GtLabels must be [objects, 1], but are %s",
-                            Arrays.toString(labels));
+                            Numbers.text(labels));
                     infer(inference, labels[0]);
                     inference.set("ForegroundNumber", DType.INT32, labels[0], 1);
                 }, given -> new Anchors(given).labels()).register(registry);

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.assignment;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ComputedOutputs;
@@ -38,9 +39,9 @@ public final class DetectionMapOperations {
         long[] objects = inference.dims("Label");
         Attrs attrs = inference.attrs();
         inference.require(detections.length == 2 && (detections[1] == 6 || detections[1] < 0),
-                "DetectRes must be [detections, 6], but is %s", Arrays.toString(detections));
+                "DetectRes must be [detections, 6], but is %s", Numbers.text(detections));
         inference.require(objects.length == 2 && (objects[1] == 5 || objects[1] == 6 || objects[1] < 0),
-                "Label must be [objects, 5] or [objects, 6], but is %s", Arrays.toString(objects));
+                "Label must be [objects, 5] or [objects, 6], but is %s", Numbers.text(objects));
         inference.require(inference.dtype("DetectRes").isFloating(),
                 "DetectRes must be of a floating-point type, but is %s", inference.dtype("DetectRes"));
         inference.require(attrs.getInt("class_num") > 0 && attrs.getInt("class_num") <= 1 << 24,

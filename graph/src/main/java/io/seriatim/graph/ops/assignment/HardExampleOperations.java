@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.assignment;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ComputedOutputs;
@@ -40,7 +41,7 @@ public final class HardExampleOperations {
                     alike = own[i] < 0 || dims[i] < 0 || own[i] == dims[i];
                 }
                 inference.require(alike, "%s must be [images, boxes] as MatchIndices is, but they are %s and %s", slot,
-                        Arrays.toString(own), Arrays.toString(dims));
+                        Numbers.text(own), Numbers.text(dims));
             }
         }
         Attrs attrs = inference.attrs();

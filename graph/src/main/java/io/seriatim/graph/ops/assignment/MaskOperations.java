@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.assignment;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ComputedOutputs;
@@ -34,7 +35,7 @@ public final class MaskOperations {
         Proposals.checkBoxes(inference, "Rois");
         long[] segments = inference.dims("GtSegms");
         inference.require(segments.length == 2 && segments[1] == 2, "GtSegms must be [points, 2], but is %s",
-                Arrays.toString(segments));
+                Numbers.text(segments));
         int classes = inference.attrs().getInt("num_classes");
         int resolution = inference.attrs().getInt("resolution");
         inference.require(classes > 0, "the attribute 'num_classes' must be from 1 on, but is %d", classes);

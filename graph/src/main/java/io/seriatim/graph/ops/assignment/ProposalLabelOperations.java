@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.assignment;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ComputedOutputs;
@@ -53,7 +54,7 @@ public final class ProposalLabelOperations {
         double[] weights = attrs.getDoubles("bbox_reg_weights");
         inference.require(weights.length == Boxes.WIDTH && Arrays.stream(weights).allMatch(weight -> weight != 0),
                 "the attribute 'bbox_reg_weights' must be four numbers other than 0, but is %s",
-                Arrays.toString(weights));
+                Numbers.text(weights));
         inference.require(!attrs.getBool("is_cls_agnostic") || classes > 1,
                 "the attribute 'class_nums' must be from 2 on if 'is_cls_agnostic' is set, but is %d", classes);
         inference.require(!attrs.getBool("is_cascade_rcnn") || inference.has("MaxOverlap"),

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.assignment;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import java.util.Arrays;
 import java.util.List;
 
@@ -12,7 +13,7 @@ final class Proposals {
     static void checkBoxes(Inference inference, String slot) {
         long[] dims = inference.dims(slot);
         inference.require(dims.length == 2 && (dims[1] == Boxes.WIDTH || dims[1] < 0),
-                "%s must be [boxes, 4], but is %s", slot, Arrays.toString(dims));
+                "%s must be [boxes, 4], but is %s", slot, Numbers.text(dims));
         inference.require(inference.dtype(slot).isFloating(), "%s must be of a floating-point type, but is %s", slot,
                 inference.dtype(slot));
     }
@@ -21,7 +22,7 @@ final class Proposals {
     static void checkImages(Inference inference) {
         long[] dims = inference.dims("ImInfo");
         inference.require(dims.length == 2 && (dims[1] == 3 || dims[1] < 0), "ImInfo must be [images, 3], but is %s",
-                Arrays.toString(dims));
+                Numbers.text(dims));
     }
 
     /** Some rows, one after the other. */

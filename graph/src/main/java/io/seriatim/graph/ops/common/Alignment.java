@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.common;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.tensor.computation.Reduction;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ public final class Alignment {
             int first = first(shorter.length, rank, axis);
             inference.require(
                     axis >= -rank && axis < rank && first >= 0 && first + counted(shorter, rank - first) <= rank,
-                    "the axis %d does not place %s within %d dimensions", axis, Arrays.toString(shorter), rank);
+                    "the axis %d does not place %s within %d dimensions", axis, Numbers.text(shorter), rank);
         }
         return inference.broadcast(dims(x, rank, axis), dims(y, rank, axis));
     }

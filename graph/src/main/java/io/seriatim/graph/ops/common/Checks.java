@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.common;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
@@ -48,7 +49,7 @@ public final class Checks {
             fits = dims[i] < 0 || expected[i] < 0 || dims[i] == expected[i];
         }
         inference.require(fits, "%s must have the shape %s, but has %s", slot,
-                Arrays.toString(expected).replace("-1", "any"), Arrays.toString(dims));
+                Arrays.toString(expected).replace("-1", "any"), Numbers.text(dims));
     }
 
     /** A whole number that must lie in a range. */

@@ -2,9 +2,9 @@ package io.seriatim.graph.ops.common;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.tensor.DType;
-import java.util.Arrays;
 
 /** Checks and shapes that operations on indexes share. */
 public final class Indexes {
@@ -25,7 +25,7 @@ public final class Indexes {
         long[] dims = inference.dims(slot);
         inference.require(dims.length < 2 || (dims.length == 2 && (dims[1] == 1 || dims[1] < 0)),
                 "the indexes in slot %s must have the shape [n], [n, 1] or [], but have %s", slot,
-                Arrays.toString(dims));
+                Numbers.text(dims));
     }
 
     /** Those of a slot as a vector; a number alone stays one. */

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.common;
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.tensor.computation.network.Window;
 import java.util.Arrays;
 import java.util.Locale;
@@ -42,7 +43,7 @@ public final class WindowAttributes {
         require(paddings.length == rank || paddings.length == 2 * rank,
                 "the attribute 'paddings' must have %d or %d numbers, but is %s",
                 rank,
-                2 * rank, Arrays.toString(paddings));
+                2 * rank, Numbers.text(paddings));
         switch (algorithm) {
             case "EXPLICIT" -> window.explicit(paddings);
             case "SAME" -> window.same(lengths, kernel);
@@ -71,7 +72,7 @@ public final class WindowAttributes {
         int[] numbers = attrs.getInts(name);
         require(numbers.length == rank && Arrays.stream(numbers).allMatch(number -> number >= least),
                 "the attribute '%s' must have %d numbers from %d on, but is %s", name, rank, least,
-                Arrays.toString(numbers));
+                Numbers.text(numbers));
         return numbers;
     }
 
@@ -85,7 +86,7 @@ public final class WindowAttributes {
     private void explicit(int[] paddings) {
         require(Arrays.stream(paddings).allMatch(padding -> padding >= 0),
                 "the attribute 'paddings' must have numbers from 0 on, but is %s",
-                Arrays.toString(paddings));
+                Numbers.text(paddings));
         boolean both = paddings.length == 2 * begin.length;
         for (int i = 0; i < begin.length; i++) {
             begin[i] = paddings[both ? 2 * i : i];

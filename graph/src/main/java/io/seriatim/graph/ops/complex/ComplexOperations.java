@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.complex;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -51,7 +52,7 @@ public final class ComplexOperations {
                 dtype);
         inference.require(dims.length > 0 && (dims[dims.length - 1] == 2 || dims[dims.length - 1] < 0),
                 "the last dimension of X must have the length 2, for real and imaginary part, but X has the shape %s",
-                Arrays.toString(dims));
+                Numbers.text(dims));
         inference.set("Out", ComplexNumbers.of(dtype), Arrays.copyOf(dims, dims.length - 1));
     }
 

@@ -4,13 +4,13 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Copy;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -124,7 +124,7 @@ public final class ControlOperations {
             long[] more = other.dims();
             inference.require(more.length == dims.length,
                     "what is chosen between must have one number of dimensions, but has %s and %s",
-                    Arrays.toString(dims), Arrays.toString(more));
+                    Numbers.text(dims), Numbers.text(more));
             for (int k = 0; k < dims.length; k++) {
                 dims[k] = dims[k] == more[k] ? dims[k] : -1;
             }

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.convolution;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -70,7 +71,7 @@ public final class TransposedConvolutionOperations {
             inference.require(bias.length == 1 && (bias[0] < 0 || outputs < 0 || bias[0] == outputs),
                     "Bias must be [%d], but is %s",
                     outputs,
-                    Arrays.toString(bias));
+                    Numbers.text(bias));
         }
         long[] lengths = layout.spatialOf(x);
         long[] kernel = Arrays.copyOfRange(w, 2, w.length);
@@ -86,10 +87,10 @@ public final class TransposedConvolutionOperations {
         inference.require(sizes.length == 0 || sizes.length == rank,
                 "the attribute 'output_size' must have %d numbers or none, but is %s",
                 rank,
-                Arrays.toString(sizes));
+                Numbers.text(sizes));
         inference.require(added.length == 0 || added.length == rank,
                 "the attribute 'output_padding' must have %d numbers or none, but is %s", rank,
-                Arrays.toString(added));
+                Numbers.text(added));
         long[] result = new long[rank];
         for (int i = 0; i < rank; i++) {
             boolean known = lengths[i] >= 0 && kernel[i] >= 0;

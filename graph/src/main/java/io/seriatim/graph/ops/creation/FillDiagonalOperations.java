@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.creation;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -35,7 +36,7 @@ public final class FillDiagonalOperations {
                     boolean cube = Arrays.stream(dims).filter(dim -> dim >= 0).distinct().count() <= 1;
                     inference.require(dims.length == 2 || cube,
                             "with more than two dimensions, X must be as long in all of them, but is %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     inference.same("X", "Out");
                 }).lower(l -> {
                     double value = l.attrs().getFloat("value");
@@ -91,7 +92,7 @@ public final class FillDiagonalOperations {
                     long[] y = inference.dims("Y");
                     inference.require(fits(y, expected),
                             "Y must have the other dimensions of X, which may be one, then the diagonal, %s, but is %s",
-                            Arrays.toString(expected), Arrays.toString(y));
+                            Numbers.text(expected), Numbers.text(y));
                     inference.require(inference.dtype("Y") == inference.dtype("X"), "Y must have the type of X");
                     inference.same("X", "Out");
                 }).lower(l -> {

@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -73,7 +74,7 @@ public final class FillOperations {
         if (given != null) {
             inference.require(Arrays.stream(given).allMatch(dim -> dim >= 0),
                     "the shape %s must not hold negative dimensions",
-                    Arrays.toString(given));
+                    Numbers.text(given));
             shape = given;
         } else if (shape.length == 0 && inference.has("ShapeTensor")) {
             shape = Dims.unknown(Dims.count(inference, "ShapeTensor"));
@@ -142,7 +143,7 @@ public final class FillOperations {
         for (int i = 0; i < shape.length; i++) {
             inference.require(i == to || shape[i] >= 0,
                     "the shape %s must not hold negative dimensions but for output_dim_idx",
-                    Arrays.toString(shape));
+                    Numbers.text(shape));
         }
         value(inference);
         inference.set("Out", inference.attrs().getDType("dtype"), shape);
@@ -206,7 +207,7 @@ public final class FillOperations {
         long size = Inference.size(shape);
         long count = attribute(inference.attrs()) == null ? 0 : count(inference.attrs());
         inference.require(size == count, "the shape %s must have as many elements as there are values, %d",
-                Arrays.toString(shape), count);
+                Numbers.text(shape), count);
         inference.set("Out", inference.attrs().getDType("dtype"), shape);
     }
 

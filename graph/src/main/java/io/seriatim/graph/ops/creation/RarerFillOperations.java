@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.creation;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
@@ -51,7 +52,7 @@ public final class RarerFillOperations {
                     requireDimensions(inference, shape);
                     int count = inference.attrs().getDoubles("value").length;
                     inference.require(Inference.size(shape) == count,
-                            "the shape %s must have as many elements as there are values, %d", Arrays.toString(shape),
+                            "the shape %s must have as many elements as there are values, %d", Numbers.text(shape),
                             count);
                     inference.set("Out", inference.attrs().getDType("dtype"), shape);
                 }).lower(l -> l.out("Out", l.constant(Tensor.of(l.attrs().getDType("dtype"),
@@ -61,7 +62,7 @@ public final class RarerFillOperations {
 
     private static void requireDimensions(Inference inference, long... shape) {
         inference.require(Arrays.stream(shape).allMatch(dim -> dim >= 0),
-                "the shape must hold dimensions from 0 on, but is %s", Arrays.toString(shape));
+                "the shape must hold dimensions from 0 on, but is %s", Numbers.text(shape));
     }
 
     private static void inferEmpty(Inference inference) {

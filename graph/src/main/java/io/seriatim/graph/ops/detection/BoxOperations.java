@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -67,7 +68,7 @@ public final class BoxOperations {
         }
         inference.require(variance.length == 0 || (variance.length == SIZE && !given),
                 "variance must hold four numbers, and none if PriorBoxVar is given, but is %s",
-                Arrays.toString(variance));
+                Numbers.text(variance));
         String type = inference.attrs().getText("code_type");
         int axis = inference.attrs().getInt("axis");
         inference.require(axis == 0 || axis == 1, "axis must be 0 or 1, but is %d", axis);
@@ -120,7 +121,7 @@ public final class BoxOperations {
         Shapes.requireFloats(inference, "Input", "ImInfo");
         long[] dims = inference.dims("Input");
         inference.require(dims.length > 1 && (dims[dims.length - 1] < 0 || dims[dims.length - 1] % SIZE == 0),
-                "Input must hold boxes of four numbers in its last dimension, but is %s", Arrays.toString(dims));
+                "Input must hold boxes of four numbers in its last dimension, but is %s", Numbers.text(dims));
         long images = Shapes.require(inference, "ImInfo", -1, 3)[0];
         long divided = inference.hasLod("Input") ? inference.sequences("Input") : inference.isForRun() ? 1 : -1;
         inference.require(images < 0 || divided < 0 || images == divided,

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.detection;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.Lod;
@@ -38,10 +39,10 @@ final class ImageRows {
         long start = 0;
         for (int i = 0; i < numbers.length; i++) {
             given.require(numbers[i] >= 0, "%s must hold numbers of rows, but holds %s", counts,
-                    Arrays.toString(numbers));
+                    Numbers.text(numbers));
             start += (long) numbers[i];
             given.require(start <= all, "%s must divide the %d rows of %s, but is %s", counts, all, rows,
-                    Arrays.toString(numbers));
+                    Numbers.text(numbers));
             starts[i + 1] = (int) start;
         }
         return starts;

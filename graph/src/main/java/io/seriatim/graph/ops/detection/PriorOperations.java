@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.detection;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
@@ -89,7 +90,7 @@ public final class PriorOperations {
                 "fixed_sizes must hold a number for each of the %d densities, but holds %d", densities.length, sizes);
         long count = 0;
         for (int density : densities) {
-            inference.require(density > 0, "the densities must be 1 or more, but are %s", Arrays.toString(densities));
+            inference.require(density > 0, "the densities must be 1 or more, but are %s", Numbers.text(densities));
             count = Math.addExact(count, Math.multiplyExact((long) ratios, (long) density * density));
         }
         infer(inference, "Boxes", count, attrs.getBool("flatten_to_2d"));
@@ -99,7 +100,7 @@ public final class PriorOperations {
         int sizes = sizes(inference, "anchor_sizes").length;
         int ratios = sizes(inference, "aspect_ratios").length;
         inference.require(sizes(inference, "stride").length == 2, "stride must hold two numbers, but is %s",
-                Arrays.toString(inference.attrs().getDoubles("stride")));
+                Numbers.text(inference.attrs().getDoubles("stride")));
         infer(inference, "Anchors", Math.multiplyExact((long) sizes, ratios), false);
     }
 
@@ -107,7 +108,7 @@ public final class PriorOperations {
     private static double[] sizes(Inference inference, String attribute) {
         double[] sizes = Shapes.requireAllFinite(inference, attribute);
         inference.require(Arrays.stream(sizes).allMatch(size -> size > 0),
-                "the numbers of the attribute '%s' must be positive, but are %s", attribute, Arrays.toString(sizes));
+                "the numbers of the attribute '%s' must be positive, but are %s", attribute, Numbers.text(sizes));
         return sizes;
     }
 
@@ -117,13 +118,13 @@ public final class PriorOperations {
         if (inference.has("Image")) {
             long[] image = Shapes.require(inference, "Image", -1, -1, -1, -1);
             inference.require(image[2] != 0 && image[3] != 0, "Image must have a height and a width, but is %s",
-                    Arrays.toString(image));
+                    Numbers.text(image));
             Shapes.requireFinite(inference, "step_w", "step_h");
         }
         Shapes.requireFinite(inference, "offset");
         inference.require(Shapes.requireAllFinite(inference, "variances").length == SIZE,
                 "variances must hold four numbers, but is %s",
-                Arrays.toString(inference.attrs().getDoubles("variances")));
+                Numbers.text(inference.attrs().getDoubles("variances")));
         long points = Inference.size(input[2], input[3]);
         long numbers = Math.multiplyExact(Math.multiplyExact(Math.max(points, 0), ofPoint), SIZE);
         inference.require(numbers <= Integer.MAX_VALUE - 8, "%d boxes at each of %d points are too many", ofPoint,

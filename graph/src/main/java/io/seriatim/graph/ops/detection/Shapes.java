@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
 
@@ -18,7 +19,7 @@ final class Shapes {
                 DType found = inference.in(slot, i).dtype();
                 inference.require(found.isFloating() && found == dtype,
                         "the slots %s must hold numbers of one floating type, but slot %s holds %s",
-                        Arrays.toString(slots), slot, found);
+                        Numbers.text(slots), slot, found);
             }
         }
     }
@@ -47,7 +48,7 @@ final class Shapes {
         for (int i = 0; i < inference.count(slot); i++) {
             ArgType type = inference.in(slot, i);
             inference.require(fits(type.dims(), dims), "the slot %s must have the shape %s, but has %s", slot,
-                    text(dims), Arrays.toString(type.dims()));
+                    text(dims), Numbers.text(type.dims()));
         }
         return inference.dims(slot);
     }
@@ -84,7 +85,7 @@ final class Shapes {
     static double[] requireAllFinite(Inference inference, String attribute) {
         double[] values = inference.attrs().getDoubles(attribute);
         inference.require(Arrays.stream(values).allMatch(Double::isFinite),
-                "the numbers of the attribute '%s' must be finite, but are %s", attribute, Arrays.toString(values));
+                "the numbers of the attribute '%s' must be finite, but are %s", attribute, Numbers.text(values));
         return values;
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ComputedOutputs;
@@ -55,7 +56,7 @@ public final class SuppressionOperations {
         Shapes.requireFloats(inference, "Scores", "BBoxes");
         long[] scores = inference.dims("Scores");
         inference.require(scores.length == 2 || scores.length == 3,
-                "Scores must have two or three dimensions, but is %s", Arrays.toString(scores));
+                "Scores must have two or three dimensions, but is %s", Numbers.text(scores));
         long[] boxes = scores.length == 3
                 ? Shapes.require(inference, "BBoxes", scores[0], scores[2], -1)
                 : Shapes.require(inference, "BBoxes", scores[0], scores[1], 4);

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.detection;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -47,7 +48,7 @@ public final class YoloOperations {
     private static int anchors(Inference inference) {
         int[] anchors = inference.attrs().getInts("anchors");
         inference.require(anchors.length > 0 && anchors.length % 2 == 0 && Arrays.stream(anchors).allMatch(a -> a > 0),
-                "anchors must hold a width and a height of each anchor, but is %s", Arrays.toString(anchors));
+                "anchors must hold a width and a height of each anchor, but is %s", Numbers.text(anchors));
         return anchors.length / 2;
     }
 
@@ -107,14 +108,14 @@ public final class YoloOperations {
         int anchors = anchors(inference);
         int[] mask = attrs.getInts("anchor_mask");
         inference.require(mask.length > 0 && Arrays.stream(mask).allMatch(m -> m >= 0 && m < anchors),
-                "anchor_mask must hold some of the anchors 0 to %d, but is %s", anchors - 1, Arrays.toString(mask));
+                "anchor_mask must hold some of the anchors 0 to %d, but is %s", anchors - 1, Numbers.text(mask));
         int classes = Shapes.atLeast(inference, "class_num", 1);
         Shapes.atLeast(inference, "downsample_ratio", 1);
         Shapes.requireFinite(inference, "scale_x_y", "ignore_thresh");
         long channels = mask.length * (WITHOUT_CLASSES + (long) classes);
         long[] x = Shapes.require(inference, "X", -1, channels, -1, -1);
         inference.require(x[2] < 0 || x[3] < 0 || x[2] == x[3], "X must be as high as it is wide, but is %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         long[] boxes = Shapes.require(inference, "GTBox", x[0], -1, BoxCode.SIZE);
         Shapes.require(inference, "GTLabel", x[0], boxes[1]);
         inference.require(inference.dtype("GTLabel") == DType.INT32, "GTLabel must hold int32, but holds %s",

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.elementwise;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -12,7 +13,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
-import java.util.Arrays;
 import java.util.List;
 
 /** Operations that tell or use truth values. */
@@ -89,7 +89,7 @@ public final class ComparisonOperations {
         for (long[] other : new long[][]{inference.dims("Condition"), y.dims()}) {
             inference.require(fits(x.dims(), other),
                     "Condition, X and Y must have one shape, but %s is not %s: expand before",
-                    Arrays.toString(other), Arrays.toString(x.dims()));
+                    Numbers.text(other), Numbers.text(x.dims()));
         }
         inference.set("Out", 0, x);
     }

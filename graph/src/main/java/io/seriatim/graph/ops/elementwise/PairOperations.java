@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.elementwise;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -12,7 +13,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.ComplexPart;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -91,8 +91,8 @@ public final class PairOperations {
             inference.require(
                     inference.dtype("X1").isFloating() && sameShape(inference.dims("X1"), inference.dims("X2")),
                     "X1 and X2 must be of one shape and a floating-point type, but are %s and %s of %s",
-                    Arrays.toString(inference.dims("X1")),
-                    Arrays.toString(inference.dims("X2")), inference.dtype("X1"));
+                    Numbers.text(inference.dims("X1")),
+                    Numbers.text(inference.dims("X2")), inference.dtype("X1"));
             inference.same("X1", "Out");
         }).lower(l -> ElementaryOperations.combine(l, "X1", "X2", "Out", Math::atan2, null))
                 .grad("atan2_grad(X1, X2, Out@GRAD) -> X1@GRAD, X2@GRAD", l -> {

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.elementwise;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -12,7 +13,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.ScatterNdAdd;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -48,8 +48,8 @@ public final class SumOperations {
         for (int i = 0; alike && i < a.length; i++) {
             alike = a[i] == b[i] || a[i] < 0 || b[i] < 0;
         }
-        inference.require(alike, "X and Y must have one shape, but have %s and %s", Arrays.toString(a),
-                Arrays.toString(b));
+        inference.require(alike, "X and Y must have one shape, but have %s and %s", Numbers.text(a),
+                Numbers.text(b));
         inference.same("X", "Out");
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.fused;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -43,7 +44,7 @@ public final class FusedOperations {
                     long[] weights = inference.dims("W");
                     int kept = inference.attrs().getInt("in_num_col_dims");
                     inference.require(weights.length == 2, "W must have the shape [inputs, outputs], but has %s",
-                            Arrays.toString(weights));
+                            Numbers.text(weights));
                     inference.require(kept >= 1 && kept < input.length,
                             "in_num_col_dims must be from 1 to less than the rank of Input, %d, but is %d",
                             input.length, kept);
@@ -97,7 +98,7 @@ public final class FusedOperations {
                     long[] weights = inference.dims("W");
                     inference.require(input.length == 3 && weights.length >= 3 && weights[1] == 3,
                             "Input must have the shape [batch, steps, inputs] and W [inputs, 3, …], but they have %s and %s",
-                            Arrays.toString(input), Arrays.toString(weights));
+                            Numbers.text(input), Numbers.text(weights));
                     inference.require(input[2] < 0 || weights[0] < 0 || input[2] == weights[0],
                             "W must have a row for each of %d inputs, but has %d", input[2], weights[0]);
                     long width = Inference.size(Arrays.copyOfRange(weights, 2, weights.length));
@@ -133,7 +134,7 @@ public final class FusedOperations {
                     Checks.floating(inference, "X");
                     long[] x = inference.dims("X");
                     inference.require(x.length == 5 && (x[2] == 3 || x[2] < 0),
-                            "X must have the shape [batch, steps, 3, heads, width], but has %s", Arrays.toString(x));
+                            "X must have the shape [batch, steps, 3, heads, width], but has %s", Numbers.text(x));
                     inference.set("Out", inference.dtype("X"), x[0], x[1], x[3], x[4]);
                 }).lower(l -> l.out("Out", attend(l, l.in("X"), null))).register(registry);
     }

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.image;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -34,14 +35,14 @@ public final class ChannelOperations {
         Operation.define("affine_channel").in("X", "Scale", "Bias").out("Out").attr("data_layout", "AnyLayout")
                 .infer(inference -> {
                     long[] x = inference.dims("X");
-                    inference.require(x.length >= 2, "X needs at least two dimensions, but is %s", Arrays.toString(x));
+                    inference.require(x.length >= 2, "X needs at least two dimensions, but is %s", Numbers.text(x));
                     long channels = x[inference.attrs().getText("data_layout").equals("NCHW") ? 1 : x.length - 1];
                     for (String slot : List.of("Scale", "Bias")) {
                         long[] dims = inference.dims(slot);
                         inference.require(
                                 dims.length == 1 && (dims[0] < 0 || channels < 0 || dims[0] == channels),
                                 "%s must have a number for each of %d channels, but is %s", slot, channels,
-                                Arrays.toString(dims));
+                                Numbers.text(dims));
                         inference.require(inference.dtype(slot) == inference.dtype("X"),
                                 "%s must have the type of X, %s, but is %s", slot, inference.dtype("X"),
                                 inference.dtype(slot));
@@ -98,7 +99,7 @@ public final class ChannelOperations {
                 alike = i == 1 || x[i] < 0 || y[i] < 0 || x[i] == y[i];
             }
             inference.require(alike, "X and Y must have four dimensions that are alike but for the channels, "
-                    + "but are %s and %s", Arrays.toString(x), Arrays.toString(y));
+                    + "but are %s and %s", Numbers.text(x), Numbers.text(y));
             inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("Y"),
                     "X and Y must have one floating-point type, but are %s and %s", inference.dtype("X"),
                     inference.dtype("Y"));
@@ -138,13 +139,13 @@ public final class ChannelOperations {
                     long[] x = inference.dims("X");
                     int axis = inference.attrs().getInt("axis");
                     int[] indexes = inference.attrs().getInts("indexes");
-                    inference.require(x.length == 4, "X must have four dimensions, but is %s", Arrays.toString(x));
+                    inference.require(x.length == 4, "X must have four dimensions, but is %s", Numbers.text(x));
                     inference.require(axis >= 1 && axis <= 3, "the attribute 'axis' must be 1, 2 or 3, but is %d",
                             axis);
                     inference.require(indexes.length > 0
                             && Arrays.stream(indexes).allMatch(i -> i >= 0 && (x[axis] < 0 || i < x[axis])),
                             "the attribute 'indexes' must be numbers from 0 to %d, but is %s", x[axis] - 1,
-                            Arrays.toString(indexes));
+                            Numbers.text(indexes));
                     inference.same("X", "Out");
                 }).lower(l -> {
                     Operand x = l.in("X");

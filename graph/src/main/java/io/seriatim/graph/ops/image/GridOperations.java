@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.image;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -68,8 +69,8 @@ public final class GridOperations {
                 "X and Grid must have one floating-point type, but are %s and %s", inference.dtype("X"),
                 inference.dtype("Grid"));
         inference.require((x.length == 4 || x.length == 5) && grid.length == x.length,
-                "X and Grid must both have 4 dimensions, or 5, but are %s and %s", Arrays.toString(x),
-                Arrays.toString(grid));
+                "X and Grid must both have 4 dimensions, or 5, but are %s and %s", Numbers.text(x),
+                Numbers.text(grid));
         int spatial = x.length - 2;
         inference.require(grid[spatial + 1] < 0 || grid[spatial + 1] == spatial,
                 "the last dimension of Grid must be %d, a number for each spatial axis of X, but is %d", spatial,
@@ -78,7 +79,7 @@ public final class GridOperations {
                 "X and Grid must have one batch, but have %d and %d", x[0], grid[0]);
         inference.require(Arrays.stream(x, 2, x.length).allMatch(length -> length != 0),
                 "the images of X must not be empty, but X is %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         long[] out = x.clone();
         System.arraycopy(grid, 1, out, 2, spatial);
         inference.set("Output", inference.dtype("X"), out);
@@ -417,7 +418,7 @@ public final class GridOperations {
         inference.require(inference.dtype("Theta").isFloating(), "Theta must be of a floating-point type, but is %s",
                 inference.dtype("Theta"));
         inference.require(theta.length == 3 && (theta[1] == 2 || theta[1] == 3) && theta[2] == theta[1] + 1,
-                "Theta must be [batch, 2, 3] or [batch, 3, 4], but is %s", Arrays.toString(theta));
+                "Theta must be [batch, 2, 3] or [batch, 3, 4], but is %s", Numbers.text(theta));
         int spatial = (int) theta[1];
         long[] given = inference.has("OutputShape")
                 ? inference.values("OutputShape")
@@ -428,7 +429,7 @@ public final class GridOperations {
         if (given != null) {
             inference.require(given.length == spatial + 2 && Arrays.stream(given).allMatch(length -> length > 0),
                     "output_shape must have %d numbers from 1 on, batch and channels included, but is %s", spatial + 2,
-                    Arrays.toString(given));
+                    Numbers.text(given));
             inference.require(theta[0] < 0 || theta[0] == given[0],
                     "Theta must have the batch of output_shape, %d, but has %d", given[0],
                     theta[0]);

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.image;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -161,7 +162,7 @@ public final class InterpolationOperations {
             inference.require(size[i] > 0 || open,
                     "the size of the result must be from 1 on, but %s, or scale, make it %s",
                     String.join(", ", SIZES.subList(SIZES.size() - size.length, SIZES.size())),
-                    Arrays.toString(size));
+                    Numbers.text(size));
             size[i] = size[i] > 0 ? size[i] : -1;
         }
         return size;
@@ -171,22 +172,22 @@ public final class InterpolationOperations {
         long[] outSize = inference.values("OutSize");
         inference.require(outSize == null || outSize.length == lengths.length,
                 "OutSize must hold %d numbers, but is %s", lengths.length,
-                Arrays.toString(outSize));
+                Numbers.text(outSize));
         double[] scale = inference.numbers("Scale");
         checkScale(inference, Size.scales(inference.attrs(), scale));
         long[] size = Size.of(inference.attrs(), lengths, inference.listed("SizeTensor"), outSize, scale).lengths();
         inference.require(
                 Arrays.stream(size).allMatch(length -> length > 0)
                         && Arrays.stream(lengths).allMatch(length -> length > 0),
-                "the sizes of X and of the result must be from 1 on, but are %s and %s", Arrays.toString(lengths),
-                Arrays.toString(size));
+                "the sizes of X and of the result must be from 1 on, but are %s and %s", Numbers.text(lengths),
+                Numbers.text(size));
         return size;
     }
 
     private static void checkScale(Inference inference, double @Nullable [] scale) {
         inference.require(
                 scale == null || Arrays.stream(scale).allMatch(factor -> factor > 0 && Double.isFinite(factor)),
-                "scales must be greater than 0, but are %s", Arrays.toString(scale));
+                "scales must be greater than 0, but are %s", Numbers.text(scale));
     }
 
     private static Size size(Lowering l, long[] lengths) {

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.image;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -59,11 +60,11 @@ public final class PatchOperations {
             for (int[] each : List.of(kernel, strides, dilations)) {
                 inference.require(each[0] > 0 && each[1] > 0,
                         "kernel_sizes, strides and dilations must be from 1 on, but some are %s",
-                        Arrays.toString(each));
+                        Numbers.text(each));
             }
             inference.require(Arrays.stream(padding).allMatch(each -> each >= 0),
                     "paddings must be from 0 on, but are %s",
-                    Arrays.toString(padding));
+                    Numbers.text(padding));
             inference.require(height < 0 || rows() > 0, "a patch does not fit into the height %d", height);
             inference.require(width < 0 || columns() > 0, "a patch does not fit into the width %d", width);
         }
@@ -172,7 +173,7 @@ public final class PatchOperations {
             inference.require(x.length == 3 && sizes.length == 2 && sizes[0] > 0 && sizes[1] > 0,
                     "X must be [batch, channels of patches, patches] and output_sizes of two numbers, but they are "
                             + "%s and %s",
-                    Arrays.toString(x), Arrays.toString(sizes));
+                    Numbers.text(x), Numbers.text(sizes));
             Patches patches = ofOutput(inference.attrs());
             patches.check(inference);
             inference.require(x[1] < 0 || x[1] % patches.size() == 0,

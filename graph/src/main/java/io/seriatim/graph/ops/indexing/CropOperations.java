@@ -2,11 +2,11 @@ package io.seriatim.graph.ops.indexing;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.computation.Copy;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -34,19 +34,19 @@ public final class CropOperations {
         long[] shape = inference.has("Y") ? inference.dims("Y") : inference.attrs().getLongs("shape");
         inference.require(x.length > 0 && shape.length == x.length,
                 "the shape, of Y or the attribute 'shape', must have %d dimensions, as X has, but is %s", x.length,
-                Arrays.toString(shape));
+                Numbers.text(shape));
         long @Nullable [] offsets = inference.has("Offsets")
                 ? inference.values("Offsets")
                 : inference.attrs().getLongs("offsets");
         inference.require(offsets == null || offsets.length == x.length,
                 "Offsets, or the attribute 'offsets', must be %d numbers, but are %s", x.length,
-                Arrays.toString(offsets));
+                Numbers.text(offsets));
         if (inference.isForRun() && shape[0] == -1) {
             shape[0] = x[0];
         }
         for (int i = 0; i < x.length; i++) {
             inference.require(shape[i] >= 0 || (!inference.isForRun() && shape[i] == -1),
-                    "the shape must be from 0 on, but is %s", Arrays.toString(shape));
+                    "the shape must be from 0 on, but is %s", Numbers.text(shape));
             inference.require(
                     offsets == null || (offsets[i] >= 0 && (x[i] < 0 || shape[i] < 0 || shape[i] <= x[i] - offsets[i])),
                     "dimension %d of X has %d elements, which do not have %d from the offset %d on", i, x[i], shape[i],

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.indexing;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -53,7 +54,7 @@ public final class EmbeddingOperations {
         long[] ids = inference.dims("Ids");
         inference.require(!column || (ids.length > 0 && ids[ids.length - 1] == 1),
                 "the last dimension of Ids must be 1, but the shape is %s; lookup_table_v2 takes any",
-                Arrays.toString(ids));
+                Numbers.text(ids));
         int places = column ? ids.length - 1 : ids.length;
         long[] dims = Arrays.copyOf(ids, places + 1);
         dims[places] = table[1];

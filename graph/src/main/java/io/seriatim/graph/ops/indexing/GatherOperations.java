@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.indexing;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Indexes;
@@ -112,7 +113,7 @@ public final class GatherOperations {
                 "the last dimension of %s must be known and no more than the %d dimensions of %s, but the shape is %s",
                 indexSlot, x.length,
                 slot,
-                Arrays.toString(index));
+                Numbers.text(index));
         int depth = (int) index[index.length - 1];
         long[] dims = Arrays.copyOf(index, index.length - 1 + x.length - depth);
         System.arraycopy(x, depth, dims, index.length - 1, x.length - depth);
@@ -125,8 +126,8 @@ public final class GatherOperations {
             long[] index = inference.dims("Index");
             inference.require(x.length == 2 && index.length == 2 && (x[0] == index[0] || x[0] < 0 || index[0] < 0),
                     "X and Index must have two dimensions, the first of the same length, but have the shapes %s and %s",
-                    Arrays.toString(x),
-                    Arrays.toString(index));
+                    Numbers.text(x),
+                    Numbers.text(index));
             Indexes.require(inference, "Index");
             inference.set("Out", inference.dtype("X"), index);
         }), "index_sample_grad(Index, Out@GRAD, X) -> X@GRAD", "X", "Out", _ -> 1);
@@ -152,12 +153,12 @@ public final class GatherOperations {
         inference.require(x.length == index.length,
                 "%s and %s must have as many dimensions as each other, but have the shapes %s and %s",
                 slot,
-                indexSlot, Arrays.toString(x), Arrays.toString(index));
+                indexSlot, Numbers.text(x), Numbers.text(index));
         int axis = inference.axis(slot, inference.attrs().getLong("Axis"));
         for (int i = 0; i < x.length; i++) {
             inference.require(i == axis || index[i] <= x[i] || x[i] < 0,
                     "dimension %d of %s must be no longer than that of %s, but the shapes are %s and %s",
-                    i, indexSlot, slot, Arrays.toString(index), Arrays.toString(x));
+                    i, indexSlot, slot, Numbers.text(index), Numbers.text(x));
         }
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.indexing;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -83,8 +84,8 @@ public final class PutAlongAxisOperations {
         for (int i = 0; fits && i < index.length; i++) {
             fits = index[i] == value[i] || index[i] < 0 || value[i] < 0;
         }
-        inference.require(fits, "Index and Value must have the same shape, but have %s and %s", Arrays.toString(index),
-                Arrays.toString(value));
+        inference.require(fits, "Index and Value must have the same shape, but have %s and %s", Numbers.text(index),
+                Numbers.text(value));
         inference.require(inference.dtype("Input") == inference.dtype("Value"),
                 "Input and Value must have the same type, but have %s and %s",
                 inference.dtype("Input"), inference.dtype("Value"));

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.indexing;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -46,8 +47,8 @@ public final class ScatterOperations {
             fits = updates[i] == expected[i] || updates[i] < 0 || expected[i] < 0;
         }
         inference.require(fits, "the updates must have the shape %s, a slice of X for each index, but have %s",
-                Arrays.toString(expected),
-                Arrays.toString(updates));
+                Numbers.text(expected),
+                Numbers.text(updates));
         inference.same("X", "Out");
     }
 
@@ -79,8 +80,8 @@ public final class ScatterOperations {
                     inference.require(
                             Arrays.equals(expected, inference.dims("Updates")) || !isKnown(expected)
                                     || !inference.in("Updates").isKnown(),
-                            "the updates must have the shape %s, but have %s", Arrays.toString(expected),
-                            Arrays.toString(inference.dims("Updates")));
+                            "the updates must have the shape %s, but have %s", Numbers.text(expected),
+                            Numbers.text(inference.dims("Updates")));
                     inference.same("X", "Out");
                 }).lower(l -> l.out("Out", l.run(new ScatterNdAdd(), l.in("X"), l.in("Index"), l.in("Updates"))))
                 .grad(signature);

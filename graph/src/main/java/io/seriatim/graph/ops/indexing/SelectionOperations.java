@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -186,11 +187,11 @@ public final class SelectionOperations {
             ArgType next = inference.in("X", i);
             inference.require(next.dtype() == inference.dtype("X") && Arrays.equals(next.dims(), x),
                     "all tensors of X must be %s of shape %s, but tensor %d is %s of %s", inference.dtype("X"),
-                    Arrays.toString(x), i,
-                    next.dtype(), Arrays.toString(next.dims()));
+                    Numbers.text(x), i,
+                    next.dtype(), Numbers.text(next.dims()));
         }
         inference.require(ids.length == 2 && (ids[1] == 1 || ids[1] < 0) && (ids[0] < 0 || x[0] < 0 || ids[0] == x[0]),
-                "Ids must be [%d, 1], but is %s", x[0], Arrays.toString(ids));
+                "Ids must be [%d, 1], but is %s", x[0], Numbers.text(ids));
         inference.same("X", "Out");
     }
 
@@ -218,7 +219,7 @@ public final class SelectionOperations {
                     Indexes.require(inference, "X");
                     long[] x = inference.dims("X");
                     inference.require(x.length > 1 && (x[x.length - 1] == 1 || x[x.length - 1] < 0),
-                            "X must have two dimensions or more, the last of length 1, but is %s", Arrays.toString(x));
+                            "X must have two dimensions or more, the last of length 1, but is %s", Numbers.text(x));
                     inference.require(attrs.getInt("index_num") > 0 && attrs.getInt("nshards") > 0,
                             "index_num and nshards must be 1 or more, but are %d and %d", attrs.getInt("index_num"),
                             attrs.getInt("nshards"));

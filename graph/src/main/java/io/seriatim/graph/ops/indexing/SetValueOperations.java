@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.indexing;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -86,7 +87,7 @@ public final class SetValueOperations {
         long[] value = inference.has("ValueTensor") ? inference.dims("ValueTensor") : valueDims(inference);
         inference.require(Inference.size(value) < 0 || fits(value, part),
                 "a value of shape %s does not expand to the part of shape %s",
-                Arrays.toString(value), Arrays.toString(part));
+                Numbers.text(value), Numbers.text(part));
     }
 
     private static long[] valueDims(Inference inference) {
@@ -97,7 +98,7 @@ public final class SetValueOperations {
         int count = values(inference.attrs()).length;
         inference.require(Inference.size(shape) == count,
                 "ValueTensor, or as many values as the attribute shape %s says, must be given; there are %d",
-                Arrays.toString(shape), count);
+                Numbers.text(shape), count);
         return shape;
     }
 

@@ -2,13 +2,13 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.computation.MatMul;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -40,7 +40,7 @@ public final class ChainProductOperations {
             boolean vector = dims.length == 1 && (i == 0 || i == count - 1);
             inference.require(vector || dims.length == 2,
                     "X must have matrices, and vectors at most at its ends, but place %d has %s", i,
-                    Arrays.toString(dims));
+                    Numbers.text(dims));
             inference.require(
                     inference.in("X", i).dtype().isFloating() && inference.in("X", i).dtype() == inference.dtype("X"),
                     "X must be of one floating-point type, but place %d is %s", i, inference.in("X", i).dtype());

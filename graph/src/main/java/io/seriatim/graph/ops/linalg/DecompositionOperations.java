@@ -2,13 +2,13 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.linalg.QrDecomposition;
-import java.util.Arrays;
 import java.util.List;
 
 /** Matrices as products of others. */
@@ -69,7 +69,7 @@ public final class DecompositionOperations {
         inference.require(!mode.equals("r") && rank >= 2 && (!known || dims[rank - 1] == dims[rank - 2]),
                 "the gradient needs Q and a square R, but mode is '%s' and R is %s; use mode reduced and at least "
                         + "as many rows as columns",
-                mode, Arrays.toString(dims));
+                mode, Numbers.text(dims));
         inference.same("X", "X@GRAD");
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -58,7 +59,7 @@ public final class EigenOperations {
         long[] dims = inference.dims("X");
         int rank = dims.length;
         inference.require(rank >= 2 && (dims[rank - 1] < 0 || dims[rank - 2] < 0 || dims[rank - 1] == dims[rank - 2]),
-                "X must have square matrices in its last two dimensions, but has the shape %s", Arrays.toString(dims));
+                "X must have square matrices in its last two dimensions, but has the shape %s", Numbers.text(dims));
         return dtype;
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -41,7 +42,7 @@ public final class LeastSquaresOperations {
                 && Arrays.equals(leading, MatrixSteps.leading(y)) && x[x.length - 2] == y[y.length - 2],
                 "X and Y must be of one type, with the same leading dimensions and rows, but are %s %s and %s %s",
                 dtype,
-                Arrays.toString(x), inference.dtype("Y"), Arrays.toString(y));
+                Numbers.text(x), inference.dtype("Y"), Numbers.text(y));
         long rows = x[x.length - 2];
         long columns = x[x.length - 1];
         // In a run, Paddle drops the leading dimensions if there is a single matrix.

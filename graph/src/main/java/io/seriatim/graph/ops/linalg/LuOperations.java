@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -100,7 +101,7 @@ public final class LuOperations {
                     inference.require(inference.dtype("Pivots") == DType.INT32 && pivots.length == dims.length - 1
                             && (pivots[leading.length] < 0 || least(dims) < 0 || pivots[leading.length] == least(dims)),
                             "Pivots must be int32, with %d numbers for each matrix of %s, but are %s %s", least(dims),
-                            Arrays.toString(dims), inference.dtype("Pivots"), Arrays.toString(pivots));
+                            Numbers.text(dims), inference.dtype("Pivots"), Numbers.text(pivots));
                     // What is not unpacked has no dimensions.
                     boolean permutation = inference.attrs().getBool("unpack_pivots");
                     boolean factors = inference.attrs().getBool("unpack_ludata");

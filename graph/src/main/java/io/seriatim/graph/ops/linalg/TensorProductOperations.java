@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -12,7 +13,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /** Kronecker products, and bilinear forms. */
@@ -107,11 +107,11 @@ public final class TensorProductOperations {
         inference.require(x.length == 2 && y.length == 2 && weight.length == 3 && fits(x[0], y[0])
                 && fits(x[1], weight[1]) && fits(y[1], weight[2]),
                 "X must be [batch, m], Y [batch, n] and Weight [results, m, n], but they are %s, %s and %s",
-                Arrays.toString(x), Arrays.toString(y), Arrays.toString(weight));
+                Numbers.text(x), Numbers.text(y), Numbers.text(weight));
         if (inference.has("Bias")) {
             long[] bias = inference.dims("Bias");
             inference.require(bias.length == 2 && fits(bias[0], 1) && fits(bias[1], weight[0]),
-                    "Bias must be [1, %d], but is %s", weight[0], Arrays.toString(bias));
+                    "Bias must be [1, %d], but is %s", weight[0], Numbers.text(bias));
         }
         inference.set("Out", inference.dtype("X"), x[0], weight[0]);
     }

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.linalg;
 
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -33,8 +34,8 @@ public final class VectorOperations {
             long[] x = inference.dims("X");
             PairOperations.requireOneType(inference, "X", "Y");
             inference.require((x.length == 1 || x.length == 2) && PairOperations.sameShape(x, inference.dims("Y")),
-                    "X and Y must be vectors or matrices of one shape, but are %s and %s", Arrays.toString(x),
-                    Arrays.toString(inference.dims("Y")));
+                    "X and Y must be vectors or matrices of one shape, but are %s and %s", Numbers.text(x),
+                    Numbers.text(inference.dims("Y")));
             inference.set("Out", inference.dtype("X"), Arrays.copyOf(x, x.length - 1));
         }).lower(l -> l.out("Out", l.run(new Reduction(Reduction.Function.SUM, List.of(l.in("X").rank() - 1), false),
                 Term.of(l, "X").times(Term.of(l, "Y")).operand())))
@@ -56,13 +57,13 @@ public final class VectorOperations {
             PairOperations.requireOneType(inference, "X", "Y");
             inference.require(PairOperations.sameShape(x, inference.dims("Y")),
                     "X and Y must have one shape, but are %s and %s",
-                    Arrays.toString(x),
-                    Arrays.toString(inference.dims("Y")));
+                    Numbers.text(x),
+                    Numbers.text(inference.dims("Y")));
             int dim = inference.attrs().getInt("dim");
             if (dim == FIRST_OF_THREE) {
                 inference.require(Arrays.stream(x).anyMatch(length -> length == 3 || length < 0),
                         "no dimension of X has length 3, as %s",
-                        Arrays.toString(x));
+                        Numbers.text(x));
             } else {
                 long length = x[inference.axis("X", dim)];
                 inference.require(length == 3 || length < 0, "dimension %d of X must have length 3, but has %d", dim,
@@ -102,8 +103,8 @@ public final class VectorOperations {
             long[] vector = inference.dims("Vec");
             PairOperations.requireOneType(inference, "X", "Vec");
             inference.require(x.length == 2 && vector.length == 1 && (x[1] < 0 || vector[0] < 0 || x[1] == vector[0]),
-                    "X must be a matrix and Vec a vector of its width, but they are %s and %s", Arrays.toString(x),
-                    Arrays.toString(vector));
+                    "X must be a matrix and Vec a vector of its width, but they are %s and %s", Numbers.text(x),
+                    Numbers.text(vector));
             inference.set("Out", inference.dtype("X"), x[0]);
         }).lower(l -> l.out("Out", l.run(matMul(false, false), l.in("X"), l.in("Vec"))))
                 .grad("mv_grad(X, Vec, Out@GRAD) -> X@GRAD, Vec@GRAD", l -> {
@@ -129,12 +130,12 @@ public final class VectorOperations {
                     PairOperations.requireOneType(inference, "X", "Y");
                     PairOperations.requireOneType(inference, "X", "Input");
                     inference.require(x.length == 2 && y.length == 2 && (x[1] < 0 || y[0] < 0 || x[1] == y[0]),
-                            "X and Y must be matrices that can be multiplied, but are %s and %s", Arrays.toString(x),
-                            Arrays.toString(y));
+                            "X and Y must be matrices that can be multiplied, but are %s and %s", Numbers.text(x),
+                            Numbers.text(y));
                     long[] out = {x[0], y[1]};
                     inference.require(PairOperations.sameShape(inference.broadcast(inference.dims("Input"), out), out),
                             "Input must broadcast to %s, but is %s",
-                            Arrays.toString(out), Arrays.toString(inference.dims("Input")));
+                            Numbers.text(out), Numbers.text(inference.dims("Input")));
                     inference.set("Out", inference.dtype("X"), out);
                 }).lower(l -> {
                     Operand product = l.run(matMul(false, false), l.in("X"), l.in("Y"));

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.loss;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -11,7 +12,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
-import java.util.Arrays;
 import java.util.List;
 
 /** Losses of numbers and probabilities. */
@@ -46,8 +46,8 @@ public final class LossOperations {
         for (int i = 0; equal && i < a.length; i++) {
             equal = a[i] < 0 || b[i] < 0 || a[i] == b[i];
         }
-        inference.require(equal, "%s and %s must have one shape, but have %s and %s", first, second, Arrays.toString(a),
-                Arrays.toString(b));
+        inference.require(equal, "%s and %s must have one shape, but have %s and %s", first, second, Numbers.text(a),
+                Numbers.text(b));
     }
 
     private static void sigmoidCrossEntropy(Operations registry) {
@@ -83,7 +83,7 @@ public final class LossOperations {
             larger = x[i] == 1 && both[i] > 1;
         }
         inference.require(!larger,
-                "pos_weight must broadcast to X, but has %s for %s", Arrays.toString(weight), Arrays.toString(x));
+                "pos_weight must broadcast to X, but has %s for %s", Numbers.text(weight), Numbers.text(x));
         inference.require(inference.dtype("pos_weight") == inference.dtype("X"),
                 "pos_weight must have X's type, but is %s",
                 inference.dtype("pos_weight"));

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.loss;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -15,7 +16,6 @@ import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.Unary;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -46,8 +46,8 @@ public final class ProbabilityLossOperations {
         for (int i = 0; equal && i < a.length; i++) {
             equal = a[i] < 0 || b[i] < 0 || a[i] == b[i];
         }
-        inference.require(equal, "%s and %s must have one shape, but have %s and %s", first, second, Arrays.toString(a),
-                Arrays.toString(b));
+        inference.require(equal, "%s and %s must have one shape, but have %s and %s", first, second, Numbers.text(a),
+                Numbers.text(b));
     }
 
     private static Term all(Term x) {
@@ -127,7 +127,7 @@ public final class ProbabilityLossOperations {
         inference.require((x.length == 2 || x.length == 4) && (column || label.length == x.length - 1),
                 "X must be [batch, classes] or [batch, classes, height, width], and Label the same without "
                         + "classes or [batch, 1], but they are %s and %s",
-                Arrays.toString(x), Arrays.toString(label));
+                Numbers.text(x), Numbers.text(label));
         label = column ? new long[]{label[0]} : label;
         inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
                 inference.dtype("X"));
@@ -136,14 +136,14 @@ public final class ProbabilityLossOperations {
             long length = x[i == 0 ? 0 : i + 1];
             inference.require(label[i] < 0 || length < 0 || label[i] == length,
                     "X and Label must have the same batch and places, but are %s and %s",
-                    Arrays.toString(x), Arrays.toString(label));
+                    Numbers.text(x), Numbers.text(label));
         }
         if (inference.has("Weight")) {
             long[] weight = inference.dims("Weight");
             inference.require(
                     weight.length == 1 && (weight[0] < 0 || x[1] < 0 || weight[0] == x[1])
                             && inference.dtype("Weight") == inference.dtype("X"),
-                    "Weight must have one number of X's type for each class, but is %s", Arrays.toString(weight));
+                    "Weight must have one number of X's type for each class, but is %s", Numbers.text(weight));
         }
         String reduction = inference.attrs().getText("reduction");
         inference.require(List.of("none", "mean", "sum").contains(reduction),
@@ -218,7 +218,7 @@ public final class ProbabilityLossOperations {
             long[] x = inference.dims("X");
             inference.require(inference.dtype("X").isFloating() && x.length > 0,
                     "X must be of a floating-point type with a dimension of classes, but is %s of %s",
-                    Arrays.toString(x),
+                    Numbers.text(x),
                     inference.dtype("X"));
             if (inference.has("PriorDist")) {
                 long known = Inference.size(inference.dims("PriorDist"));

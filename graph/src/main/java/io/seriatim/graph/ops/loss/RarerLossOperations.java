@@ -2,13 +2,13 @@ package io.seriatim.graph.ops.loss;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Reduction;
-import java.util.Arrays;
 import java.util.List;
 
 /** The modified Huber loss, and numbers that are a loss already. */
@@ -35,7 +35,7 @@ public final class RarerLossOperations {
                 fits = x[i] < 0 || y[i] < 0 || x[i] == y[i];
             }
             inference.require(fits && (x[1] == 1 || x[1] < 0), "X and Y must both be [batch, 1], but are %s and %s",
-                    Arrays.toString(x), Arrays.toString(y));
+                    Numbers.text(x), Numbers.text(y));
             inference.require(dtype.isFloating() && inference.dtype("Y") == dtype,
                     "X and Y must be of one floating-point type, but are %s and %s", dtype, inference.dtype("Y"));
             inference.set("IntermediateVal", dtype, x);

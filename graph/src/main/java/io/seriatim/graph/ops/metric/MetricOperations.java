@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.metric;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -55,7 +56,7 @@ public final class MetricOperations {
         long[] dims = inference.dims("Predict");
         inference.require((dtype == DType.FLOAT32 || dtype == DType.FLOAT64) && dims.length == 2,
                 "Predict must have the shape [samples, classes] and be float32 or float64, but is %s %s", dtype,
-                Arrays.toString(dims));
+                Numbers.text(dims));
         inference.require(dims[1] != 0, "Predict needs a class");
         DType label = inference.dtype("Label");
         inference.require(label == DType.INT32 || label == DType.INT64, "Label must be int32 or int64, but is %s",
@@ -188,8 +189,8 @@ public final class MetricOperations {
                             "Indices and Label must be whole numbers, but are %s and %s", inference.dtype("Indices"),
                             inference.dtype("Label"));
                     inference.require(indices.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0),
-                            "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices),
-                            Arrays.toString(label));
+                            "Indices must be [n, k] and Label [n, 1], but are %s and %s", Numbers.text(indices),
+                            Numbers.text(label));
                     inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],
                             "Indices and Label must have one length, but have %d and %d", indices[0], label[0]);
                     inference.set("Accuracy", DType.FLOAT32);

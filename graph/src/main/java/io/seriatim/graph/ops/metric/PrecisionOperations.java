@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.metric;
 
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -35,7 +36,7 @@ public final class PrecisionOperations {
                     inference.require(classes >= 1, "class_number must be 1 or more, but is %d", classes);
                     long[] probabilities = inference.dims("MaxProbs");
                     inference.require(probabilities.length == 2, "MaxProbs must have the shape [batch, 1], but has %s",
-                            Arrays.toString(probabilities));
+                            Numbers.text(probabilities));
                     for (String slot : List.of("Indices", "Labels", "Weights")) {
                         if (inference.has(slot)) {
                             Checks.shape(inference, slot, probabilities[0], 1);

@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -15,7 +16,6 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -82,7 +82,7 @@ public final class BatchNormOperations {
                 long[] dims = inference.dims(slot);
                 inference.require(dims.length == 1 && (channels < 0 || dims[0] < 0 || dims[0] == channels),
                         "%s must have one value for each of the %d channels, but is %s", slot, channels,
-                        Arrays.toString(dims));
+                        Numbers.text(dims));
                 inference.require(inference.dtype(slot) == inference.dtype("X").arithmetic(),
                         "%s must be %s for X of %s, but is %s", slot,
                         inference.dtype("X").arithmetic(), inference.dtype("X"), inference.dtype(slot));

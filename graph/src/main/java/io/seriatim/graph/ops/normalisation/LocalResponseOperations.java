@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.normalisation;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -11,7 +12,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.Window;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -48,7 +48,7 @@ public final class LocalResponseOperations {
         Attrs attrs = inference.attrs();
         long[] x = inference.dims("X");
         int n = attrs.getInt("n");
-        inference.require(x.length == 4, "X must have four dimensions, but is %s", Arrays.toString(x));
+        inference.require(x.length == 4, "X must have four dimensions, but is %s", Numbers.text(x));
         inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
                 inference.dtype("X"));
         inference.require(n > 0 && n % 2 == 1, "the attribute 'n' must be odd and from 1 on, but is %d", n);

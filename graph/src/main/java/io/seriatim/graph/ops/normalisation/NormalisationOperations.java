@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.normalisation;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -68,7 +69,7 @@ public final class NormalisationOperations {
                 long[] dims = inference.dims(slot);
                 inference.require(dims.length == 1 && (length < 0 || dims[0] < 0 || dims[0] == length),
                         "%s must have one value for each of the %d %s, but is %s", slot, length, of,
-                        Arrays.toString(dims));
+                        Numbers.text(dims));
             }
         }
     }

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.normalisation;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -49,11 +50,11 @@ public final class RootMeanSquareOperations {
         if (inference.has("residual")) {
             long[] residual = inference.dims("residual");
             inference.require(residual.length == x.length, "residual must have the shape of x, %s, but has %s",
-                    Arrays.toString(x), Arrays.toString(residual));
+                    Numbers.text(x), Numbers.text(residual));
             for (int i = 0; i < x.length; i++) {
                 inference.require(x[i] < 0 || residual[i] < 0 || x[i] == residual[i],
-                        "residual must have the shape of x, %s, but has %s", Arrays.toString(x),
-                        Arrays.toString(residual));
+                        "residual must have the shape of x, %s, but has %s", Numbers.text(x),
+                        Numbers.text(residual));
             }
         }
         boolean bytes = inference.attrs().getFloat("quant_scale") > 0;

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.optimizer;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -47,8 +48,8 @@ public final class AverageOperations {
             long[] found = inference.dims(slot);
             inference.require(found.length == dims.length && inference.dtype(slot) == dtype,
                     "%s must have the type and the shape of param, %s %s, but is %s %s", slot, dtype,
-                    Arrays.toString(dims),
-                    inference.dtype(slot), Arrays.toString(found));
+                    Numbers.text(dims),
+                    inference.dtype(slot), Numbers.text(found));
             inference.broadcast(found, dims);
             inference.same(slot, "out" + each);
         }

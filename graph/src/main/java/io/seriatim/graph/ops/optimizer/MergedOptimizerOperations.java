@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -105,7 +106,7 @@ public final class MergedOptimizerOperations {
         ArgType found = inference.in(slot, index);
         inference.require(found.kind() == ArgType.Kind.DENSE && found.dtype().isFloating() && fits(param, found),
                 "variable %d of %s must be a floating-point tensor of its parameter's shape %s, but is %s", index,
-                slot, Arrays.toString(param.dims()), found);
+                slot, Numbers.text(param.dims()), found);
     }
 
     private static boolean fits(ArgType param, ArgType found) {

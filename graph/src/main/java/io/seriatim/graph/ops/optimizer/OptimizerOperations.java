@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.optimizer;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -70,8 +71,8 @@ public final class OptimizerOperations {
         for (int i = 0; fits && i < dims.length; i++) {
             fits = found[i] == dims[i] || found[i] < 0 || dims[i] < 0;
         }
-        inference.require(fits, "%s must have the parameter's shape %s, but has %s", slot, Arrays.toString(dims),
-                Arrays.toString(found));
+        inference.require(fits, "%s must have the parameter's shape %s, but has %s", slot, Numbers.text(dims),
+                Numbers.text(found));
     }
 
     private static void sgd(Operations registry) {

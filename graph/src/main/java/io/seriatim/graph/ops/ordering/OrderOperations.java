@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.ordering;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -261,7 +262,7 @@ public final class OrderOperations {
             inference.require(
                     dims.length > 0
                             && (k == -1 || (k > 0 && (dims[dims.length - 1] < 0 || k <= dims[dims.length - 1]))),
-                    "k must be from 1 to the length of the last axis of X, %s, but is %d", Arrays.toString(dims), k);
+                    "k must be from 1 to the length of the last axis of X, %s, but is %d", Numbers.text(dims), k);
             dims[dims.length - 1] = k;
             inference.set("Out", inference.dtype("X"), dims);
             inference.set("Indices", DType.INT64, dims);
@@ -286,7 +287,7 @@ public final class OrderOperations {
                     inference.require(fits,
                             "SortedSequence must be a vector or have all but the last dimension of Values, but "
                                     + "they are %s and %s",
-                            Arrays.toString(sorted), Arrays.toString(values));
+                            Numbers.text(sorted), Numbers.text(values));
                     inference.set("Out", inference.attrs().getBool("out_int32") ? DType.INT32 : DType.INT64, values);
                 }).lower(l -> {
                     boolean right = l.attrs().getBool("right");

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.ordering;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -56,7 +57,7 @@ public final class UniqueOperations {
                 .infer(inference -> {
                     int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
                     inference.require(axes.length <= 1, "axis must name at most one dimension, but is %s",
-                            Arrays.toString(axes));
+                            Numbers.text(axes));
                     DType places = inference.attrs().getDType("dtype");
                     if (axes.length == 1) {
                         inferSlices(inference, axes[0], places);
@@ -125,7 +126,7 @@ public final class UniqueOperations {
                 .attr("return_counts", false).attr("axis", new int[0]).attr("dtype", 5).values("X").infer(inference -> {
                     int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
                     inference.require(axes.length <= 1, "axis must name at most one dimension, but is %s",
-                            Arrays.toString(axes));
+                            Numbers.text(axes));
                     long[] dims = axes.length == 0
                             ? new long[]{Inference.size(inference.dims("X"))}
                             : inference.dims("X");

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.pooling;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -85,7 +86,7 @@ public final class PoolPlaceOperations {
                 "X must have %d dimensions and ksize, strides and paddings %d numbers, but they are %s, %s, %s and %s",
                 spatial + 2,
                 spatial,
-                Arrays.toString(x), Arrays.toString(kernel), Arrays.toString(strides), Arrays.toString(paddings));
+                Numbers.text(x), Numbers.text(kernel), Numbers.text(strides), Numbers.text(paddings));
         for (int i = 0; i < spatial; i++) {
             inference.require(kernel[i] > 0 && strides[i] > 0 && paddings[i] >= 0 && paddings[i] < kernel[i],
                     "ksize and strides must be from 1 on, and paddings from 0 to less than ksize, but are %d, %d "

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -80,11 +81,11 @@ public final class PoolingOperations {
         long[] kernel = attrs.getLongs("ksize");
         inference.require(x.length >= 3 && kernel.length == x.length - 2,
                 "%s needs two dimensions more than the attribute 'ksize' has numbers, but they are %s and %s", slot,
-                Arrays.toString(x),
-                Arrays.toString(kernel));
+                Numbers.text(x),
+                Numbers.text(kernel));
         inference.require(Arrays.stream(kernel).allMatch(each -> each > 0),
                 "the attribute 'ksize' must have numbers from 1 on, but is %s",
-                Arrays.toString(kernel));
+                Numbers.text(kernel));
         String type = attrs.getText("pooling_type");
         inference.require(type.equals("max") || type.equals("avg"),
                 "the attribute 'pooling_type' must be max or avg, but is '%s'", type);

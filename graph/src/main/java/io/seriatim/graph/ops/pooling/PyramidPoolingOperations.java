@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.pooling;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -34,9 +35,9 @@ public final class PyramidPoolingOperations {
         long[] x = inference.dims("X");
         int levels = inference.attrs().getInt("pyramid_height");
         String type = inference.attrs().getText("pooling_type");
-        inference.require(x.length == 4, "X must have four dimensions, but is %s", Arrays.toString(x));
+        inference.require(x.length == 4, "X must have four dimensions, but is %s", Numbers.text(x));
         inference.require(x[2] != 0 && x[3] != 0, "the images of X must not be empty, but X is %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
                 inference.dtype("X"));
         inference.require(levels > 0 && levels <= MOST_LEVELS,

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.pooling;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -60,10 +61,10 @@ public final class UnpoolOperations {
             alike = x[i] < 0 || indexes[i] < 0 || x[i] == indexes[i];
         }
         inference.require(alike, "X and Indices must have one shape of %d dimensions, but are %s and %s", spatial + 2,
-                Arrays.toString(x), Arrays.toString(indexes));
+                Numbers.text(x), Numbers.text(indexes));
         inference.require(size.length == spatial && Arrays.stream(size).allMatch(length -> length > 0),
                 "the attribute 'output_size' must be %d numbers from 1 on, but is %s", spatial,
-                Arrays.toString(size));
+                Numbers.text(size));
         long[] out = x.clone();
         for (int i = 0; i < spatial; i++) {
             out[2 + i] = x[2 + i] < 0 ? -1 : size[i];

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.quantization;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -11,7 +12,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
-import java.util.Arrays;
 
 /** Levels turned back into numbers: of floating-point types that hold levels, and of 8 and 16 bits. */
 public final class DequantizationOperations {
@@ -85,7 +85,7 @@ public final class DequantizationOperations {
         inference.require(count == 1 || count == 2, "Scales must hold one tensor or two, but holds %d", count);
         long[] bits = inference.attrs().getLongs("quant_bits");
         inference.require(bits.length >= count, "quant_bits must hold %d numbers, one for each tensor of Scales, "
-                + "but is %s", count, Arrays.toString(bits));
+                + "but is %s", count, Numbers.text(bits));
         for (int i = 0; i < count; i++) {
             Levels.checkBits(inference, "quant_bits", bits[i]);
         }

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.quantization;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -40,7 +41,7 @@ public final class QuantizedProductOperations {
                 inference.dtype("w"));
         inference.require(leading >= 1 && leading < x.length && w.length == 2,
                 "in_num_col_dims must be from 1 to %d and w a matrix, but they are %d and %s", x.length - 1, leading,
-                Arrays.toString(w));
+                Numbers.text(w));
         long inner = Inference.size(Arrays.copyOfRange(x, leading, x.length));
         inference.require(inner < 0 || w[0] < 0 || inner == w[0], "the rows of x have %d numbers, but w has %d rows",
                 inner, w[0]);

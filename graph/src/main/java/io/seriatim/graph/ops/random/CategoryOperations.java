@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.random;
 
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -38,7 +39,7 @@ public final class CategoryOperations {
                     long[] x = inference.dims("X");
                     inference.require(x.length == 2 && x[1] != 0,
                             "X must have the shape [batch, categories], but has %s",
-                            Arrays.toString(x));
+                            Numbers.text(x));
                     inference.set("Out", DType.INT64, x[0]);
                 }).lower(CategoryOperations::sampling).register(registry);
     }
@@ -84,7 +85,7 @@ public final class CategoryOperations {
                     long[] x = inference.dims("x");
                     inference.require(x.length == 2 && x[1] != 0,
                             "x must have the shape [batch, categories], but has %s",
-                            Arrays.toString(x));
+                            Numbers.text(x));
                     Checks.elements(inference, "ps", x[0]);
                     if (inference.has("threshold")) {
                         Checks.elements(inference, "threshold", x[0]);

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.random;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -56,7 +57,7 @@ public final class DropoutOperations {
         for (long axis : inference.attrs().getLongs("axis")) {
             inference.require(axis >= 0 && axis < dims.length,
                     "axis must name some of the %d dimensions of X, but is %s", dims.length,
-                    Arrays.toString(inference.attrs().getLongs("axis")));
+                    Numbers.text(inference.attrs().getLongs("axis")));
             mask[(int) axis] = dims[(int) axis];
         }
         inference.set("Mask", DType.UINT8, mask);

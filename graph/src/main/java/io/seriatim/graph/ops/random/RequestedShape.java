@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.random;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import java.util.Arrays;
 
 /** The shape that a creating operation is asked for: a list of tensors, else an attribute, else one tensor. */
@@ -52,7 +53,7 @@ final class RequestedShape {
     private static long[] checked(Inference inference, long[] dims) {
         inference.require(Arrays.stream(dims).allMatch(dim -> dim >= -1),
                 "the dimensions must be 0 or more (-1: not known yet), but are %s",
-                Arrays.toString(dims));
+                Numbers.text(dims));
         return dims;
     }
 }

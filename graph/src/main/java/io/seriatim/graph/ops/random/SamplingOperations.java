@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.random;
 
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -109,7 +110,7 @@ public final class SamplingOperations {
                     long samples = inference.attrs().getLong("num_samples");
                     inference.require(dims.length == 1 || dims.length == 2,
                             "X must have the shape [categories] or [n, categories], but has %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     inference.require(inference.dtype("X").isFloating(),
                             "X must be of a floating-point type, but is %s",
                             inference.dtype("X"));

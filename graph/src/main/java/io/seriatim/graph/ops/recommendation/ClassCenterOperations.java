@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.recommendation;
 
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -90,10 +91,10 @@ public final class ClassCenterOperations {
                     Checks.whole(inference, "Label");
                     long[] logits = inference.dims("Logits");
                     inference.require(logits.length == 2 && logits[1] != 0,
-                            "Logits must have the shape [batch, classes], but has %s", Arrays.toString(logits));
+                            "Logits must have the shape [batch, classes], but has %s", Numbers.text(logits));
                     long[] label = inference.dims("Label");
                     inference.require(label.length == 1 || (label.length == 2 && (label[1] == 1 || label[1] < 0)),
-                            "Label must have the shape [batch] or [batch, 1], but has %s", Arrays.toString(label));
+                            "Label must have the shape [batch] or [batch, 1], but has %s", Numbers.text(label));
                     Checks.elements(inference, "Label", logits[0]);
                     inference.same("Logits", "Softmax");
                     inference.set("Loss", inference.dtype("Logits"), logits[0], 1);

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.recommendation;
 
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -14,7 +15,6 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Unary;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 import java.util.List;
 
 /** Features of what was shown and clicked, and hashes of features. */
@@ -40,7 +40,7 @@ public final class ClickOperations {
             long[] x = inference.dims("X");
             inference.require(x.length == 2 && (x[1] < 0 || x[1] >= COUNTERS),
                     "X must have the shape [batch, features], with %d features or more, but has %s", COUNTERS,
-                    Arrays.toString(x));
+                    Numbers.text(x));
             Checks.shape(inference, "CVM", -1, COUNTERS);
             inference.set("Y", inference.dtype("X"), x[0],
                     inference.attrs().getBool("use_cvm") || x[1] < 0 ? x[1] : x[1] - COUNTERS);
@@ -76,7 +76,7 @@ public final class ClickOperations {
         Operation.define("hash").in("X").out("Out").attr("num_hash", 1).attr("mod_by", 100000L).infer(inference -> {
             Checks.whole(inference, "X");
             long[] x = inference.dims("X");
-            inference.require(x.length == 2, "X must have the shape [rows, width], but has %s", Arrays.toString(x));
+            inference.require(x.length == 2, "X must have the shape [rows, width], but has %s", Numbers.text(x));
             long hashes = inference.attrs().getLong("num_hash");
             inference.require(hashes >= 1, "num_hash must be 1 or more, but is %d", hashes);
             inference.require(inference.attrs().getLong("mod_by") != 0, "mod_by must not be 0");

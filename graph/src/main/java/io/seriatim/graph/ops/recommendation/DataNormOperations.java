@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.recommendation;
 import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -14,7 +15,6 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -67,7 +67,7 @@ public final class DataNormOperations {
         Checks.floating(inference, "X");
         long[] x = inference.dims("X");
         inference.require(x.length == 2 && x[1] != 0, "X must have the shape [batch, features], but has %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         long slot = inference.attrs().getLong("slot_dim");
         inference.require(slot <= 0 || x[1] < 0 || x[1] % slot == 0,
                 "slot_dim %d must divide the %d features of X", slot, x[1]);

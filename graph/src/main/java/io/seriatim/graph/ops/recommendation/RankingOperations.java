@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.recommendation;
 
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -54,7 +55,7 @@ public final class RankingOperations {
             Checks.shape(inference, "Left", dims);
             Checks.shape(inference, "Right", dims);
             inference.require(dims.length == 1 || (dims.length == 2 && (dims[1] == 1 || dims[1] < 0)),
-                    "Label must have the shape [batch] or [batch, 1], but has %s", Arrays.toString(dims));
+                    "Label must have the shape [batch] or [batch, 1], but has %s", Numbers.text(dims));
             inference.same("Label", "Out");
         }).lower(l -> {
             Term difference = Term.of(l, "Left").minus(Term.of(l, "Right"));
@@ -75,7 +76,7 @@ public final class RankingOperations {
             Checks.whole(inference, "Label");
             long[] x = inference.dims("X");
             inference.require(x.length >= 2 && x[x.length - 1] != 0,
-                    "X must have two dimensions or more, the last that of the classes, but has %s", Arrays.toString(x));
+                    "X must have two dimensions or more, the last that of the classes, but has %s", Numbers.text(x));
             x[x.length - 1] = 1;
             Checks.shape(inference, "Label", x);
             inference.set("Y", inference.dtype("X"), x);
@@ -210,7 +211,7 @@ public final class RankingOperations {
                     Checks.whole(inference, "QueryID");
                     long[] score = inference.dims("Score");
                     inference.require(score.length == 2, "Score must have the shape [batch, columns], but has %s",
-                            Arrays.toString(score));
+                            Numbers.text(score));
                     long column = inference.attrs().getLong("column");
                     inference.require(score[1] < 0 || (column >= -score[1] && column < score[1]),
                             "column must be one of the %d columns of Score, but is %d", score[1], column);

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -71,7 +72,7 @@ public final class SampledLossOperations {
         long[] weight = inference.dims("Weight");
         inference.require(input.length == 2 && (label.length == 1 || label.length == 2),
                 "Input must have the shape [batch, features] and Label [batch, right classes], but they have %s and %s",
-                Arrays.toString(input), Arrays.toString(label));
+                Numbers.text(input), Numbers.text(label));
         inference.require(input[0] < 0 || label[0] < 0 || input[0] == label[0],
                 "Input and Label must have one batch, but have %d and %d", input[0], label[0]);
         long classes = attrs.getLong("num_total_classes");

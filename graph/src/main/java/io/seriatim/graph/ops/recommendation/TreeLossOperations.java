@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.recommendation;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -52,7 +53,7 @@ public final class TreeLossOperations {
         long[] weight = inference.dims("W");
         inference.require(x.length == 2 && weight.length == 2 && (x[1] < 0 || weight[1] < 0 || x[1] == weight[1]),
                 "X must have the shape [batch, features] and W [nodes, features], but they have %s and %s",
-                Arrays.toString(x), Arrays.toString(weight));
+                Numbers.text(x), Numbers.text(weight));
         Checks.elements(inference, "Label", x[0]);
         long classes = inference.attrs().getLong("num_classes");
         inference.require(classes >= 2 && classes <= Integer.MAX_VALUE, "num_classes must be 2 or more, but is %d",

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.recurrent;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -11,7 +12,6 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -66,7 +66,7 @@ public final class GruUnitOperations {
         Checks.floating(inference, "Input", "HiddenPrev", "Weight");
         long[] hidden = inference.dims("HiddenPrev");
         inference.require(hidden.length == 2, "HiddenPrev must have the shape [batch, width], but has %s",
-                Arrays.toString(hidden));
+                Numbers.text(hidden));
         long gates = hidden[1] < 0 ? -1 : Math.multiplyExact(3, hidden[1]);
         Checks.shape(inference, "Input", hidden[0], gates);
         Checks.shape(inference, "Weight", hidden[1], gates);

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.recurrent;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -43,7 +44,7 @@ public final class LstmOperations {
         inference.require(
                 weight.length == 2 && weight[0] != 0
                         && (weight[0] < 0 || weight[1] < 0 || (weight[1] / 4 == weight[0] && weight[1] % 4 == 0)),
-                "Weight must have the shape [width, 4 · width], but has %s", Arrays.toString(weight));
+                "Weight must have the shape [width, 4 · width], but has %s", Numbers.text(weight));
         long width = weight[0];
         Checks.shape(inference, "Input", -1, weight[1]);
         boolean peepholes = inference.attrs().getBool("use_peepholes");

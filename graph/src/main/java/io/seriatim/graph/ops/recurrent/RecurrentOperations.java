@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -106,8 +107,8 @@ public final class RecurrentOperations {
         for (int i = 0; fits && i < dims.length; i++) {
             fits = dims[i] < 0 || wanted[i] < 0 || dims[i] == wanted[i];
         }
-        inference.require(fits, "%s, place %d, must be %s, but is %s", slot, index, Arrays.toString(wanted),
-                Arrays.toString(dims));
+        inference.require(fits, "%s, place %d, must be %s, but is %s", slot, index, Numbers.text(wanted),
+                Numbers.text(dims));
     }
 
     private static boolean isTraining(Attrs attrs) {

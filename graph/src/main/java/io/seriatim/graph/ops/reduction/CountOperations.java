@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.reduction;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -39,7 +40,7 @@ public final class CountOperations {
                     boolean weighted = inference.has("Weights");
                     inference.require(!weighted || fits(inference.dims("Weights"), dims),
                             "there must be a weight for each of the numbers, %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     // The type that Paddle computes. Its inference gives other types for int32 without weights and for
                     // whole weights.
                     DType sums = weighted && inference.dtype("Weights") == DType.FLOAT32

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.reduction;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -37,7 +38,7 @@ public final class SegmentOperations {
         Checks.whole(inference, "SegmentIds");
         long[] x = inference.dims("X");
         inference.require(x.length > 0 && x[0] != 0, "X must have a row or more, but has the shape %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         String pool = inference.attrs().getText("pooltype");
         inference.require(Set.of("SUM", "MEAN", "MAX", "MIN").contains(pool),
                 "pooltype must be SUM, MEAN, MAX or MIN, but is '%s'", pool);

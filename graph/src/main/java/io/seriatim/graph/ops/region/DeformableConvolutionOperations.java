@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.region;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -55,7 +56,7 @@ public final class DeformableConvolutionOperations {
         int[] pair = inference.attrs().getInts(attribute);
         inference.require(pair.length == 2 && pair[0] >= least && pair[1] >= least,
                 "the attribute '%s' must be two numbers from %d on, but is %s", attribute, least,
-                Arrays.toString(pair));
+                Numbers.text(pair));
         return pair;
     }
 
@@ -63,8 +64,8 @@ public final class DeformableConvolutionOperations {
         long[] x = inference.dims("Input");
         long[] w = inference.dims("Filter");
         inference.require(x.length == 4 && w.length == 4,
-                "Input and Filter must have four dimensions, but are %s and %s", Arrays.toString(x),
-                Arrays.toString(w));
+                "Input and Filter must have four dimensions, but are %s and %s", Numbers.text(x),
+                Numbers.text(w));
         inference.require(inference.dtype("Input").isFloating(), "Input must be of a floating-point type, but is %s",
                 inference.dtype("Input"));
         int groups = Regions.positive(inference, "groups");
@@ -108,7 +109,7 @@ public final class DeformableConvolutionOperations {
         for (int i = 0; fits && i < dims.length; i++) {
             fits = dims[i] < 0 || expected[i] < 0 || dims[i] == expected[i];
         }
-        inference.require(fits, "%s must be %s, but is %s", slot, Arrays.toString(expected), Arrays.toString(dims));
+        inference.require(fits, "%s must be %s, but is %s", slot, Numbers.text(expected), Numbers.text(dims));
     }
 
     /** Some of the images, and how they are convolved. Images and their offsets are divided into deformable groups. */

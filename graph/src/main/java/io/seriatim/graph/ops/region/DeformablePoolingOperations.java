@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.region;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -10,7 +11,6 @@ import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +41,7 @@ public final class DeformablePoolingOperations {
     private static int[] pair(Inference inference, String attribute) {
         int[] pair = inference.attrs().getInts(attribute);
         inference.require(pair.length == 2 && pair[0] > 0 && pair[1] > 0,
-                "the attribute '%s' must be two numbers from 1 on, but is %s", attribute, Arrays.toString(pair));
+                "the attribute '%s' must be two numbers from 1 on, but is %s", attribute, Numbers.text(pair));
         return pair;
     }
 
@@ -49,9 +49,9 @@ public final class DeformablePoolingOperations {
         long[] x = inference.dims("Input");
         long[] regions = inference.dims("ROIs");
         inference.require(x.length == 4 && x[2] != 0 && x[3] != 0,
-                "Input must have four dimensions, and images that are not empty, but is %s", Arrays.toString(x));
+                "Input must have four dimensions, and images that are not empty, but is %s", Numbers.text(x));
         inference.require(regions.length == 2 && (regions[1] == 4 || regions[1] < 0),
-                "ROIs must be [regions, 4], but are %s", Arrays.toString(regions));
+                "ROIs must be [regions, 4], but are %s", Numbers.text(regions));
         DType dtype = inference.dtype("Input");
         inference.require(dtype.isFloating() && dtype == inference.dtype("ROIs") && dtype == inference.dtype("Trans"),
                 "Input, ROIs and Trans must have one floating-point type, but are %s, %s and %s", dtype,
@@ -79,7 +79,7 @@ public final class DeformablePoolingOperations {
                     && (trans[2] < 0 || trans[2] == part[0]) && (trans[3] < 0 || trans[3] == part[1]);
             inference.require(fits,
                     "Trans must be [regions, 2 · classes, %d, %d], where the classes divide output_dim, %d, but is %s",
-                    part[0], part[1], channels, Arrays.toString(trans));
+                    part[0], part[1], channels, Numbers.text(trans));
         }
         inference.set("Output", dtype, regions[0], channels, height, width);
         inference.set("TopCount", dtype, regions[0], channels, height, width);

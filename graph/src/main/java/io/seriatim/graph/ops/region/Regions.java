@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.region;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
@@ -22,14 +23,14 @@ final class Regions {
     static void infer(Inference inference, long channels, String... outputs) {
         long[] x = inference.dims("X");
         long[] regions = inference.dims("ROIs");
-        inference.require(x.length == 4, "X must have four dimensions, but is %s", Arrays.toString(x));
+        inference.require(x.length == 4, "X must have four dimensions, but is %s", Numbers.text(x));
         inference.require(x[2] != 0 && x[3] != 0, "the images of X must not be empty, but X is %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("ROIs"),
                 "X and ROIs must have one floating-point type, but are %s and %s", inference.dtype("X"),
                 inference.dtype("ROIs"));
         inference.require(regions.length == 2 && (regions[1] == 4 || regions[1] < 0),
-                "ROIs must be [regions, 4], but are %s", Arrays.toString(regions));
+                "ROIs must be [regions, 4], but are %s", Numbers.text(regions));
         count(inference, x[0]);
         long height = positive(inference, "pooled_height");
         long width = positive(inference, "pooled_width");
@@ -52,7 +53,7 @@ final class Regions {
             Indexes.require(inference, "RoisNum");
             long[] counts = inference.dims("RoisNum");
             inference.require(counts.length == 1 && (counts[0] < 0 || batch < 0 || counts[0] == batch),
-                    "RoisNum must have a number for each of %d images, but is %s", batch, Arrays.toString(counts));
+                    "RoisNum must have a number for each of %d images, but is %s", batch, Numbers.text(counts));
         }
     }
 

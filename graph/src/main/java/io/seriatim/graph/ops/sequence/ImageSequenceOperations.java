@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.sequence;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -103,7 +104,7 @@ public final class ImageSequenceOperations {
     private static void infer(Inference inference) {
         long[] x = inference.dims("X");
         inference.require(x.length == 4, "X must have the shape [batch, channels, height, width], but has %s",
-                Arrays.toString(x));
+                Numbers.text(x));
         Patches patches = Patches.of(inference.attrs());
         long width = x[1] < 0 ? -1 : x[1] * patches.size();
         if (!inference.isForRun()) {

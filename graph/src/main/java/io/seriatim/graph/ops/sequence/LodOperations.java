@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.sequence;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -43,12 +44,12 @@ public final class LodOperations {
         if (!fromY) {
             inference.require(target.length > 1,
                     "the attribute target_lod must have at least two offsets, unless there is Y, but is %s",
-                    Arrays.toString(target));
+                    Numbers.text(target));
             try {
                 Lod lod = Lod.of(target);
                 inference.require(dims[0] < 0 || dims[0] == lod.rows(),
                         "the attribute target_lod must end with the %d rows of X, but is %s", dims[0],
-                        Arrays.toString(target));
+                        Numbers.text(target));
             } catch (IllegalArgumentException e) {
                 throw inference.error("the attribute target_lod is no LoD: " + e.getMessage());
             }

@@ -4,6 +4,7 @@ import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -154,7 +155,7 @@ public final class RankTableOperations {
                     if (inference.isForRun() && table != null && step != null) {
                         requireTable(inference);
                         inference.require(step.length == 1 && step[0] >= 0,
-                                "I must be one number of 0 or more, but is %s", Arrays.toString(step));
+                                "I must be one number of 0 or more, but is %s", Numbers.text(step));
                         SubSequences left = left(inference.type(), inference.lod("X"), dims[0], table, step[0]);
                         dims[0] = left.rows().length;
                         inference.setLod("Out", left.lod());

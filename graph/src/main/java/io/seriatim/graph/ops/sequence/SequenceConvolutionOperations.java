@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.GradientSignature;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -106,8 +107,8 @@ public final class SequenceConvolutionOperations {
         long[] filter = inference.dims("Filter");
         Context context = Context.of(inference);
         inference.require(x.length == 2 && filter.length == 2,
-                "X and Filter must have two dimensions, but have %s and %s", Arrays.toString(x),
-                Arrays.toString(filter));
+                "X and Filter must have two dimensions, but have %s and %s", Numbers.text(x),
+                Numbers.text(filter));
         inference.require(x[1] < 0 || filter[0] < 0 || filter[0] == context.length() * x[1],
                 "Filter must have contextLength %d times the width of X %d rows, but has %d", context.length(), x[1],
                 filter[0]);
@@ -117,7 +118,7 @@ public final class SequenceConvolutionOperations {
             long[] padding = inference.dims("PaddingData");
             inference.require(padding.length == 2 && padding[0] == context.before() + context.after()
                     && (padding[1] == x[1] || x[1] < 0), "PaddingData must have the shape [%d, %d], but has %s",
-                    context.before() + context.after(), x[1], Arrays.toString(padding));
+                    context.before() + context.after(), x[1], Numbers.text(padding));
         }
         if (inference.isForRun()) {
             inference.sequences("X");
@@ -178,14 +179,14 @@ public final class SequenceConvolutionOperations {
                     long[] x = inference.dims("X");
                     long[] filter = inference.dims("Filter");
                     inference.require(filter.length == 2, "Filter must have two dimensions, but has %s",
-                            Arrays.toString(filter));
+                            Numbers.text(filter));
                     boolean divided = inference.isForRun() ? inference.hasLod("X") : x.length == 2;
                     inference.require(x.length == (divided ? 2 : 3) || (!inference.isForRun() && x.length == 3),
                             "X must have the shape [batch, rows, width], or [rows, width] and a LoD, but has %s",
-                            Arrays.toString(x));
+                            Numbers.text(x));
                     long width = x[x.length - 1];
                     inference.require(width < 0 || filter[1] < 0 || filter[1] == width,
-                            "Filter must have rows of the width of X, %d, but has %s", width, Arrays.toString(filter));
+                            "Filter must have rows of the width of X, %d, but has %s", width, Numbers.text(filter));
                     inference.require(filter[0] != 0, "Filter must have at least one row");
                     inference.same("X", "Out");
                 }).lower(l -> {

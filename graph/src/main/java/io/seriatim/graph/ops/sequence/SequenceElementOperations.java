@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.sequence;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -42,7 +43,7 @@ public final class SequenceElementOperations {
     private static void requireColumn(Inference inference, String slot) {
         long[] dims = inference.dims(slot);
         inference.require(dims.length == 1 || (dims.length == 2 && (dims[1] == 1 || dims[1] < 0)),
-                "%s must have the shape [n, 1] or [n], but has %s", slot, Arrays.toString(dims));
+                "%s must have the shape [n, 1] or [n], but has %s", slot, Numbers.text(dims));
     }
 
     private static void softmax(Operations registry) {
@@ -174,7 +175,7 @@ public final class SequenceElementOperations {
                 .sharesNoLod().infer(inference -> {
                     long[] x = inference.dims("X");
                     Indexes.require(inference, "Ids");
-                    inference.require(x.length == 2, "X must have two dimensions, but has %s", Arrays.toString(x));
+                    inference.require(x.length == 2, "X must have two dimensions, but has %s", Numbers.text(x));
                     inference.require(inference.dtype("Updates") == inference.dtype("X"),
                             "Updates must have the type of X, %s, but has %s", inference.dtype("X"),
                             inference.dtype("Updates"));
@@ -245,7 +246,7 @@ public final class SequenceElementOperations {
                         boolean divided = inference.hasLod("X");
                         inference.require(dims.length == (divided ? 2 : 3),
                                 "X must have the shape [batch, rows, width], or [rows, width] and a LoD, but has %s",
-                                Arrays.toString(dims));
+                                Numbers.text(dims));
                         inference.require(dims[dims.length - 1] % 2 == 0, "the width of X must be even, but is %d",
                                 dims[dims.length - 1]);
                     }

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.sequence;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -194,7 +195,7 @@ public final class SequenceJoinOperations {
     private static void padded(Inference inference) {
         long[] dims = inference.dims("X");
         int length = inference.attrs().getInt("padded_length");
-        inference.require(dims.length > 1, "X must have at least two dimensions, but has %s", Arrays.toString(dims));
+        inference.require(dims.length > 1, "X must have at least two dimensions, but has %s", Numbers.text(dims));
         inference.require(length > 0 || length == -1,
                 "the attribute padded_length must be −1 or more than 0, but is %d",
                 length);
@@ -202,8 +203,8 @@ public final class SequenceJoinOperations {
         long[] row = Arrays.copyOfRange(dims, 1, dims.length);
         inference.require(Inference.size(padding) == 1 || Inference.size(padding) < 0 || Inference.size(row) < 0
                 || Arrays.equals(padding, row),
-                "PadValue must have one element or the shape of a row, %s, but has %s", Arrays.toString(row),
-                Arrays.toString(padding));
+                "PadValue must have one element or the shape of a row, %s, but has %s", Numbers.text(row),
+                Numbers.text(padding));
         inference.require(inference.dtype("PadValue") == inference.dtype("X"),
                 "PadValue must have the type of X, %s, but has %s", inference.dtype("X"), inference.dtype("PadValue"));
         long sequences = inference.sequences("X");
@@ -257,7 +258,7 @@ public final class SequenceJoinOperations {
                 .values("Length").infer(inference -> {
                     long[] dims = inference.dims("X");
                     inference.require(dims.length > 1, "X must have at least two dimensions, but has %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     Indexes.requireVector(inference, "Length");
                     long[] out = dims.length == 2
                             ? new long[]{-1, 1}
@@ -321,7 +322,7 @@ public final class SequenceJoinOperations {
                     long[] dims = inference.dims("X");
                     long width = inference.attrs().getInt("new_dim");
                     inference.require(dims.length == 2, "X must have two dimensions, but has %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     long size = Inference.size(dims);
                     inference.require(size < 0 || !inference.isForRun() || size % width == 0,
                             "the %d elements of X must divide into rows of new_dim %d", size, width);

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.sequence;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -32,7 +33,7 @@ public final class SequenceRowOperations {
                 .makesLod("Out").shapesOnly("Y").values(LodSlot.of("X"), LodSlot.of("Y")).infer(inference -> {
                     long[] dims = inference.dims("X");
                     inference.require(dims.length > 1, "X must have at least two dimensions, but has %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     dims[0] = -1;
                     Lod x = inference.lod("X");
                     Lod y = inference.lod("Y");
@@ -155,7 +156,7 @@ public final class SequenceRowOperations {
                 .shapesOnly("Y").infer(inference -> {
                     long[] dims = inference.dims("X");
                     inference.require(dims.length > 1, "X must have at least two dimensions, but has %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     long sequences = inference.sequences("Y");
                     inference.require(sequences < 0 || dims[0] < 0 || dims[0] == sequences,
                             "X must have a row for each of the %d sequences of Y, but has %d", sequences, dims[0]);
@@ -195,7 +196,7 @@ public final class SequenceRowOperations {
                 .values("Length").infer(inference -> {
                     long[] dims = inference.dims("X");
                     inference.require(dims.length > 1, "X must have at least two dimensions, but has %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     Indexes.requireVector(inference, "Offset");
                     Indexes.requireVector(inference, "Length");
                     long sequences = inference.sequences("X");

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.sequence;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -50,7 +51,7 @@ public final class SequenceSplitOperations {
         long[] dims = inference.dims("Mask");
         inference.require(inference.dtype("Mask") == DType.BOOL && dims.length == 2 && (dims[1] == 1 || dims[1] < 0),
                 "Mask must be bool and have the shape [sequences, 1], but is %s %s", inference.dtype("Mask"),
-                Arrays.toString(dims));
+                Numbers.text(dims));
         inference.require(inference.attrs().getInt("level") >= 0, "the attribute level must be 0 or more, but is %d",
                 inference.attrs().getInt("level"));
     }

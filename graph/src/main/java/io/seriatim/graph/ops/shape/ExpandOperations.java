@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.shape;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -85,10 +86,10 @@ public final class ExpandOperations {
         times = times.length == 0 && given == null ? Dims.unknown(dims.length) : times;
         inference.require(times.length == dims.length,
                 "expand_times must hold a number for each of the %d dimensions of X, but is %s", dims.length,
-                Arrays.toString(times));
+                Numbers.text(times));
         for (int i = 0; i < dims.length; i++) {
             inference.require(times[i] > 0 || (times[i] == -1 && !inference.isForRun()),
-                    "expand_times must hold numbers from 1 on, but is %s", Arrays.toString(times));
+                    "expand_times must hold numbers from 1 on, but is %s", Numbers.text(times));
             dims[i] = Dims.times(dims[i], times[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);
@@ -142,7 +143,7 @@ public final class ExpandOperations {
         for (int i = 0; i < dims.length; i++) {
             int from = i - (dims.length - x.length);
             inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have",
-                    Arrays.toString(wanted), i);
+                    Numbers.text(wanted), i);
             dims[i] = wanted[i] < 0 ? x[from] : wanted[i];
         }
         return dims;
@@ -165,7 +166,7 @@ public final class ExpandOperations {
 
     private static void fits(Inference inference, long[] x, long[] wanted) {
         inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X",
-                Arrays.toString(wanted),
+                Numbers.text(wanted),
                 x.length);
         for (int i = 1; i <= wanted.length; i++) {
             long to = wanted[wanted.length - i];
@@ -173,7 +174,7 @@ public final class ExpandOperations {
             // -2 stands for a dimension that a tensor tells.
             inference.require(to >= -2 && (from < 0 || (from == 1 && to != 0) || to < 0 || from == to),
                     "X does not expand to the shape %s",
-                    Arrays.toString(wanted));
+                    Numbers.text(wanted));
         }
     }
 
@@ -204,7 +205,7 @@ public final class ExpandOperations {
         long[] repeats = Dims.leading(times, rank);
         for (int i = 0; i < rank; i++) {
             inference.require(repeats[i] > 0 || given == null, "repeat_times %s must be at least 1",
-                    Arrays.toString(times));
+                    Numbers.text(times));
             dims[i] = Dims.times(dims[i], repeats[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);

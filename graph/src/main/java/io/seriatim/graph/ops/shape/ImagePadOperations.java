@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.shape;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -48,7 +49,7 @@ public final class ImagePadOperations {
                 ? inference.values("Paddings")
                 : inference.attrs().getLongs("paddings");
         inference.require(paddings == null || paddings.length == 4, "paddings must be four numbers, but are %s",
-                Arrays.toString(paddings));
+                Numbers.text(paddings));
         for (int i = 0; i < 2; i++) {
             long length = dims[first + i];
             dims[first + i] = paddings == null || length < 0

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.shape;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -183,7 +184,7 @@ public final class JoinOperations {
         for (int i = 0; i < sections.length; i++) {
             inference.require(sections[i] >= -1 && (sections[i] != -1 || open < 0),
                     "sections %s must hold lengths, and -1 at most once",
-                    Arrays.toString(sections));
+                    Numbers.text(sections));
             open = sections[i] == -1 ? i : open;
             sum = Math.addExact(sum, Math.max(0, sections[i]));
         }
@@ -191,7 +192,7 @@ public final class JoinOperations {
             Arrays.fill(lengths, -1);
         } else {
             inference.require(open < 0 ? sum == length : sum <= length, "sections %s do not add up to the length %d",
-                    Arrays.toString(sections),
+                    Numbers.text(sections),
                     length);
             if (open >= 0) {
                 lengths[open] = length - sum;

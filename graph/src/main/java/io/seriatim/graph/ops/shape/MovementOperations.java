@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.shape;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -42,7 +43,7 @@ public final class MovementOperations {
         int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
         inference.require(Arrays.stream(axes).distinct().count() == axes.length,
                 "axis %s must name each dimension at most once",
-                Arrays.toString(axes));
+                Numbers.text(axes));
         inference.same("X", "Out");
     }
 

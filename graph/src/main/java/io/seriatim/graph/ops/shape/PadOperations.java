@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.shape;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -58,7 +59,7 @@ public final class PadOperations {
                 ? inference.values("Paddings")
                 : inference.attrs().getLongs("paddings");
         inference.require(paddings == null || paddings.length == 6, "paddings must be six numbers, but are %s",
-                paddings == null ? "unknown" : Arrays.toString(paddings));
+                paddings == null ? "unknown" : Numbers.text(paddings));
         for (int i = 0; i < 3; i++) {
             if (paddings == null || dims[first + i] < 0) {
                 dims[first + i] = -1;
@@ -154,7 +155,7 @@ public final class PadOperations {
                     inference.require(
                             around.length == 2 * dims.length && Arrays.stream(around).allMatch(each -> each >= 0),
                             "paddings must be two numbers from 0 on for each of %d dimensions, but are %s", dims.length,
-                            Arrays.toString(around));
+                            Numbers.text(around));
                     for (int i = 0; i < dims.length; i++) {
                         dims[i] = dims[i] < 0 ? -1 : dims[i] + around[2 * i] + around[2 * i + 1];
                     }

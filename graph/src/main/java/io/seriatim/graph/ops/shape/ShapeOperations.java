@@ -4,11 +4,13 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.Shape;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -130,10 +132,10 @@ public final class ShapeOperations {
         for (int i = 0; i < dims.length; i++) {
             inference.require(dims[i] >= -1,
                     "the shape %s must hold dimensions, 0 for that of X, or -1 for one to be inferred",
-                    Arrays.toString(wanted));
+                    Numbers.text(wanted));
             if (dims[i] == 0) {
                 inference.require(i < x.length, "the shape %s takes dimension %d of X, which has %d",
-                        Arrays.toString(wanted), i, x.length);
+                        Numbers.text(wanted), i, x.length);
                 dims[i] = x[i];
             }
         }
@@ -148,7 +150,7 @@ public final class ShapeOperations {
         int unknown = -1;
         for (int i = 0; i < dims.length; i++) {
             if (wanted[i] == -1) {
-                inference.require(unknown < 0, "the shape %s may hold one -1", Arrays.toString(wanted));
+                inference.require(unknown < 0, "the shape %s may hold one -1", Numbers.text(wanted));
                 unknown = i;
             } else {
                 known = Dims.times(known, dims[i]);
@@ -160,11 +162,11 @@ public final class ShapeOperations {
         if (unknown >= 0) {
             inference.require(known > 0 ? size % known == 0 : size == 0, "%d elements do not fit into the shape %s",
                     size,
-                    Arrays.toString(wanted));
+                    Numbers.text(wanted));
             dims[unknown] = known > 0 ? size / known : 0;
         }
         inference.require(unknown >= 0 || known == size, "%d elements do not fit into the shape %s", size,
-                Arrays.toString(wanted));
+                Numbers.text(wanted));
         return dims;
     }
 
@@ -212,6 +214,9 @@ public final class ShapeOperations {
             inference.set("Out", inference.dtype("X"), Dims.unknown(dims.length + more));
             return;
         }
+        inference.require(dims.length + axes.length <= Shape.MAX_RANK,
+                "Out would have %d dimensions, but a tensor has at most %d", (long) dims.length + axes.length,
+                Shape.MAX_RANK);
         for (long axis : axes) {
             inference.require(axis >= -dims.length - 1 && axis <= dims.length,
                     "an axis to be inserted into %d dimensions must be from %d to %d, but is %d", dims.length,
@@ -228,10 +233,10 @@ public final class ShapeOperations {
         long[] x = inference.dims("X");
         long[] axis = inference.attrs().getLongs("axis");
         inference.require(axis.length == x.length, "axis %s must name each of the %d dimensions of X",
-                Arrays.toString(axis), x.length);
+                Numbers.text(axis), x.length);
         int[] order = Dims.axes(inference, "X", axis);
         inference.require(Arrays.stream(order).distinct().count() == x.length, "axis %s must name each dimension once",
-                Arrays.toString(axis));
+                Numbers.text(axis));
         inference.set("Out", inference.dtype("X"), Arrays.stream(order).mapToLong(i -> x[i]).toArray());
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.shape;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -71,8 +72,8 @@ public final class StridedOperations {
         int width = inference.dtype("input").bytes();
         inference.require(dims.length == strides.length && Arrays.stream(dims).allMatch(dim -> dim >= 0)
                 && Arrays.stream(strides).allMatch(stride -> stride >= 0),
-                "dims and stride must hold as many numbers from 0 on, but are %s and %s", Arrays.toString(dims),
-                Arrays.toString(strides));
+                "dims and stride must hold as many numbers from 0 on, but are %s and %s", Numbers.text(dims),
+                Numbers.text(strides));
         inference.require(offset >= 0 && offset % width == 0,
                 "offset must be a multiple of %d bytes, the size of an element, but is %d", width, offset);
         long last = offset / width;
@@ -82,8 +83,8 @@ public final class StridedOperations {
         long size = Inference.size(inference.dims("input"));
         boolean empty = Arrays.stream(dims).anyMatch(dim -> dim == 0);
         inference.require(empty || size < 0 || last < size,
-                "dims %s, stride %s and offset %d lead to element %d, but the input has %d", Arrays.toString(dims),
-                Arrays.toString(strides), offset, last, size);
+                "dims %s, stride %s and offset %d lead to element %d, but the input has %d", Numbers.text(dims),
+                Numbers.text(strides), offset, last, size);
     }
 
     /** The number of the input's element that each element of the result is. */

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.signal;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -132,12 +133,12 @@ public final class FourierOperations {
         long half = dims[last];
         inference.require(half < 0 || size > 0 || half > 1,
                 "a real transform needs last_dim_size or two numbers of half of it, but X has the shape %s",
-                Arrays.toString(dims));
+                Numbers.text(dims));
         long whole = size > 0 ? size : half < 0 ? -1 : 2 * (half - 1);
         inference.require(half < 0 || half >= Fourier.half(whole),
                 "axis %d of X must have at least %d numbers for a transform of %d real ones, but X has the shape %s",
                 last,
-                Fourier.half(whole), whole, Arrays.toString(dims));
+                Fourier.half(whole), whole, Numbers.text(dims));
         dims[last] = whole;
         inference.set("Out", dtype.real(), dims);
     }
@@ -232,13 +233,13 @@ public final class FourierOperations {
         inference.require(axes.length > 0, "axes must name at least one axis");
         int[] positive = Arrays.stream(axes).mapToInt(axis -> inference.axis(slot, axis)).toArray();
         inference.require(Arrays.stream(positive).distinct().count() == axes.length,
-                "axes must not repeat one, but are %s", Arrays.toString(axes));
+                "axes must not repeat one, but are %s", Numbers.text(axes));
         long[] dims = inference.dims(slot);
         inference.require(dims.length > 0, "%s needs at least one dimension", slot);
         for (int axis : positive) {
             inference.require(dims[axis] != 0 && dims[axis] <= MOST,
                     "axis %d of %s must have from 1 to %d numbers, but the shape is %s", axis, slot, MOST,
-                    Arrays.toString(dims));
+                    Numbers.text(dims));
         }
         return positive[positive.length - 1];
     }

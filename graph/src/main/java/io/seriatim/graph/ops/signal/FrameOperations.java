@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.signal;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -12,7 +13,6 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Fourier;
-import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /** Signals as overlapping frames, the sum of such frames, and Fourier transforms of frames. */
@@ -130,7 +130,7 @@ public final class FrameOperations {
                     long count = dims[axis < 0 ? rank - 1 : 0];
                     inference.require(length != 0 && count != 0,
                             "X must have frames with samples, but has the shape %s",
-                            Arrays.toString(dims));
+                            Numbers.text(dims));
                     inference.require(length < 0 || hop <= length,
                             "hop_length must be at most the %d samples of a frame, but is %d", length, hop);
                     long samples = length < 0 || count < 0 ? -1 : new Frames(length, hop).samples(count);
@@ -201,7 +201,7 @@ public final class FrameOperations {
                 inference.dtype("Window"));
         inference.require(x.length == 2 && window.length == 1 && (window[0] < 0 || window[0] == length),
                 "X must be [signals, samples] and Window have n_fft = %d numbers, but they are %s and %s", length,
-                Arrays.toString(x), Arrays.toString(window));
+                Numbers.text(x), Numbers.text(window));
         inference.require(x[1] < 0 || x[1] >= length, "n_fft must be at most the %d samples of X, but is %d", x[1],
                 length);
         long numbers = inference.attrs().getBool("onesided") ? Fourier.half(length) : length;

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.text;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Checks;
@@ -10,7 +11,6 @@ import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +54,8 @@ public final class BeamOperations {
                     long[] scores = inference.dims("scores");
                     long[] before = inference.dims("pre_ids");
                     inference.require(scores.length >= 1 && before.length >= 1,
-                            "scores and pre_ids must have rows, but they are %s and %s", Arrays.toString(scores),
-                            Arrays.toString(before));
+                            "scores and pre_ids must have rows, but they are %s and %s", Numbers.text(scores),
+                            Numbers.text(before));
                     if (inference.has("ids")) {
                         Checks.whole(inference, "ids");
                     }
@@ -136,7 +136,7 @@ public final class BeamOperations {
             }
             inference.require(alike,
                     "Ids and Parents must have one shape [steps, batch, candidates], but have %s and %s",
-                    Arrays.toString(ids), Arrays.toString(parents));
+                    Numbers.text(ids), Numbers.text(parents));
             inference.same("Ids", "Out");
         }).lower(l -> l.call(TREE, (in, out) -> {
             Tensor ids = Checks.tensor(in, 0);

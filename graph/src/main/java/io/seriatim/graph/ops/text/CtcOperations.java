@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -45,7 +46,7 @@ public final class CtcOperations {
         long[] dims = inference.dims(slot);
         inference.require(dims.length >= rank && (batch < 0 || dims[0] < 0 || dims[0] == batch),
                 "%s must have %d dimensions or more, the first of %d elements, but has %s", slot, rank, batch,
-                Arrays.toString(dims));
+                Numbers.text(dims));
     }
 
     private static void ctc(Operations registry) {
@@ -66,7 +67,7 @@ public final class CtcOperations {
         inference.require(logits.length == (padded ? 3 : 2) && Arrays.stream(logits).noneMatch(dim -> dim == 0),
                 "Logits must have the shape %s, without a 0, but has %s",
                 padded ? "[steps, batch, classes]" : "[rows, classes], without LogitsLength and LabelLength,",
-                Arrays.toString(logits));
+                Numbers.text(logits));
         requireBlank(inference, logits[logits.length - 1]);
         long batch;
         if (padded) {
@@ -183,7 +184,7 @@ public final class CtcOperations {
                     long[] input = inference.dims("input");
                     inference.require(input.length == 4 && Arrays.stream(input).noneMatch(dim -> dim == 0),
                             "input must have the shape [batch, steps, labels + 1, classes], without a 0, but has %s",
-                            Arrays.toString(input));
+                            Numbers.text(input));
                     requireBlank(inference, input[3]);
                     for (String slot : List.of("label", "input_lengths", "label_lengths")) {
                         Checks.whole(inference, slot);
@@ -246,7 +247,7 @@ public final class CtcOperations {
         Checks.whole(inference, "Input");
         long[] input = inference.dims("Input");
         inference.require(input.length == 2, "Input must have the shape [batch, steps], or [rows, 1], but has %s",
-                Arrays.toString(input));
+                Numbers.text(input));
         if (inference.has("InputLength")) {
             Checks.whole(inference, "InputLength");
             Checks.elements(inference, "InputLength", input[0]);
@@ -256,7 +257,7 @@ public final class CtcOperations {
             return;
         }
         inference.require(input[1] < 0 || input[1] == 1, "Input must have the shape [rows, 1], without InputLength, "
-                + "but has %s", Arrays.toString(input));
+                + "but has %s", Numbers.text(input));
         long[] tokens = inference.values("Input");
         inference.sequences("Input");
         Lod lod = inference.lod("Input");

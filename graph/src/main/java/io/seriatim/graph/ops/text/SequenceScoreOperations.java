@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.text;
 
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Checks;
@@ -37,7 +38,7 @@ public final class SequenceScoreOperations {
                 : dims.length == 1 || (dims.length == 2 && (dims[1] < 0 || dims[1] == 1)),
                 "%s must have the shape %s, but has %s", slot,
                 padded ? "[batch, steps] or [batch, steps, 1]" : "[rows, 1], without " + lengths + ",",
-                Arrays.toString(dims));
+                Numbers.text(dims));
         if (padded) {
             Checks.whole(inference, lengths);
             Checks.elements(inference, lengths, dims[0]);

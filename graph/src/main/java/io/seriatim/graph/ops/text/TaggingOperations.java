@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.text;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -60,14 +61,14 @@ public final class TaggingOperations {
         int rank = padded ? 3 : 2;
         inference.require(emission.length == rank && emission[rank - 1] != 0,
                 "Emission must have the shape %s, but has %s",
-                padded ? "[batch, steps, tags]" : "[rows, tags], without Length,", Arrays.toString(emission));
+                padded ? "[batch, steps, tags]" : "[rows, tags], without Length,", Numbers.text(emission));
         long tags = emission[rank - 1];
         inference.require(
                 transition.length == 2
                         && (transition[0] < 0 || transition[1] < 0 || transition[0] == transition[1] + 2)
                         && (transition[1] < 0 || tags < 0 || transition[1] == tags),
                 "Transition must have the shape [tags + 2, tags], with the tags of Emission, but the shapes are %s and %s",
-                Arrays.toString(transition), Arrays.toString(emission));
+                Numbers.text(transition), Numbers.text(emission));
         if (padded) {
             Checks.whole(inference, "Length");
             Checks.elements(inference, "Length", emission[0]);
@@ -85,7 +86,7 @@ public final class TaggingOperations {
             fits = label[i] < 0 || emission[i] < 0 || label[i] == emission[i];
         }
         inference.require(fits, "Label must have a tag for each row of Emission %s, but has the shape %s",
-                Arrays.toString(emission), Arrays.toString(label));
+                Numbers.text(emission), Numbers.text(label));
     }
 
     private static Operand saved(Lowering l, String slot, Operand like) {
@@ -248,13 +249,13 @@ public final class TaggingOperations {
         long[] transition = inference.dims("Transition");
         inference.require(input.length == 3 && input[2] != 0 && input[0] != 0,
                 "Input must have the shape [batch, steps, tags], without an empty batch or no tags, but has %s",
-                Arrays.toString(input));
+                Numbers.text(input));
         boolean square = transition.length == 2;
         for (int i = 0; square && i < 2; i++) {
             square = transition[i] < 0 || input[2] < 0 || transition[i] == input[2];
         }
         inference.require(square, "Transition must have the shape [tags, tags], with the %d tags of Input, but has %s",
-                input[2], Arrays.toString(transition));
+                input[2], Numbers.text(transition));
         inference.require(!inference.attrs().getBool("include_bos_eos_tag") || input[2] < 0 || input[2] >= 2,
                 "include_bos_eos_tag needs two tags or more, but there is one");
         Checks.whole(inference, "Length");

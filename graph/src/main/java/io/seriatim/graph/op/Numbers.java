@@ -1,0 +1,94 @@
+package io.seriatim.graph.op;
+
+import java.lang.reflect.Array;
+import java.util.Objects;
+
+/**
+ * An array in the message of a check. Checks are called once for each dimension or element, and their messages are
+ * hardly ever read, so the text is made only then, and only of the first elements.
+ */
+public final class Numbers {
+    private static final int SHOWN = 64;
+
+    private final Object array;
+
+    private Numbers(Object array) {
+        this.array = array;
+    }
+
+    /**
+     * Dimensions or other whole numbers.
+     *
+     * @param numbers
+     *            not copied
+     * @return an object with the text of {@link java.util.Arrays#toString(long[])}, shortened if there are many
+     */
+    public static Object text(long... numbers) {
+        return new Numbers(numbers);
+    }
+
+    /**
+     * Whole numbers.
+     *
+     * @param numbers
+     *            not copied
+     * @return an object with the text of {@link java.util.Arrays#toString(int[])}, shortened if there are many
+     */
+    public static Object text(int... numbers) {
+        return new Numbers(numbers);
+    }
+
+    /**
+     * Numbers.
+     *
+     * @param numbers
+     *            not copied
+     * @return an object with the text of {@link java.util.Arrays#toString(float[])}, shortened if there are many
+     */
+    public static Object text(float... numbers) {
+        return new Numbers(numbers);
+    }
+
+    /**
+     * Numbers.
+     *
+     * @param numbers
+     *            not copied
+     * @return an object with the text of {@link java.util.Arrays#toString(double[])}, shortened if there are many
+     */
+    public static Object text(double... numbers) {
+        return new Numbers(numbers);
+    }
+
+    /**
+     * Truth values.
+     *
+     * @param values
+     *            not copied
+     * @return an object with the text of {@link java.util.Arrays#toString(boolean[])}, shortened if there are many
+     */
+    public static Object text(boolean... values) {
+        return new Numbers(values);
+    }
+
+    /**
+     * Objects.
+     *
+     * @param values
+     *            not copied
+     * @return an object with the text of {@link java.util.Arrays#toString(Object[])}, shortened if there are many
+     */
+    public static Object text(Object... values) {
+        return new Numbers(values);
+    }
+
+    @Override
+    public String toString() {
+        int length = Array.getLength(array);
+        StringBuilder text = new StringBuilder("[");
+        for (int i = 0; i < Math.min(length, SHOWN); i++) {
+            text.append(i == 0 ? "" : ", ").append(Objects.toString(Array.get(array, i)));
+        }
+        return text.append(length > SHOWN ? ", … of " + length + "]" : "]").toString();
+    }
+}
