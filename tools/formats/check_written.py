@@ -18,7 +18,7 @@ import numpy as np
 JOBS, SECONDS, TOLERANCE = int(os.environ.get("JOBS", "2")), 60, 1e-4
 RANDOM = re.compile(r"^(bernoulli|dropout|dropout_nd|exponential|gaussian_random|truncated_gaussian_random|uniform_random|randint|randperm|multinomial|"
                     r"poisson|dirichlet|gumbel_softmax|rrelu|sampling_id|random_crop|shuffle_batch|class_center_sample|nce|random|"
-                    r"uniform_random_inplace|gaussian_random_batch_size_like|uniform_random_batch_size_like|test_dropout|test_bernoulli|"
+                    r"uniform_random_inplace|gaussian_inplace|gaussian_random_batch_size_like|uniform_random_batch_size_like|test_dropout|test_bernoulli|"
                     r"test_training_dropout)")
 
 
@@ -121,6 +121,7 @@ def main():
             message = f"CRASH signal {status & 127}"
         if message:
             failures.append(f"{case[0]}\t{case[1]}\t{message}")
+            print(failures[-1], flush=True)
         else:
             held += 1
     (folder / f"{form}.txt").write_text("\n".join(sorted(failures)) + "\n")

@@ -3,8 +3,11 @@ package io.seriatim.graph.dialect;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -20,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PaddleForms {
     private static final Map<String, Rule> RULES = rules();
+    /** Those for PaddlePaddle 3 only, whose kernels lost what those of PaddlePaddle 2 had. */
+    private static final Map<String, Rule> NEWER = newer();
 
     /** Replaces operations of some types. */
     @FunctionalInterface
@@ -51,8 +56,34 @@ public final class PaddleForms {
         Map<String, Rule> rules = new HashMap<>();
         PaddingForm.register(rules);
         EinsumForm.register(rules);
+        ConstantForm.register(rules);
+        RoundingForm.register(rules);
         rules.put("dropout", PaddleForms::dropout);
         return Map.copyOf(rules);
+    }
+
+    private static Map<String, Rule> newer() {
+        Map<String, Rule> rules = new HashMap<>();
+        QuantizationForm.register(rules);
+        RoundingForm.registerNewer(rules);
+        ProductForm.register(rules);
+        rules.put("one_hot_v2", (op, steps, _) -> oneHot(op, steps));
+        return Map.copyOf(rules);
+    }
+
+    /** Its kernel makes numbers of 32 bits only. */
+    private static boolean oneHot(OpDesc op, Steps steps) {
+        String out = op.output("Out").getFirst();
+        VarType.@Nullable TensorType made = steps.known(out);
+        if (made == null || made.dataType() == DataTypes.number(DType.FLOAT32)) {
+            return false;
+        }
+        String numbers = steps.declare(VarType.dense(DType.FLOAT32, made.shape()));
+        steps.keep(op.with("dtype", DataTypes.number(DType.FLOAT32)).with(op.inputs(),
+                Map.of("Out", List.of(numbers))));
+        steps.op("cast").in("X", numbers).attr("in_dtype", DataTypes.number(DType.FLOAT32))
+                .attr("out_dtype", made.dataType()).into("Out", out);
+        return true;
     }
 
     /** PaddlePaddle's kernel wants two dimensions to make values smaller in inference. */
@@ -87,9 +118,12 @@ public final class PaddleForms {
         for (Block block : rewritten.blocks()) {
             Steps steps = new Steps(block, names);
             List<OpDesc> before = new ArrayList<>(block.ops());
-            for (OpDesc op : before) {
+            for (OpDesc each : before) {
+                OpDesc op = AttributeForm.of(each, steps);
                 @Nullable
-                Rule rule = RULES.get(op.type());
+                Rule rule = schema == TargetSchema.paddle3() && NEWER.containsKey(op.type())
+                        ? NEWER.get(op.type())
+                        : RULES.get(op.type());
                 if ((rule == null || !rule.rewrite(op, steps, reads))
                         && !InPlaceForm.rewrite(op, schema, steps, reads)) {
                     steps.keep(op);

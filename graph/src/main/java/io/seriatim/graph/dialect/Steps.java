@@ -4,6 +4,7 @@ import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Roles;
 import io.seriatim.graph.program.VarDesc;
@@ -16,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The operations of a block while some of them are replaced by others. */
 final class Steps {
@@ -60,6 +62,12 @@ final class Steps {
     /** The declared type of a variable that is a dense tensor. */
     VarType.TensorType tensor(String variable) {
         return block.get(variable).tensor();
+    }
+
+    /** The declared type of a variable; null if it is not declared, or is no tensor. */
+    VarType.@Nullable TensorType known(String variable) {
+        VarDesc desc = block.find(variable);
+        return desc == null ? null : desc.type().tensorType();
     }
 
     String fresh() {
@@ -154,6 +162,14 @@ final class Steps {
     String ints(int... values) {
         return op("assign_value").attr("shape", new int[]{values.length}).attr("dtype", 2)
                 .attr("int32_values", values).out("Out");
+    }
+
+    /** A variable in another element type. */
+    String cast(String x, DType dtype) {
+        return tensor(x).dtype() == dtype
+                ? x
+                : op("cast").in("X", x).attr("in_dtype", tensor(x).dataType())
+                        .attr("out_dtype", DataTypes.number(dtype)).out("Out");
     }
 
     String reshape(String x, int... shape) {

@@ -261,4 +261,97 @@ class PaddleFormsTest {
             new PaddleFormsTest().einsum(equation, shapes, random.nextBoolean());
         }
     }
+
+    /** Kernels of images in the order of other names read other dimensions, or stop. */
+    @ParameterizedTest
+    @CsvSource({"NCW,NCHW", "NCDHW,NCHW", "AnyLayout,NCHW", "NWC,NHWC", "NDHWC,NHWC", "NLC,NHWC"})
+    void namesTheOrderOfDimensionsAsKernelsDo(String given, String written) {
+        feed("x", random(new Random(9), 1, 4, 4, 4), 1, 4, 4, 4);
+        add(OpDesc.of("bilinear_interp_v2").in("X", "x").out("Out", "y").attr("data_layout", given).attr("out_h", 3)
+                .attr("out_w", 5));
+        add(OpDesc.of("group_norm").in("X", "x").out("Y", "z").out("Mean", "m").out("Variance", "v")
+                .attr("groups", 2).attr("data_layout", given));
+        Program rewritten = rewritten(given, 0, "y", "z");
+        for (OpDesc op : rewritten.global().ops()) {
+            assertEquals(new Attribute.Text(written), op.attribute("data_layout"), op.type());
+        }
+    }
+
+    /** PaddlePaddle has a float64 between the text and the elements. */
+    @ParameterizedTest
+    @CsvSource({"9007199254740993,false", "-9223372036854775807,false", "9007199254740993,true"})
+    void wholeNumbersKeepTheirLastDigit(String text, boolean computed) {
+        OpDesc.Builder op = OpDesc.of("fill_constant").out("Out", "y").attr("dtype", 3).attr("value", 1f)
+                .attr("str_value", text);
+        if (computed) {
+            feed("shape", Tensor.of(new long[]{2, 3}, 2), 2);
+            op.in("ShapeTensor", "shape");
+        } else {
+            op.attr("shape", new long[]{2, 2});
+        }
+        program.global().put(VarDesc.of("y", VarType.dense(DType.INT64, -1, -1)));
+        add(op);
+        Program rewritten = PaddleForms.of(program, List.of("y"), TargetSchema.paddle2());
+        assertEquals(List.of(), ofType(rewritten, "fill_constant"));
+        long[] values = Objects.requireNonNull(run(rewritten, feeds, List.of("y")).get("y")).toLongArray();
+        assertEquals(computed ? 6 : 4, values.length);
+        for (long each : values) {
+            assertEquals(Long.parseLong(text), each);
+        }
+    }
+
+    @Test
+    void numbersThatAFloat64HasStay() {
+        add(OpDesc.of("fill_constant").out("Out", "y").attr("dtype", 3).attr("shape", new long[]{2}).attr("value", 0f)
+                .attr("str_value", "9007199254740992"));
+        assertEquals(1, ofType(PaddleForms.of(program, List.of("y"), TargetSchema.paddle3()), "fill_constant").size());
+    }
+
+    /** PaddlePaddle 3 rounds halves to even numbers. */
+    @Test
+    void roundsHalvesAwayFromZeroInPaddle3() {
+        double[] values = {0.5, 1.5, 2.5, -0.5, -2.5, 0.49999999999999994, 3.2, -3.7, 1e18, Double.POSITIVE_INFINITY,
+                Double.NaN, 0};
+        feed("x", Tensor.of(DType.FLOAT64, values, values.length), values.length);
+        add(OpDesc.of("round").in("X", "x").out("Out", "y"));
+        Program written = PaddleForms.of(program, List.of("y"), TargetSchema.paddle3());
+        assertEquals(List.of(), ofType(written, "round"));
+        assertArrayEquals(Objects.requireNonNull(run(program, feeds, List.of("y")).get("y")).toDoubleArray(),
+                Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray());
+    }
+
+    /** Neither is there a kernel for bytes nor does that for other levels compute the numbers of PaddlePaddle 2. */
+    @ParameterizedTest
+    @CsvSource({"-1,8,INT8", "0,8,INT8", "1,4,FLOAT32", "0,5,FLOAT64"})
+    void computesTheNumbersOfLevelsInPaddle3(int axis, int bits, DType dtype) {
+        feed("x", Tensor.of(dtype, new double[]{1, -2, 3, 7, -8, 5}, 2, 3), 2, -1);
+        int scales = axis < 0 ? 1 : axis == 0 ? 2 : 3;
+        feed("scale", Tensor.of(DType.FLOAT32, Arrays.copyOf(new double[]{0.5, 2, 3}, scales), scales), scales);
+        feed("zero", Tensor.of(DType.FLOAT32, new double[scales], scales), scales);
+        add(OpDesc.of("dequantize_linear").in("X", "x").in("Scale", "scale").in("ZeroPoint", "zero").out("Y", "y")
+                .attr("quant_axis", axis).attr("bit_length", bits));
+        Program written = PaddleForms.of(program, List.of("y"), TargetSchema.paddle3());
+        assertEquals(List.of(), ofType(written, "dequantize_linear"));
+        assertArrayEquals(Objects.requireNonNull(run(program, feeds, List.of("y")).get("y")).toDoubleArray(),
+                Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray(), 1e-6);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {"3;4;true;true", "3;3;false;false", "3;3 4;false;false",
+            "2 3 2 3;6 3 4;false;false"})
+    void productsOfVectorsAndUnlikeBatchesInPaddle3(String x, String y, boolean left, boolean right) {
+        long[][] shapes = Arrays.stream(new String[]{x, y})
+                .map(each -> Arrays.stream(each.split(" ")).mapToLong(Long::parseLong).toArray())
+                .toArray(long[][]::new);
+        feed("x", random(new Random(1), shapes[0]), shapes[0]);
+        feed("y", random(new Random(2), shapes[1]), shapes[1]);
+        add(OpDesc.of("matmul").in("X", "x").in("Y", "y").out("Out", "z").attr("transpose_X", left)
+                .attr("transpose_Y", right).attr("alpha", 2f));
+        Program written = PaddleForms.of(program, List.of("z"), TargetSchema.paddle3());
+        assertEquals(List.of(), ofType(written, "matmul"));
+        Tensor want = Objects.requireNonNull(run(program, feeds, List.of("z")).get("z"));
+        Tensor have = Objects.requireNonNull(run(written, feeds, List.of("z")).get("z"));
+        assertEquals(want.spec(), have.spec());
+        assertArrayEquals(want.toDoubleArray(), have.toDoubleArray(), 1e-9);
+    }
 }

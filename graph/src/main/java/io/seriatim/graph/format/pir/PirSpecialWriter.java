@@ -30,6 +30,19 @@ final class PirSpecialWriter {
             }
             case "assign_value" -> assignValue(builder, block, op);
             case "flatten2" -> flatten(builder, block, op);
+            // Halves to even are round there, and those away from 0 were rewritten.
+            case "onnx_round" -> bind(builder, block, op, builder.add("1.round",
+                    List.of(new PirOp.Given("decimals", "i32", 0L)),
+                    List.of(writer.value(builder, op.input("X").getFirst())), out(block, op)));
+            case "matmul" -> {
+                if (!isLegacy(builder, op)) {
+                    writer.refuse(block, op, "PaddlePaddle 3 has no transposed vectors and no batches of unlike ranks, "
+                            + "and lengths that are open cannot be given others: use matmul_v2");
+                    return true;
+                }
+                return aligned(builder, block, op);
+            }
+            case "merged_momentum" -> writer.refuse(block, op, "PaddlePaddle 3 runs it for no program: use momentum");
             case "share_data" -> one(builder, block, op, "1.assign", "X");
             case "lod_array_length" -> length(builder, block, op);
             case "write_to_array" -> arrayWrite(builder, block, op);
@@ -40,6 +53,20 @@ final class PirSpecialWriter {
             }
         }
         return true;
+    }
+
+    /** Whether PaddlePaddle 3 takes the operands of the old product. */
+    private static boolean isLegacy(PirBuilder builder, OpDesc op) {
+        VarType.TensorType x = builder.type(op.input("X").getFirst()).tensorType();
+        VarType.TensorType y = builder.type(op.input("Y").getFirst()).tensorType();
+        if (x == null || y == null) {
+            return true;
+        }
+        int left = x.dims().size();
+        int right = y.dims().size();
+        return !(left == 1 && Boolean.TRUE.equals(value(op, "transpose_X")))
+                && !(right == 1 && Boolean.TRUE.equals(value(op, "transpose_Y")))
+                && !(left > 2 && right > 2 && left != right);
     }
 
     private static @Nullable Object value(OpDesc op, String name) {
@@ -91,6 +118,8 @@ final class PirSpecialWriter {
                 case "inf" -> Double.POSITIVE_INFINITY;
                 case "-inf" -> Double.NEGATIVE_INFINITY;
                 case "nan" -> Double.NaN;
+                case "true", "True" -> true;
+                case "false", "False" -> false;
                 default -> Double.valueOf(text.strip());
             };
         }
@@ -208,21 +237,38 @@ final class PirSpecialWriter {
         if (x == null || y == null) {
             return false;
         }
-        int at = axis < 0 ? axis + x.dims().size() : axis;
-        int behind = x.dims().size() - at - y.dims().size();
+        long first = builder.value(op.input("X").getFirst());
         long second = builder.value(op.input("Y").getFirst());
-        if (behind > 0 && !y.dims().isEmpty()) {
-            List<Long> dims = new ArrayList<>(y.dims());
-            dims.addAll(Collections.nCopies(behind, 1L));
-            if (dims.stream().filter(dim -> dim < 0).count() > 1) {
-                writer.refuse(block, op, "axis " + axis + " with several unknown dimensions of Y");
-                return true;
-            }
-            second = builder.add("1.reshape", List.of(), List.of(second, builder.ints(dims)),
-                    new VarType.Dense(new VarType.TensorType(y.dataType(), dims), null));
+        if (x.dims().size() < y.dims().size()) {
+            first = along(builder, first, x, axis, y.dims().size());
+        } else {
+            second = along(builder, second, y, axis, x.dims().size());
         }
-        bind(builder, block, op, builder.add("1." + as.getFirst().name(), List.of(),
-                List.of(builder.value(op.input("X").getFirst()), second), out(block, op)));
+        bind(builder, block, op, builder.add("1." + as.getFirst().name(), List.of(), List.of(first, second),
+                out(block, op)));
         return true;
+    }
+
+    /** A value whose dimensions begin at an axis of a longer one, so that they end with it. */
+    private static long along(PirBuilder builder, long value, VarType.TensorType type, int axis, int rank) {
+        int length = type.dims().size();
+        int at = axis < 0 ? axis + rank : axis;
+        if (at < 0 || length == 0 || at + length == rank) {
+            return value;
+        }
+        // Ones at the end do not count; a dimension that only a run knows is that of the operand.
+        int kept = Math.min(length, rank - at);
+        List<Long> shape = new ArrayList<>();
+        List<Long> dims = new ArrayList<>();
+        for (int i = 0; i < kept; i++) {
+            shape.add(type.dims().get(i) < 0 ? (Long) 0L : type.dims().get(i));
+            dims.add(type.dims().get(i));
+        }
+        for (int i = kept; i < rank - at; i++) {
+            shape.add(1L);
+            dims.add(1L);
+        }
+        return builder.add("1.reshape", List.of(), List.of(value, builder.ints(shape)),
+                new VarType.Dense(new VarType.TensorType(type.dataType(), dims), null));
     }
 }

@@ -269,11 +269,16 @@ final class PirWriter {
 
     private static Object parameter(Block block, OpDesc op, PirOperation.Parameter parameter, Operation schema) {
         String name = parameter.attribute();
-        Object value = name == null ? null : PirMatch.value(op, name, schema);
+        Object value = name == null ? null : isOfAll(op, name) ? List.of() : PirMatch.value(op, name, schema);
         if (value == null && parameter.kind().equals("dtype")) {
             VarDesc out = block.find(op.outputNames().getFirst());
             VarType.TensorType tensor = out == null ? null : out.type().tensorType();
             return tensor == null ? -1L : (Object) Long.valueOf(tensor.dataType());
+        }
+        if (name == null && PirMatch.value(op, "bit_length", schema) instanceof Long bits
+                && (parameter.name().equals("qmin") || parameter.name().equals("qmax"))) {
+            long most = (1L << (bits - 1)) - 1;
+            return parameter.name().equals("qmax") ? most : (Object) (-most - 1);
         }
         if (parameter.kind().equals("place")) {
             return parameter.byDefault() == null ? "undefined" : parameter.byDefault();
@@ -282,6 +287,12 @@ final class PirWriter {
             value = PirLiterals.value(String.valueOf(parameter.byDefault()));
         }
         return parameter.kind().endsWith("[]") && !(value instanceof List) ? List.of(value) : value;
+    }
+
+    /** Whether an attribute has axes that do not count, since all of them are reduced. */
+    private static boolean isOfAll(OpDesc op, @Nullable String attribute) {
+        return "dim".equals(attribute)
+                && op.attribute("reduce_all") instanceof Attribute.Bool(boolean whole) && whole;
     }
 
     private long attribute(PirBuilder builder, OpDesc op, AttributeOperand operand, Operation schema) {
@@ -293,8 +304,7 @@ final class PirWriter {
         }
         Object value = operand.attribute() == null ? null : PirMatch.value(op, operand.attribute(), schema);
         if (operand.isInts()) {
-            boolean all = "dim".equals(operand.attribute())
-                    && op.attribute("reduce_all") instanceof Attribute.Bool(boolean whole) && whole;
+            boolean all = isOfAll(op, operand.attribute());
             return builder
                     .ints(all || value == null ? List.of() : value instanceof List<?> list ? list : List.of(value));
         }
@@ -316,7 +326,9 @@ final class PirWriter {
         Map<String, PirOp.Result> bound = new LinkedHashMap<>();
         for (PirOperation.Result result : as.results()) {
             List<String> variables = result.slot() == null ? List.of() : op.output(result.slot());
-            if (result.list()) {
+            if (variables.isEmpty() && isOfAbsent(as, result, operands)) {
+                results.add(PirOp.Result.of(builder.number(), null));
+            } else if (result.list()) {
                 long number = builder.number();
                 List<@Nullable VarType> types = new ArrayList<>();
                 variables.forEach(name -> types.add(type(block, name)));
@@ -334,6 +346,27 @@ final class PirWriter {
         builder.add(new PirOp("1." + as.name(), attributes, operands, results, List.of()));
         bound.forEach((name, result) -> builder.bind(name, result.number(), type(block, name)));
         lists.forEach((slot, number) -> split(builder, block, op.output(slot), number));
+    }
+
+    /** Whether a result takes the place of an operand that is absent: then it has no type, as in PIR's own files. */
+    private static boolean isOfAbsent(PirOperation as, PirOperation.Result result, List<Long> operands) {
+        String slot = result.slot();
+        for (int i = 0; i < operands.size(); i++) {
+            if (operands.get(i) != 0) {
+                continue;
+            }
+            boolean ofResult = switch (as.operands().get(i)) {
+                case SlotOperand(String operand, boolean _) -> slot != null
+                        && (slot.equals(operand + "Out") || slot.equals("Out" + operand)
+                                || (operand.startsWith("In") && slot.equals("Out" + operand.substring(2))));
+                case AbsentOperand _ -> slot == null && as.name().endsWith("_");
+                default -> false;
+            };
+            if (ofResult) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static void split(PirBuilder builder, Block block, List<String> variables, long list) {

@@ -1,0 +1,78 @@
+package io.seriatim.graph.dialect;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarType;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Attributes of which several values mean the same here, while PaddlePaddle computes it with one of them only. */
+final class AttributeForm {
+    /** The attribute with the order of an image's dimensions, of which the kernels know NCHW and NHWC for any rank. */
+    private static final Map<String, String> LAYOUTS = layouts();
+
+    private AttributeForm() {
+    }
+
+    private static Map<String, String> layouts() {
+        Map<String, String> layouts = new LinkedHashMap<>();
+        for (String kind : List.of("linear", "bilinear", "trilinear", "bicubic", "nearest")) {
+            layouts.put(kind + "_interp", "data_layout");
+            layouts.put(kind + "_interp_v2", "data_layout");
+        }
+        layouts.put("group_norm", "data_layout");
+        layouts.put("conv2d_transpose", "data_format");
+        layouts.put("conv3d_transpose", "data_format");
+        layouts.put("depthwise_conv2d_transpose", "data_format");
+        return Map.copyOf(layouts);
+    }
+
+    /** The operation with the values that PaddlePaddle knows. */
+    static OpDesc of(OpDesc op, Steps steps) {
+        Operation schema = Operations.system().find(op.type());
+        if (schema == null) {
+            return op;
+        }
+        Attrs attrs = new Attrs(op, schema);
+        String layout = LAYOUTS.get(op.type());
+        if (layout != null) {
+            String given = attrs.getText(layout);
+            String known = given.length() > 1 && given.endsWith("C") ? "NHWC" : "NCHW";
+            return given.equals(known) ? op : op.with(layout, known);
+        }
+        return switch (op.type()) {
+            case "cumsum", "logcumsumexp" -> attrs.getBool("flatten") && attrs.getInt("axis") != -1
+                    ? op.with("axis", -1)
+                    : op;
+            case "arg_max", "arg_min" -> attrs.getBool("keepdims") && rank(op, "X", steps) == 0
+                    ? op.with("keepdims", false)
+                    : op;
+            case "softmax_with_cross_entropy" -> attrs.getBool("numeric_stable_mode")
+                    ? op
+                    : op.with("numeric_stable_mode", true);
+            default -> masterless(op, schema, attrs);
+        };
+    }
+
+    private static int rank(OpDesc op, String slot, Steps steps) {
+        VarType.@Nullable TensorType tensor = steps.known(op.input(slot).getFirst());
+        return tensor == null ? -1 : tensor.dims().size();
+    }
+
+    /** Without parameters of higher precision there is nothing that the flag could mean; kernels crash. */
+    private static OpDesc masterless(OpDesc op, Operation schema, Attrs attrs) {
+        boolean has = schema.attribute("multi_precision") != null
+                && schema.inputs().stream().anyMatch(slot -> slot.name().equals("MasterParam"));
+        if (!has || !op.input("MasterParam").isEmpty() || !attrs.getBool("multi_precision")) {
+            return op;
+        }
+        Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
+        outputs.keySet().removeAll(Set.of("MasterParamOut"));
+        return op.with("multi_precision", false).with(op.inputs(), outputs);
+    }
+}

@@ -1,0 +1,131 @@
+package io.seriatim.graph.format.pir;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is written is what PaddlePaddle 3.3.1 computes the same with: {@code tools/formats} runs it there. */
+class PirWriterTest {
+    private final Program program = new Program();
+    private final List<String> feeds = new ArrayList<>();
+
+    private void feed(String name, DType dtype, long... dims) {
+        program.global().put(VarDesc.of(name, VarType.dense(dtype, dims)));
+        feeds.add(name);
+    }
+
+    private List<PirOp> written(OpDesc.Builder op, String... fetches) {
+        Appender.append(program.global(), op.build(), Roles.FORWARD);
+        return PirWriter.write(new InferenceModel(program, feeds, List.of(fetches), Map.of())).ops();
+    }
+
+    private static PirOp only(List<PirOp> ops, String kind) {
+        List<PirOp> found = ops.stream().filter(op -> op.kind().equals(kind)).toList();
+        assertEquals(1, found.size(), ops.toString());
+        return found.getFirst();
+    }
+
+    private static Object attribute(PirOp op, String name) {
+        return op.attributes().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow().value();
+    }
+
+    /** PaddlePaddle looks for the variable of the operand, and stops if there is none. */
+    @Test
+    void aResultInPlaceOfAnAbsentOperandHasNoType() {
+        feed("p", DType.FLOAT32, 2, 3);
+        feed("g", DType.FLOAT32, 2, 3);
+        feed("r", DType.FLOAT32, 1);
+        PirOp op = only(written(OpDesc.of("sgd").in("Param", "p").in("Grad", "g").in("LearningRate", "r")
+                .out("ParamOut", "p").attr("multi_precision", true), "p"), "1.sgd_");
+        assertEquals(0L, op.operands().get(3));
+        assertNull(op.results().get(1).types().getFirst());
+        assertEquals(false, attribute(op, "multi_precision"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4,7", "8,127"})
+    void levelsHaveTheBoundsOfTheirBits(int bits, long most) {
+        feed("x", DType.FLOAT32, 2, 3);
+        feed("s", DType.FLOAT32, 1);
+        feed("z", DType.FLOAT32, 1);
+        PirOp op = only(written(OpDesc.of("quantize_linear").in("X", "x").in("Scale", "s").in("ZeroPoint", "z")
+                .out("Y", "y").attr("quant_axis", -1).attr("bit_length", bits), "y"), "1.quantize_linear");
+        assertEquals(most, attribute(op, "qmax"));
+        assertEquals(-most - 1, attribute(op, "qmin"));
+        assertNull(op.results().get(1).types().getFirst(), "there is no state");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"reduce_all", "reduce_any"})
+    void allAxesCountWhateverIsNamed(String type) {
+        feed("x", DType.BOOL, 2, 3);
+        PirOp op = only(written(OpDesc.of(type).in("X", "x").out("Out", "y").attr("dim", new int[]{0})
+                .attr("reduce_all", true), "y"), "1." + type.substring("reduce_".length()));
+        assertEquals(List.of(), attribute(op, "axis"));
+    }
+
+    /** An operand begins at an axis of the longer one, whichever that is, and ones at its end do not count. */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {"2 4 3;4;1;4 1", "4;2 4 3;1;4 1", "2 4 3;3 1;2;3", "-1 -1 -1;-1 -1;0;0 0 1",
+            "2 -1 3;-1;1;0 1"})
+    void theShorterOperandGetsTheDimensionsBehindIt(String x, String y, int axis, String reshaped) {
+        feed("x", DType.FLOAT32, longs(x));
+        feed("y", DType.FLOAT32, longs(y));
+        program.global().put(VarDesc.of("z", VarType.dense(DType.FLOAT32, longs(x).length > longs(y).length
+                ? longs(x)
+                : longs(y))));
+        program.global().add(OpDesc.of("elementwise_add").in("X", "x").in("Y", "y").out("Out", "z")
+                .attr("axis", axis).build());
+        List<PirOp> ops = PirWriter.write(new InferenceModel(program, feeds, List.of("z"), Map.of())).ops();
+        assertEquals(list(reshaped), attribute(only(ops, "1.full_int_array"), "value"));
+        boolean first = longs(x).length < longs(y).length;
+        assertEquals(only(ops, "1.reshape").results().getFirst().number(),
+                only(ops, "1.add").operands().get(first ? 0 : 1));
+    }
+
+    private static long[] longs(String text) {
+        return list(text).stream().mapToLong(Long::longValue).toArray();
+    }
+
+    private static List<Long> list(String text) {
+        return List.of(text.split(" ")).stream().map(Long::valueOf).toList();
+    }
+
+    @Test
+    void otherElementsThanFloatsAreCast() {
+        feed("x", DType.INT64, 3);
+        List<PirOp> ops = written(OpDesc.of("one_hot_v2").in("X", "x").out("Out", "y").attr("depth", 4)
+                .attr("dtype", 3), "y");
+        VarType made = Objects.requireNonNull(only(ops, "1.one_hot").results().getFirst().types().getFirst());
+        assertEquals(DType.FLOAT32, Objects.requireNonNull(made.tensorType()).dtype());
+        only(ops, "1.cast");
+    }
+
+    @Test
+    void refusesByName() {
+        feed("x", DType.FLOAT32, -1);
+        feed("y", DType.FLOAT32, -1);
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> written(OpDesc.of("matmul")
+                .in("X", "x").in("Y", "y").out("Out", "z").attr("transpose_X", true).attr("transpose_Y", true), "z"));
+        assertTrue(String.valueOf(e.getMessage()).contains("'matmul' (PaddlePaddle 3 has no transposed vectors"),
+                e.getMessage());
+    }
+}
