@@ -385,6 +385,31 @@ public final class TargetSchema {
     }
 
     /**
+     * What the system does not have of a result whose type follows from an attribute, such as that of a cast.
+     *
+     * @param use
+     *            an operation
+     * @param result
+     *            the number of the result
+     * @param dtype
+     *            the type of its elements
+     * @return empty if there is such a result, or nothing is known of it
+     */
+    public List<String> problems(Use use, int result, DType dtype) {
+        OperationSchema known = find(use.type(), use.version());
+        if (known == null || known.outputs().isEmpty()) {
+            return List.of();
+        }
+        List<SlotSchema> slots = List.copyOf(known.outputs().values());
+        String constraint = slots.get(Math.min(result, slots.size() - 1)).constraint();
+        Set<DType> allowed = constraint == null ? Set.of() : known.constraints().getOrDefault(constraint, Set.of());
+        return allowed.isEmpty() || allowed.contains(dtype)
+                ? List.of()
+                : List.of("'" + use.type() + "' to " + dtype + " (there are "
+                        + String.join(", ", allowed.stream().map(DType::toString).sorted().toList()) + ")");
+    }
+
+    /**
      * What the system would refuse, or would understand in another way.
      *
      * @param use

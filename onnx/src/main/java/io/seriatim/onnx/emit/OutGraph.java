@@ -225,7 +225,13 @@ public final class OutGraph {
 
     /** What ONNX does not have of a node. */
     List<String> problems(String type, List<String> operands, Map<String, Object> attributes) {
-        return OnnxSchema.get().problems(use(type, operands, attributes));
+        TargetSchema.Use use = use(type, operands, attributes);
+        List<String> problems = new ArrayList<>(OnnxSchema.get().problems(use));
+        DType made = result(use, 0, attributes);
+        if (made != null) {
+            problems.addAll(OnnxSchema.get().problems(use, 0, made));
+        }
+        return problems;
     }
 
     /** The output of the graph that a node runs which is a result of the node. */

@@ -158,6 +158,11 @@ public final class WrittenOp {
         return tensor(op.output(slot).getFirst()).dtype();
     }
 
+    /** The dimensions of a result, −1 where unknown. */
+    public long[] outDims(String slot) {
+        return tensor(op.output(slot).getFirst()).shape();
+    }
+
     /** An axis counted from the front. */
     public int axis(long axis, int rank) {
         return (int) (axis < 0 ? axis + rank : axis);
@@ -234,7 +239,8 @@ public final class WrittenOp {
     public String numbers(String attribute, String tensor, String list) {
         if (!list.isEmpty() && has(list)) {
             List<String> parts = new ArrayList<>();
-            ins(list).forEach(part -> parts.add(int64s(part)));
+            // Each is one number, however it is declared: those who infer shapes need the count.
+            ins(list).forEach(part -> parts.add(node("Reshape", cast(part, DType.INT64), ints(1))));
             return parts.size() == 1
                     ? parts.getFirst()
                     : node("Concat", Map.of("axis", 0), parts.toArray(String[]::new));

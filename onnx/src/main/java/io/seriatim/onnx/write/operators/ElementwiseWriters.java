@@ -272,9 +272,8 @@ public final class ElementwiseWriters {
             shape[0] = -1;
             slope = op.node("Reshape", slope, op.ints(shape));
         } else if (op.attrs().getText("mode").equals("element")) {
-            long[] dims = op.dims("X").clone();
-            dims[0] = 1;
-            slope = op.node("Reshape", slope, op.ints(dims));
+            slope = op.node("Reshape", slope, op.node("Concat", Map.of("axis", 0), op.ints(1),
+                    op.node("Slice", op.node("Shape", op.in("X")), op.ints(1), op.ints(op.rank("X")))));
         }
         op.out("Out", op.node("PRelu", op.in("X"), slope));
     }

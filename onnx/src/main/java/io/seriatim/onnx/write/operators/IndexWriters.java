@@ -61,8 +61,11 @@ public final class IndexWriters {
         String depth = op.has("depth_tensor")
                 ? op.int64s(op.in("depth_tensor"))
                 : op.ints(op.attrs().getInt("depth"));
-        op.out("Out", op.node("OneHot", op.cast(op.in("X"), DType.INT64), depth,
-                op.graph().constant(Tensor.of(dtype, new double[]{0, 1}, 2))));
+        boolean scalar = op.rank("X") == 0;
+        String x = op.cast(op.in("X"), DType.INT64);
+        String numbers = op.node("OneHot", scalar ? op.node("Unsqueeze", x, op.ints(0)) : x, depth,
+                op.graph().constant(Tensor.of(dtype, new double[]{0, 1}, 2)));
+        op.out("Out", scalar ? op.node("Squeeze", numbers, op.ints(0)) : numbers);
     }
 
     private static void maskedSelect(WrittenOp op) {
@@ -78,6 +81,9 @@ public final class IndexWriters {
                     "sums updates over rows that it sets to 0 first (overwrite = false), which ONNX does not have");
         }
         String rows = op.node("Reshape", op.cast(op.in("Ids"), DType.INT64), op.ints(-1, 1));
-        op.out("Out", op.node("ScatterND", op.in("X"), rows, op.in("Updates")));
+        String updates = op.rank("Ids") == 0
+                ? op.node("Unsqueeze", op.in("Updates"), op.ints(0))
+                : op.in("Updates");
+        op.out("Out", op.node("ScatterND", op.in("X"), rows, updates));
     }
 }

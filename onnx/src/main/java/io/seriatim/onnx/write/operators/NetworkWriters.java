@@ -250,13 +250,14 @@ public final class NetworkWriters {
     private static void layerNorm(WrittenOp op) {
         int axis = op.attrs().getInt("begin_norm_axis");
         long[] normed = Arrays.copyOfRange(op.dims("X"), axis, op.rank("X"));
-        if (LongStream.of(normed).anyMatch(each -> each < 0) && normed.length > 1) {
-            throw op.error("normalises several axes of unknown length, which is not written");
-        }
-        String shape = normed.length > 1 ? op.ints(normed) : "";
-        long count = LongStream.of(normed).reduce(1, Math::multiplyExact);
-        String scale = op.has("Scale") ? op.in("Scale") : filled(op, count, 1);
-        String scaled = shape.isEmpty() ? scale : op.node("Reshape", scale, shape);
+        boolean open = LongStream.of(normed).anyMatch(each -> each < 0);
+        String lengths = open
+                ? op.node("Slice", op.node("Shape", op.in("X")), op.ints(axis), op.ints(op.rank("X")))
+                : op.ints(normed);
+        String shape = normed.length > 1 ? lengths : "";
+        String scaled = !op.has("Scale")
+                ? op.node("ConstantOfShape", Map.of("value", Tensor.of(op.dtype("X"), new double[]{1}, 1)), lengths)
+                : shape.isEmpty() ? op.in("Scale") : op.node("Reshape", op.in("Scale"), shape);
         String bias = !op.has("Bias") ? "" : shape.isEmpty() ? op.in("Bias") : op.node("Reshape", op.in("Bias"), shape);
         List<String> results = op.nodes("LayerNormalization", 3,
                 Map.of("axis", axis, "epsilon", op.attrs().getFloat("epsilon")), List.of(op.in("X"), scaled, bias));
@@ -345,7 +346,7 @@ public final class NetworkWriters {
             return op.numbers("", "", "SizeTensor");
         }
         if (op.has("OutSize")) {
-            return op.int64s(op.in("OutSize"));
+            return op.node("Reshape", op.cast(op.in("OutSize"), DType.INT64), op.ints(spatial));
         }
         if (op.has("Scale") || op.attrs().getDoubles("scale").length > 0) {
             return "";

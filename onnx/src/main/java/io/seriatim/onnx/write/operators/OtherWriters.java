@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /** Operations of older programs, of sampling and of regions, and random numbers. */
 public final class OtherWriters {
@@ -103,8 +104,16 @@ public final class OtherWriters {
             boolean last = op.attrs().has("data_format") && op.attrs().getText("data_format").endsWith("C");
             long channels = op.dims("X")[last ? op.rank("X") - 1 : 1];
             long groups = op.attrs().getInt(attribute);
-            String parts = op.node("Reshape", x, op.ints(0, groups, channels / groups, -1));
-            String moved = op.node("Transpose", Map.of("perm", new long[]{0, 2, 1, 3}), parts);
+            // With an open number of channels, the lengths of the image are those of a run.
+            int rank = op.rank("X");
+            String parts = op.node("Reshape", x, channels < 0
+                    ? op.node("Concat", Map.of("axis", 0), op.ints(0, groups, -1),
+                            op.node("Slice", op.node("Shape", x), op.ints(2), op.ints(rank)))
+                    : op.ints(0, groups, channels / groups, -1));
+            long[] order = LongStream.range(0, channels < 0 ? rank + 1 : 4).toArray();
+            order[1] = 2;
+            order[2] = 1;
+            String moved = op.node("Transpose", Map.of("perm", order), parts);
             return op.node("Reshape", moved, op.node("Shape", x));
         }));
     }

@@ -165,7 +165,8 @@ public final class ReductionWriters {
         String sum = op.node("CumSum", Map.of("exclusive", op.attrs().getBool("exclusive") ? 1 : 0, "reverse",
                 op.attrs().getBool("reverse") ? 1 : 0), x,
                 op.scalar(DType.INT64, flat ? 0 : op.attrs().getInt("axis")));
-        op.out("Out", op.rank("X") == 0 ? op.node("Reshape", sum, op.ints()) : sum);
+        boolean scalar = op.rank("X") == 0 && !op.attrs().getBool("flatten");
+        op.out("Out", scalar ? op.node("Reshape", sum, op.ints()) : sum);
     }
 
     private static String transposed(WrittenOp op, String slot, boolean transposed) {
@@ -180,13 +181,31 @@ public final class ReductionWriters {
     }
 
     private static void matmul(WrittenOp op) {
-        if (op.rank("X") < 2 || op.rank("Y") < 2 || op.attrs().getInt("head_number") > 1) {
-            throw op.error("multiplies vectors or divides heads in a way that ONNX does not have");
+        boolean vector = op.rank("X") < 2 || op.rank("Y") < 2;
+        long[] made = op.outDims("Out");
+        if (op.attrs().getInt("head_number") > 1) {
+            throw op.error("divides heads in a way that ONNX does not have");
         }
-        String product = op.node("MatMul", transposed(op, "X", op.attrs().getBool("transpose_X")),
-                transposed(op, "Y", op.attrs().getBool("transpose_Y")));
+        if (vector && LongStream.of(made).filter(each -> each < 0).count() > 1) {
+            throw op.error("multiplies a vector, and several lengths of the result are unknown: use matmul_v2");
+        }
+        // A vector is a row on the left and a column on the right, and is transposed as such.
+        String x = op.rank("X") == 1
+                ? op.node("Unsqueeze", op.in("X"), op.ints(op.attrs().getBool("transpose_X") ? 1 : 0))
+                : transposed(op, "X", op.attrs().getBool("transpose_X"));
+        String y = op.rank("Y") == 1
+                ? op.node("Unsqueeze", op.in("Y"), op.ints(op.attrs().getBool("transpose_Y") ? 0 : 1))
+                : transposed(op, "Y", op.attrs().getBool("transpose_Y"));
+        if (op.rank("X") > 2 && op.rank("Y") > 2 && op.rank("X") != op.rank("Y")) {
+            // As many matrices, whose batch has other dimensions.
+            String batch = op.node("Slice", op.node("Shape", op.in("X")), op.ints(0), op.ints(-2));
+            String matrix = op.node("Slice", op.node("Shape", y), op.ints(-2), op.ints(Long.MAX_VALUE));
+            y = op.node("Reshape", y, op.node("Concat", Map.of("axis", 0), batch, matrix));
+        }
+        String product = op.node("MatMul", x, y);
         float alpha = op.attrs().getFloat("alpha");
-        op.out("Out", alpha == 1 ? product : op.node("Mul", product, ElementwiseWriters.number(op, alpha)));
+        String scaled = alpha == 1 ? product : op.node("Mul", product, ElementwiseWriters.number(op, alpha));
+        op.out("Out", vector ? op.node("Reshape", scaled, op.ints(made)) : scaled);
     }
 
     /** Both operands are matrices, whose rows and columns may have several axes. */

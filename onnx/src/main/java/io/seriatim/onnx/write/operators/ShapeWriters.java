@@ -5,6 +5,7 @@ import io.seriatim.onnx.emit.WrittenOp;
 import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -126,6 +127,13 @@ public final class ShapeWriters {
     private static void squeeze(WrittenOp op) {
         long[] dims = op.dims("X");
         long[] axes = op.attrs().getLongs("axes");
+        if (axes.length == 0 && LongStream.of(dims).anyMatch(each -> each < 0)) {
+            // Only a run knows which axes have one element.
+            String shape = op.node("Shape", op.in("X"));
+            String kept = op.node("Not", op.node("Equal", shape, op.ints(1)));
+            op.out("Out", op.node("Reshape", op.in("X"), op.node("Compress", Map.of("axis", 0), shape, kept)));
+            return;
+        }
         long[] removed = (axes.length == 0 ? LongStream.range(0, dims.length) : LongStream.of(axes))
                 .map(each -> op.axis(each, dims.length))
                 .filter(each -> dims[(int) each] == 1 || (axes.length > 0 && dims[(int) each] < 0)).toArray();
@@ -363,6 +371,15 @@ public final class ShapeWriters {
 
     private static void fill(WrittenOp op) {
         DType dtype = op.attrs().getDType("dtype");
+        String text = op.attrs().getText("str_value").strip();
+        if ((dtype == DType.INT64 || dtype == DType.UINT64) && !op.has("ValueTensor")
+                && text.matches("[+-]?[0-9]{1,20}")) {
+            // A double between the text and the elements would round it.
+            long whole = new BigInteger(text).longValue();
+            op.out("Out", op.node("ConstantOfShape", Map.of("value", Tensor.of(dtype, new long[]{whole}, 1)),
+                    op.numbers("shape", "ShapeTensor", "ShapeTensorList")));
+            return;
+        }
         if (op.has("ValueTensor")) {
             op.out("Out", op.node("Expand", op.cast(op.in("ValueTensor"), dtype),
                     op.numbers("shape", "ShapeTensor", "ShapeTensorList")));

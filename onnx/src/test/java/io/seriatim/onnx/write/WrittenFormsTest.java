@@ -1,0 +1,170 @@
+package io.seriatim.onnx.write;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.onnx.proto.ModelReader;
+import io.seriatim.onnx.proto.OnnxNode;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Forms that ONNX does not have, or that ONNX Runtime refused: {@code tools/formats} runs them there. */
+class WrittenFormsTest {
+    @TempDir
+    private Path folder = Path.of("");
+    private final Program program = new Program();
+    private final Map<String, Tensor> feeds = new LinkedHashMap<>();
+
+    private void feed(String name, DType dtype, boolean open, long... dims) {
+        double[] values = new double[Math.toIntExact(Arrays.stream(dims).reduce(1, Math::multiplyExact))];
+        Arrays.setAll(values, i -> dtype.isFloating() ? Math.sin(i + 1.0) : i % 3);
+        long[] declared = dims.clone();
+        if (open) {
+            Arrays.fill(declared, -1);
+        }
+        program.global().put(VarDesc.of(name, VarType.dense(dtype, declared)));
+        feeds.put(name, Tensor.of(dtype, values, dims));
+    }
+
+    private static Tensor run(InferenceModel model, Map<String, Tensor> feeds) {
+        Map<String, Tensor> given = new LinkedHashMap<>(model.parameters());
+        given.putAll(feeds);
+        return Objects.requireNonNull(Interpreter.of(Kernels.portable()).run(model.program(), given, List.of("out"))
+                .get("out"));
+    }
+
+    /** Writes the operation, and compares what is read again. */
+    private List<String> written(OpDesc.Builder op) throws IOException {
+        Appender.append(program.global(), op.build(), Roles.FORWARD);
+        InferenceModel model = new InferenceModel(program, new ArrayList<>(feeds.keySet()), List.of("out"), Map.of());
+        Path file = folder.resolve("x.onnx");
+        InferenceModels.save(file, model);
+        try (InferenceModel again = InferenceModels.load(file)) {
+            Tensor want = run(model, feeds);
+            Tensor have = run(again, feeds);
+            assertEquals(want.spec(), have.spec());
+            if (want.dtype().isFloating()) {
+                assertArrayEquals(want.toDoubleArray(), have.toDoubleArray(), 1e-5);
+            } else {
+                assertArrayEquals(want.toLongArray(), have.toLongArray());
+            }
+        }
+        return ModelReader.read("x", MemorySegment.ofArray(Files.readAllBytes(file))).graph().nodes().stream()
+                .map(OnnxNode::type).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9007199254740993", "-9223372036854775807", "9223372036854775807", "3"})
+    void wholeNumbersKeepTheirLastDigit(String text) throws IOException {
+        written(OpDesc.of("fill_constant").out("Out", "out").attr("dtype", 3).attr("shape", new long[]{2})
+                .attr("value", 1f).attr("str_value", text));
+        try (InferenceModel again = InferenceModels.load(folder.resolve("x.onnx"))) {
+            assertArrayEquals(new long[]{Long.parseLong(text), Long.parseLong(text)},
+                    run(again, Map.of()).toLongArray());
+        }
+    }
+
+    /** The type of a result follows from an attribute here, not from the operands. */
+    @Test
+    void refusesResultsOfOtherTypes() {
+        feed("x", DType.FLOAT32, false, 2);
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> written(OpDesc.of("cast")
+                .in("X", "x").out("Out", "out").attr("in_dtype", 5).attr("out_dtype", 23)));
+        assertTrue(String.valueOf(e.getMessage()).contains("'cast'")
+                && String.valueOf(e.getMessage()).contains("'Cast' to complex64"), e.getMessage());
+        e = assertThrows(IllegalArgumentException.class, () -> new WrittenFormsTest().written(OpDesc
+                .of("fill_constant").out("Out", "out").attr("dtype", 23).attr("shape", new long[]{2})
+                .attr("value", 1f)));
+        assertTrue(String.valueOf(e.getMessage()).contains("'ConstantOfShape' to complex64"), e.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1,false", "2,false", "1,true", "2,true"})
+    void normalisesAxesOfOpenLength(int axis, boolean scaled) throws IOException {
+        feed("x", DType.FLOAT32, true, 2, 3, 4);
+        OpDesc.Builder op = OpDesc.of("layer_norm").in("X", "x").out("Y", "out").out("Mean", "m").out("Variance", "v")
+                .attr("begin_norm_axis", axis);
+        if (scaled) {
+            feed("scale", DType.FLOAT32, true, axis == 1 ? 12 : 4);
+            op.in("Scale", "scale");
+        }
+        assertTrue(written(op).contains("LayerNormalization"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {"3;4;true;true", "3;3;false;false", "3;3 4;false;false", "2 3;3;false;false",
+            "2 3 2 3;6 3 4;false;false", "2 3 2 3;6 4 3;false;true"})
+    void productsOfVectorsAndUnlikeBatches(String x, String y, boolean left, boolean right) throws IOException {
+        feed("x", DType.FLOAT32, false, longs(x));
+        feed("y", DType.FLOAT32, false, longs(y));
+        written(OpDesc.of("matmul").in("X", "x").in("Y", "y").out("Out", "out").attr("transpose_X", left)
+                .attr("transpose_Y", right).attr("alpha", 0.5f));
+    }
+
+    private static long[] longs(String text) {
+        return Arrays.stream(text.split(" ")).mapToLong(Long::parseLong).toArray();
+    }
+
+    @Test
+    void aScalarIsOneHot() throws IOException {
+        feed("x", DType.INT64, false);
+        assertTrue(written(OpDesc.of("one_hot_v2").in("X", "x").out("Out", "out").attr("depth", 3))
+                .containsAll(List.of("Unsqueeze", "OneHot", "Squeeze")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shufflesChannelsOfAnyNumber(boolean open) throws IOException {
+        feed("x", DType.FLOAT32, open, 2, 6, 2, 3);
+        written(OpDesc.of("shuffle_channel").in("X", "x").out("Out", "out").attr("group", 3));
+    }
+
+    @Test
+    void dropsAxesThatOnlyARunKnows() throws IOException {
+        feed("x", DType.FLOAT32, false, 1, 3, 1, 2);
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 3, -1, 2)));
+        program.global().put(VarDesc.of("out", VarType.dense(DType.FLOAT32, 3, 2)));
+        program.global().put(VarDesc.of("s", VarType.dense(DType.FLOAT32, 0, 1, 3, 1, 2)));
+        program.global().add(OpDesc.of("squeeze2").in("X", "x").out("Out", "out").out("XShape", "s")
+                .attr("axes", new int[0]).build());
+        InferenceModel model = new InferenceModel(program, List.of("x"), List.of("out"), Map.of());
+        InferenceModels.save(folder.resolve("x.onnx"), model);
+        List<String> nodes = ModelReader.read("x", MemorySegment.ofArray(Files.readAllBytes(folder.resolve("x.onnx"))))
+                .graph().nodes().stream().map(OnnxNode::type).toList();
+        assertTrue(nodes.contains("Compress") && !nodes.contains("Squeeze"), nodes.toString());
+    }
+
+    @Test
+    void slopesOfElementsOfOpenShape() throws IOException {
+        feed("x", DType.FLOAT32, true, 2, 3, 4);
+        feed("a", DType.FLOAT32, false, 1, 3, 4);
+        written(OpDesc.of("prelu").in("X", "x").in("Alpha", "a").out("Out", "out").attr("mode", "element"));
+    }
+}
