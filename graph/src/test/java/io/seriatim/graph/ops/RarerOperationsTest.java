@@ -32,6 +32,19 @@ class RarerOperationsTest {
     }
 
     @Test
+    void einsumBroadcastsLengthOneAndSumsItsGradient() {
+        Tensor row = Tensor.of(new double[]{1, 2, 3}, 1, 3);
+        Tensor column = Tensor.of(new double[]{1, 10, 100, 1000}, 4, 1);
+        Tensor y = SmallProgram.run(einsum("ij,ij->j", "a", "b"), Map.of("a", row, "b", column), "y");
+        assertArrayEquals(new double[]{1111, 2222, 3333}, y.toDoubleArray());
+        OpDesc gradient = OpDesc.of("einsum_grad").in("x_shape", "a", "b").in("InnerCache", "a", "b")
+                .in("Out@GRAD", "dy").out("Operands@GRAD", "da", "db").attr("equation", "ij,ij->j").build();
+        Map<String, Tensor> feeds = Map.of("a", row, "b", column, "dy", Tensor.of(new double[]{1, 1, 2}, 3));
+        assertArrayEquals(new double[]{1111, 1111, 2222}, SmallProgram.run(gradient, feeds, "da").toDoubleArray());
+        assertArrayEquals(new double[]{9, 9, 9, 9}, SmallProgram.run(gradient, feeds, "db").toDoubleArray());
+    }
+
+    @Test
     void einsumKeepsWhatAnEllipsisStandsForAndSumsTheRest() {
         Tensor y = SmallProgram.run(einsum("...j,k->...", "a", "b"),
                 Map.of("a", MATRIX, "b", Tensor.of(new double[]{1, 2}, 2)), "y");

@@ -25,6 +25,11 @@ public interface Graphs {
     /** The lists and optional values of the model. */
     Lists lists();
 
+    /** The number of dimensions that the file declares of a value of the graph; −1 if it does not. */
+    default int declaredRank(String value) {
+        return -1;
+    }
+
     /** The elements of a tensor of the file. */
     Tensor read(OnnxTensor tensor);
 }

@@ -185,14 +185,46 @@ public final class Node {
      * unknown.
      */
     public long[] announced(int index) {
+        return announced(index, declaredRank());
+    }
+
+    /**
+     * The same with the number of dimensions that other declarations of the file tell.
+     *
+     * @param declared
+     *            that number; −1 if none tells it
+     */
+    public long[] announced(int index, int declared) {
         long[] known = integers(index);
-        long count = input(index).rank() == 1 ? input(index).dim(0) : -1;
+        long count = count(index, declared);
         if (known != null || count < 0 || count > Shape.MAX_RANK) {
             return known == null ? new long[0] : known;
         }
         long[] unknown = new long[(int) count];
         Arrays.fill(unknown, -1);
         return unknown;
+    }
+
+    /** The number of dimensions that the file declares of the first result; −1 if it does not. */
+    public int declaredRank() {
+        return node.outputs().isEmpty() ? -1 : graphs.declaredRank(node.outputs().getFirst());
+    }
+
+    /** The number of elements of a list that is an operand: its own, or what follows from other declarations. */
+    private long count(int index, long declared) {
+        Ref list = input(index);
+        return list.rank() == 1 && list.dim(0) >= 0 ? list.dim(0) : declared;
+    }
+
+    /**
+     * An operand that is a list, with a length if that is known.
+     *
+     * @param declared
+     *            its length if its own shape does not tell it, from other declarations of the file; −1 if none does
+     */
+    public Ref counted(int index, long declared) {
+        Ref list = input(index);
+        return declared >= 0 && list.rank() == 1 && list.dim(0) < 0 ? block.reshape(list, declared) : list;
     }
 
     /** Whether the node has an attribute. */

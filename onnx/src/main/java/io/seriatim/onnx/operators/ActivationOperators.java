@@ -139,13 +139,26 @@ public final class ActivationOperators {
     }
 
     /** 1 at the first of the largest elements, else 0. */
-    private static Ref hardmax(Node node, Ref x, int axis) {
+    private static Ref hardmax(Node node, Ref given, int axis) {
         BlockBuilder block = node.block();
+        if (given.dim(axis) == 0) {
+            return given;
+        }
+        boolean open = given.dim(axis) < 0;
+        Ref x = given;
+        if (open) {
+            // The axis may be empty in a run: one more element, which is chosen then only, gives it an extreme.
+            int[] paddings = new int[2 * x.rank()];
+            paddings[2 * axis + 1] = 1;
+            x = block.op("pad").in("X", x).attr("paddings", paddings).attr("pad_value", Float.NEGATIVE_INFINITY)
+                    .out("Out");
+        }
         Ref place = block.op("arg_max").in("X", x).attr("axis", axis).attr("keepdims", true)
                 .attr("dtype", DType.INT64).out("Out");
         Ref zeros = block.op("fill_zeros_like").in("X", x).out("Out");
         Ref ones = block.op("fill_any_like").in("X", place).attr("value", 1).attr("dtype", x.dtype()).out("Out");
-        return block.op("put_along_axis").in("Input", zeros).in("Index", place).in("Value", ones).attr("Axis", axis)
-                .out("Result");
+        Ref chosen = block.op("put_along_axis").in("Input", zeros).in("Index", place).in("Value", ones)
+                .attr("Axis", axis).out("Result");
+        return open ? block.slice(chosen, axis, 0, -1) : chosen;
     }
 }

@@ -1,8 +1,10 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.node.Size;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,13 +60,13 @@ public final class AttentionOperators {
         }
         Ref presentKey = k;
         Ref presentValue = v;
-        if (q.dim(3) < 0 && !node.hasAttribute("scale")) {
-            throw node.error("needs a known size of heads or the attribute 'scale'");
-        }
-        double scale = node.hasAttribute("scale") ? node.real("scale", 1) : 1 / Math.sqrt((double) q.dim(3));
-        k = repeated(steps, k, q.dim(1));
-        v = repeated(steps, v, q.dim(1));
-        Ref scores = scores(steps, q, k, scale);
+        k = repeated(steps, k, q);
+        v = repeated(steps, v, q);
+        boolean open = q.dim(3) < 0 && !node.hasAttribute("scale");
+        Ref scores = open
+                ? scores(steps, q, k)
+                : scores(steps, q, k,
+                        node.hasAttribute("scale") ? node.real("scale", 1) : 1 / Math.sqrt((double) q.dim(3)));
         int mode = node.int32("qk_matmul_output_mode", 0);
         float cap = node.real("softcap", 0);
         Ref shown = scores;
@@ -97,6 +99,13 @@ public final class AttentionOperators {
         return steps.matmul(steps.linear(q, root, 0), steps.linear(k, root, 0), false, true);
     }
 
+    /** The same for the inverse root of a size of heads that is known in a run. */
+    private static Ref scores(Steps steps, Ref q, Ref k) {
+        Ref size = steps.cast(steps.length(q, 3), Steps.precise(q.dtype()));
+        Ref root = steps.cast(steps.pow(size, -0.25), q.dtype());
+        return steps.matmul(steps.mul(q, root), steps.mul(k, root), false, true);
+    }
+
     /** A softmax in which rows that the bias masks as a whole are 0. */
     static Ref probabilities(Steps steps, Ref scores, @Nullable Ref bias) {
         if (bias == null) {
@@ -109,9 +118,22 @@ public final class AttentionOperators {
     }
 
     /** Each head as often as there are heads of queries for it. */
-    private static Ref repeated(Steps steps, Ref x, long heads) {
-        if (heads < 0 || x.dim(1) == heads) {
+    private static Ref repeated(Steps steps, Ref x, Ref q) {
+        long heads = q.dim(1);
+        if (heads >= 0 && x.dim(1) == heads) {
             return x;
+        }
+        if (heads < 0 || x.dim(1) < 0) {
+            BlockBuilder block = steps.block();
+            List<Size> sizes = new ArrayList<>(Size.all(block, x));
+            Size all = Size.of(block, q, 1);
+            Ref each = block.binary("elementwise_floordiv", all.tensor(block), sizes.get(1).tensor(block));
+            sizes.add(2, new Size.Computed(each, null, 0));
+            Ref wide = steps.op("onnx_expand").in("X", steps.unsqueeze(x, 2)).in("Shape", Size.tensor(block, sizes))
+                    .out("Out");
+            sizes.subList(1, 3).clear();
+            sizes.add(1, all);
+            return Size.reshape(block, wide, sizes);
         }
         if (x.dim(1) < 1 || heads % x.dim(1) != 0) {
             throw new IllegalArgumentException("the heads of the queries (" + heads
@@ -200,35 +222,44 @@ public final class AttentionOperators {
         if (flat) {
             int heads = node.int32("num_heads", 0);
             int rotated = node.int32("rotary_embedding_dim", 0);
-            long size = heads > 0 ? x.dim(2) / heads : rotated > 0 ? rotated : 2 * cosines.dim(-1);
-            if (size < 1 || x.dim(2) < 0 || heads < 0 || x.dim(2) % size != 0) {
+            long size = heads > 0 && x.dim(2) >= 0 ? x.dim(2) / heads : rotated > 0 ? rotated : 2 * cosines.dim(-1);
+            boolean open = x.dim(2) < 0 && (heads > 0 || size > 0);
+            if (!open && (size < 1 || x.dim(2) < 0 || heads < 0 || x.dim(2) % size != 0)) {
                 throw node
                         .error("needs the attribute 'num_heads', which divides the last dimension of operands of rank "
                                 + "3; they are %d and %d", heads, x.dim(2));
             }
-            image = steps.reshape(x, 0, 0, x.dim(2) / size, size);
+            image = heads > 0 && open
+                    ? steps.reshape(x, 0, 0, heads, -1)
+                    : steps.reshape(x, 0, 0, open ? -1 : x.dim(2) / size, size);
         } else {
             image = steps.transpose(x, 0, 2, 1, 3);
         }
         long size = image.dim(3);
         int rotated = node.int32("rotary_embedding_dim", 0);
-        if (size < 0 || rotated < 0 || rotated > size) {
-            throw node.error("needs a known size of heads, and the attribute 'rotary_embedding_dim' is at most that "
-                    + "size; they are %d and %d", size, rotated);
+        if (rotated < 0 || (size >= 0 && rotated > size)) {
+            throw node.error("the attribute 'rotary_embedding_dim' is at most the size of heads, but they are %d and "
+                    + "%d", rotated, size);
         }
         Ref cos = steps.unsqueeze(at(steps, cosines, positions), 2);
         Ref sin = steps.unsqueeze(at(steps, sines, positions), 2);
-        boolean part = rotated > 0 && rotated < size;
+        // A size that is not known may be longer than what is rotated.
+        boolean part = rotated > 0 && (size < 0 || rotated < size);
         Ref turned = part ? steps.slice(image, 3, 0, rotated) : image;
         boolean interleaved = node.flag("interleaved", false);
-        long half = (part ? rotated : size) / 2;
-        Ref first = interleaved ? steps.everySecond(turned, 3, 0) : steps.slice(turned, 3, 0, half);
-        Ref second = interleaved ? steps.everySecond(turned, 3, 1) : steps.slice(turned, 3, half, 2 * half);
+        long half = part ? rotated / 2 : size < 0 ? -1 : size / 2;
+        List<Ref> halves = half < 0 && !interleaved ? steps.split(turned, 3, 2) : List.of();
+        Ref first = interleaved
+                ? steps.everySecond(turned, 3, 0)
+                : half < 0 ? halves.getFirst() : steps.slice(turned, 3, 0, half);
+        Ref second = interleaved
+                ? steps.everySecond(turned, 3, 1)
+                : half < 0 ? halves.getLast() : steps.slice(turned, 3, half, 2 * half);
         Ref real = steps.sub(steps.mul(cos, first), steps.mul(sin, second));
         Ref imaginary = steps.add(steps.mul(sin, first), steps.mul(cos, second));
         Ref joined = interleaved
-                ? steps.reshape(steps.concat(4, steps.unsqueeze(real, 4), steps.unsqueeze(imaginary, 4)), 0, 0, 0,
-                        2 * half)
+                ? Size.reshape(steps.block(), steps.concat(4, steps.unsqueeze(real, 4), steps.unsqueeze(imaginary, 4)),
+                        Size.all(steps.block(), turned))
                 : steps.concat(3, real, imaginary);
         Ref whole = part ? steps.concat(3, joined, steps.slice(image, 3, rotated, Integer.MAX_VALUE)) : joined;
         return flat ? steps.reshape(whole, 0, 0, x.dim(2)) : steps.transpose(whole, 0, 2, 1, 3);

@@ -1,11 +1,16 @@
 package io.seriatim.onnx.operators;
 
 import io.seriatim.graph.op.Numbers;
+import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.OpAppender;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.node.Size;
+import io.seriatim.tensor.DType;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Convolutions, also transposed and deformable ones. */
@@ -92,18 +97,23 @@ public final class ConvolutionOperators {
         long[] lengths = lengths(x);
         int[] begin = window.begin().clone();
         int[] end = window.end().clone();
-        long[] wanted = node.integers("output_shape");
-        if (wanted != null && wanted.length == spatial + 2) {
+        long[] shape = node.integers("output_shape");
+        long[] wanted = shape == null ? new long[0] : shape;
+        if (wanted.length == spatial + 2) {
             wanted = Arrays.copyOfRange(wanted, 2, wanted.length);
         }
         for (int i = 0; i < spatial; i++) {
             int step = window.strides()[i];
             long sum;
-            if (wanted != null && wanted.length > 0) {
-                if (wanted.length != spatial || lengths[i] < 0 || window.kernel()[i] < 0) {
-                    throw node.error("attribute 'output_shape' (%s) needs spatial dimensions that are known, but they "
-                            + "are %s", Numbers.text(wanted), Numbers.text(lengths));
-                }
+            boolean given = wanted.length > 0;
+            if (given && wanted.length != spatial) {
+                throw node.error("attribute 'output_shape' has a length for each of %d spatial axes, but is %s",
+                        spatial, Numbers.text(wanted));
+            }
+            if ((given && lengths[i] < 0) || ((given || window.isSame()) && window.kernel()[i] < 0)) {
+                return cut(node, x, w, window, added, wanted);
+            }
+            if (given) {
                 sum = step * (lengths[i] - 1) + added[i] + window.extent(i) - wanted[i];
             } else if (window.isSame()) {
                 sum = added[i] + window.extent(i) - step;
@@ -122,7 +132,46 @@ public final class ConvolutionOperators {
                 "NOTSET"), added);
     }
 
+    /**
+     * A transposed convolution without padding, of which a part is taken whose place a run computes from its lengths.
+     *
+     * @param wanted
+     *            the lengths of the result; empty if they are those of the operand times the steps
+     */
+    private static Ref cut(Node node, Ref x, Ref w, Windows window, int[] added, long[] wanted) {
+        Steps steps = new Steps(node.block());
+        BlockBuilder block = node.block();
+        int spatial = window.rank();
+        int[] none = new int[spatial];
+        Ref whole = transposed(node, x, w,
+                new Windows(window.kernel(), window.strides(), window.dilations(), none, none, "NOTSET"), none, null);
+        boolean upper = node.text("auto_pad", "").equals("SAME_UPPER");
+        Ref zero = block.integers(DType.INT64, 0);
+        List<Ref> before = new ArrayList<>();
+        List<Ref> after = new ArrayList<>();
+        for (int i = 0; i < spatial; i++) {
+            Size want = wanted.length > 0
+                    ? new Size.Known(wanted[i])
+                    : Size.of(block, x, 2 + i).times(block, window.strides()[i]);
+            Ref more = steps.sub(want.tensor(block), Size.of(block, whole, 2 + i).tensor(block));
+            Ref sum = steps.sub(block.integers(DType.INT64, added[i]), more);
+            Ref half = block.binary("elementwise_floordiv", sum, block.integers(DType.INT64, 2));
+            Ref begin = block.binary("elementwise_max", upper ? half : steps.sub(sum, half), zero);
+            before.add(steps.sub(zero, begin));
+            after.add(steps.add(more, begin));
+        }
+        before.addAll(after);
+        Ref part = steps.op("onnx_pad").in("X", whole).in("Pads", block.concat(0, before))
+                .in("Value", steps.scalar(x.dtype(), 0)).attr("axes", Steps.axesFrom(2, x.rank())).out("Out");
+        Ref bias = node.maybe(2);
+        return bias == null ? part : steps.add(part, steps.perChannel(bias, x.rank()));
+    }
+
     private static Ref transposed(Node node, Ref x, Ref w, Windows window, int[] added) {
+        return transposed(node, x, w, window, added, node.maybe(2));
+    }
+
+    private static Ref transposed(Node node, Ref x, Ref w, Windows window, int[] added, @Nullable Ref bias) {
         Steps steps = new Steps(node.block());
         int spatial = window.rank();
         Ref image = x;
@@ -156,7 +205,7 @@ public final class ConvolutionOperators {
                 result = steps.op("pad").in("X", result).attr("paddings", paddings).out("Out");
             }
         }
-        return finished(node, result, node.maybe(2), spatial);
+        return finished(node, result, bias, spatial);
     }
 
     private static Ref deformable(Node node) {

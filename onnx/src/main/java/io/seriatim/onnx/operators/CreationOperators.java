@@ -42,7 +42,9 @@ public final class CreationOperators {
         OpAppender fill = node.op("fill_constant").in("ValueTensor", node.block().model().constant("value", value))
                 .attr("dtype", value.dtype());
         long[] shape = node.integers(0);
-        return (shape == null ? fill.in("ShapeTensor", node.input(0)) : fill.attr("shape", shape)).out("Out");
+        return (shape == null
+                ? fill.in("ShapeTensor", node.counted(0, node.declaredRank()))
+                : fill.attr("shape", shape)).out("Out");
     }
 
     private static Ref window(Node node, String function) {

@@ -44,6 +44,14 @@ public final class IndexOperators {
             return node.op("onnx_slice").in("X", x).in("Starts", node.input(1)).in("Ends", node.input(2))
                     .in("Axes", node.input(3)).maybe("Steps", node.maybe(4)).out("Out");
         }
+        if (!former && starts == null && axes == null && length(node.input(1)) < 0) {
+            // The first axes, as many as there are starts.
+            BlockBuilder block = node.block();
+            Ref first = node.op("range").in("Start", block.integers(DType.INT64, 0))
+                    .in("End", block.length(node.input(1), 0)).in("Step", block.integers(DType.INT64, 1)).out("Out");
+            return node.op("onnx_slice").in("X", x).in("Starts", node.input(1)).in("Ends", node.input(2))
+                    .in("Axes", first).maybe("Steps", node.maybe(4)).out("Out");
+        }
         long[] steps = former || !node.has(4) ? null : node.integers(4);
         boolean isKnown = starts != null && ends != null && (former || !node.has(4) || steps != null);
         long given = starts != null ? starts.length : axes != null ? axes.length : length(node.input(1));
@@ -158,12 +166,24 @@ public final class IndexOperators {
                 .attr("Axis", axis).out("Result");
     }
 
+    /** The indexes, whose last dimension has as many elements as they go into axes. */
+    private static Ref deep(Node node, int depth) {
+        Ref indexes = node.input(1);
+        if (indexes.rank() == 0 || indexes.dim(-1) >= 0 || depth < 1) {
+            return indexes;
+        }
+        long[] dims = new long[indexes.rank()];
+        dims[dims.length - 1] = depth;
+        return node.block().reshape(indexes, dims);
+    }
+
     private static Ref gatherNd(Node node) {
         Ref x = node.input(0);
-        Ref given = node.input(1);
         BlockBuilder block = node.block();
         int batch = node.int32("batch_dims", 0);
-        int rank = given.rank();
+        int rank = node.input(1).rank();
+        int declared = node.declaredRank();
+        Ref given = deep(node, declared < 0 ? -1 : rank - 1 + x.rank() - batch - declared);
         long depth = rank == 0 ? -1 : given.dim(rank - 1);
         if (batch < 0 || batch >= Math.min(x.rank(), rank) || depth < 1 || depth > x.rank() - batch) {
             throw node.error("batch_dims is %d, the data have %s and the indexes %s: the last dimension of the indexes "
@@ -222,7 +242,7 @@ public final class IndexOperators {
 
     private static Ref scatterNd(Node node) {
         Ref x = node.input(0);
-        Ref given = node.input(1);
+        Ref given = deep(node, node.input(1).rank() - 1 + x.rank() - node.input(2).rank());
         long depth = given.rank() == 0 ? -1 : given.dim(-1);
         if (depth < 1 || depth > x.rank()) {
             throw node.error("the last dimension of the indexes must be known and at most %d, but they have %s",

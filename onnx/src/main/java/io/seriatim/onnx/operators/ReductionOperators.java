@@ -53,6 +53,9 @@ public final class ReductionOperators {
                 || (axes.length == 0 && (noop || x.rank() == 0))) {
             OpAppender reduction = node.op("onnx_reduce").in("X", x).attr("function", function)
                     .attr("keepdims", keep).attr("noop_with_empty_axes", noop);
+            if (axes == null && !keep && node.declaredRank() >= 0) {
+                given = node.counted(1, Math.max(-1, x.rank() - node.declaredRank()));
+            }
             return reduction.maybe("Axes", axes == null || axes.length == 0 ? given : block.integers(DType.INT64, axes))
                     .out("Out");
         }

@@ -21,13 +21,23 @@ public final class RegionOperators {
     /** Adds the operators. */
     public static void register(Registry operators) {
         operators.one("GridSample", RegionOperators::sample);
-        operators.one("AffineGrid", n -> n.op("affine_grid").in("Theta", n.input(0)).in("OutputShape", n.input(1))
-                .attr("align_corners", n.flag("align_corners", false)).out("Output"));
+        operators.one("AffineGrid", RegionOperators::grid);
         operators.one("RoiAlign", RegionOperators::align);
         operators.one("NonMaxSuppression", n -> n.op("onnx_non_max_suppression").in("Boxes", n.input(0))
                 .in("Scores", n.input(1)).maybe("Most", n.maybe(2)).maybe("Overlap", n.maybe(3))
                 .maybe("Least", n.maybe(4)).attr("center", n.flag("center_point_box", false)).out("Out"));
         operators.one("Col2Im", RegionOperators::fold);
+    }
+
+    /** Two or three coordinates for each element of images of as many axes. */
+    private static Ref grid(Node node) {
+        Ref theta = node.input(0);
+        int rank = node.announced(1, node.declaredRank()).length;
+        boolean open = theta.rank() == 3 && (theta.dim(1) < 0 || theta.dim(2) < 0) && (rank == 4 || rank == 5);
+        return node.op("affine_grid")
+                .in("Theta", open ? node.block().reshape(theta, 0, rank - 2, rank - 1) : theta)
+                .in("OutputShape", node.counted(1, rank)).attr("align_corners", node.flag("align_corners", false))
+                .out("Output");
     }
 
     /** The regions of an operation of Paddle are in the order of their images, those of ONNX in any. */
@@ -90,7 +100,7 @@ public final class RegionOperators {
     private static Ref fold(Node node) {
         long[] image = node.integers(1);
         long[] block = node.integers(2);
-        long count = image != null ? image.length : node.announced(1).length;
+        long count = image != null ? image.length : node.announced(1, node.declaredRank() - 2).length;
         if (count < 1) {
             throw node.error("needs the number of axes of its images, but operand 2 is %s", node.input(1).type());
         }
@@ -99,7 +109,8 @@ public final class RegionOperators {
         long[] strides = numbers(node, "strides", axes, 1);
         long[] dilations = numbers(node, "dilations", axes, 1);
         if (image == null || block == null || axes != 2) {
-            return node.op("onnx_col2im").in("X", node.input(0)).in("Image", node.input(1)).in("Block", node.input(2))
+            return node.op("onnx_col2im").in("X", node.input(0)).in("Image", node.counted(1, count))
+                    .in("Block", node.counted(2, count))
                     .attr("pads", pads).attr("strides", strides).attr("dilations", dilations).out("Out");
         }
         if (block.length != axes) {

@@ -96,20 +96,24 @@ public final class ShapeOperators {
         return node.has(1) ? node.knownIntegers(1, "axes") : new long[0];
     }
 
+    /** How many dimensions fewer the result is declared with than the operand; −1 if that is not known. */
+    private static int fewer(Node node, int rank, int sign) {
+        return node.declaredRank() < 0 ? -1 : Math.max(-1, sign * (rank - node.declaredRank()));
+    }
+
     private static Ref squeeze(Node node) {
         Ref x = node.input(0);
         if (node.version() >= 13 && node.has(1) && node.value(1) == null) {
-            return node.op("onnx_squeeze").in("X", x).in("Axes", node.input(1)).out("Out");
+            return node.op("onnx_squeeze").in("X", x).in("Axes", node.counted(1, fewer(node, x.rank(), 1)))
+                    .out("Out");
         }
         long[] axes = axes(node);
         if (axes.length == 0) {
-            if (node.has(1) || node.hasAttribute("axes")) {
-                return x;
-            }
             axes = IntStream.range(0, x.rank()).filter(i -> x.dim(i) == 1).mapToLong(i -> i).toArray();
             if (Arrays.stream(x.dims()).anyMatch(dim -> dim < 0)) {
-                throw node.error("without axes it needs an operand whose dimensions are known, but they are %s; "
-                        + "name the axes", Numbers.text(x.dims()));
+                // Without a declaration, dimensions that are not known are none of length 1: a run checks it.
+                int rank = node.declaredRank() < 0 ? x.rank() - axes.length : node.declaredRank();
+                return node.op("onnx_squeeze").in("X", x).attr("rank", rank).out("Out");
             }
         }
         int[] counted = Arrays.stream(axes).mapToInt(axis -> node.axis(axis, x.rank())).toArray();
@@ -124,7 +128,8 @@ public final class ShapeOperators {
     private static Ref unsqueeze(Node node) {
         Ref x = node.input(0);
         if (node.version() >= 13 && node.value(1) == null) {
-            return node.op("onnx_unsqueeze").in("X", x).in("Axes", node.input(1)).out("Out");
+            return node.op("onnx_unsqueeze").in("X", x).in("Axes", node.counted(1, fewer(node, x.rank(), -1)))
+                    .out("Out");
         }
         long[] axes = axes(node);
         int rank = x.rank() + axes.length;
@@ -223,20 +228,22 @@ public final class ShapeOperators {
         }
         long[] repeats = node.integers(1);
         if (repeats == null) {
-            return node.op("tile").in("X", x).in("RepeatTimes", node.input(1)).out("Out");
+            // There is a number for each axis, also where their count is not declared.
+            Ref counts = node.input(1).dim(0) < 0 ? node.block().reshape(node.input(1), x.rank()) : node.input(1);
+            return node.op("tile").in("X", x).in("RepeatTimes", counts).out("Out");
         }
         if (repeats.length != x.rank()) {
             throw node.error("repeats has one number for each of %d axes, but is %s", x.rank(),
                     Numbers.text(repeats));
         }
-        if (Arrays.stream(repeats).anyMatch(each -> each == 0)) {
-            long[] dims = x.dims();
-            for (int i = 0; i < dims.length; i++) {
-                dims[i] = dims[i] < 0 || repeats[i] == 0 ? 0 : dims[i] * repeats[i];
+        Ref part = x;
+        for (int i = 0; i < repeats.length; i++) {
+            if (repeats[i] == 0) {
+                part = node.block().slice(part, i, 0, 0);
+                repeats[i] = 1;
             }
-            return node.op("fill_constant").attr("shape", dims).attr("dtype", x.dtype()).out("Out");
         }
-        return node.op("tile").in("X", x).attr("repeat_times", repeats).out("Out");
+        return node.op("tile").in("X", part).attr("repeat_times", repeats).out("Out");
     }
 
     private static List<Size> images(Node node, Ref x) {

@@ -1,12 +1,16 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
+import io.seriatim.onnx.node.Size;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.List;
 import java.util.function.BiFunction;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Fourier transforms of signals and of their frames, and weights of mel frequencies. */
 public final class SignalOperators {
@@ -30,6 +34,12 @@ public final class SignalOperators {
     }
 
     private static Ref transform(Node node, Ref x) {
+        boolean attribute = node.version() < 20;
+        boolean computed = (node.has(1) && node.value(1) == null)
+                || (!attribute && node.has(2) && node.value(2) == null);
+        if (computed || x.dim(x.rank() - 1) < 0) {
+            return inRun(node, x);
+        }
         int axis = node.axis(axis(node), x.rank());
         if (axis == x.rank() - 1) {
             throw node.error("the axis %d has the real and the imaginary parts, but signals lie along another", axis);
@@ -37,6 +47,9 @@ public final class SignalOperators {
         boolean inverse = node.flag("inverse", false);
         boolean half = node.flag("onesided", false);
         long length = node.has(1) ? known(node, 1, "dft_length") : -1;
+        if (x.dim(axis) < 0 && (length > 0 || half)) {
+            return inRun(node, x);
+        }
         Steps steps = new Steps(node.block());
         if (inverse && half) {
             Ref numbers = complex(node, steps, length < 0 ? x : resized(node, steps, x, axis, length / 2 + 1));
@@ -47,6 +60,19 @@ public final class SignalOperators {
         }
         Ref signal = length < 0 ? x : resized(node, steps, x, axis, length);
         return spectrum(node, steps, signal, axis, inverse, half);
+    }
+
+    /** A transform of which the axis, the length or the parts of numbers are known in a run. */
+    private static Ref inRun(Node node, Ref x) {
+        BlockBuilder block = node.block();
+        boolean attribute = node.version() < 20;
+        return node.op("onnx_dft").in("X", x)
+                .maybe("Length", node.has(1) ? block.reshape(block.cast(node.input(1), DType.INT64), 1) : null)
+                .maybe("Axis", !attribute && node.has(2)
+                        ? block.reshape(block.cast(node.input(2), DType.INT64), 1)
+                        : null)
+                .attr("axis", attribute ? node.integer("axis", 1) : -2).attr("inverse", node.flag("inverse", false))
+                .attr("onesided", node.flag("onesided", false)).out("Out");
     }
 
     private static long axis(Node node) {
@@ -73,9 +99,6 @@ public final class SignalOperators {
     private static Ref resized(Node node, Steps steps, Ref x, int axis, long length) {
         if (x.dim(axis) == length) {
             return x;
-        }
-        if (x.dim(axis) < 0) {
-            throw node.error("the length of axis %d must be known for a dft_length of %d", axis, length);
         }
         Ref pads = node.block().integers(DType.INT64, 0, length - x.dim(axis));
         return steps.op("onnx_pad").in("X", x).in("Pads", pads).in("Value", steps.scalar(x.dtype(), 0))
@@ -112,6 +135,11 @@ public final class SignalOperators {
         if (x.rank() != 3) {
             throw node.error("signals have three axes, the last for the parts of numbers, but there are %d", x.rank());
         }
+        boolean computed = node.value(1) == null
+                || (node.has(3) ? node.value(3) == null : window != null && window.dim(0) < 0);
+        if (computed || x.dim(2) < 0) {
+            return framesInRun(node, x, window);
+        }
         long length = node.has(3) ? known(node, 3, "frame_length") : window == null ? -1 : window.dim(0);
         if (length < 1 || (window != null && window.dim(0) >= 0 && window.dim(0) != length)) {
             throw node.error("needs a frame_length that is known and is the length of the window; it is %d", length);
@@ -122,6 +150,33 @@ public final class SignalOperators {
         Ref ordered = steps.transpose(frames, 0, 3, 2, 1);
         Ref windowed = window == null ? ordered : steps.mul(ordered, steps.unsqueeze(steps.cast(window, x.dtype()), 1));
         return spectrum(node, steps, windowed, 2, false, node.flag("onesided", true));
+    }
+
+    /** The same where a run computes the length of frames or the steps between them. */
+    private static Ref framesInRun(Node node, Ref x, @Nullable Ref window) {
+        Steps steps = new Steps(node.block());
+        BlockBuilder block = node.block();
+        if (!node.has(3) && window == null) {
+            throw node.error("needs a frame_length or a window");
+        }
+        Ref step = block.reshape(block.cast(node.input(1), DType.INT64), 1);
+        Ref length = window != null && !node.has(3)
+                ? steps.length(window, 0)
+                : block.reshape(block.cast(node.input(3), DType.INT64), 1);
+        Ref last = block.binary("elementwise_floordiv", steps.sub(steps.length(x, 1), length), step);
+        Ref count = steps.add(last, block.integers(DType.INT64, 1));
+        Ref places = steps.add(steps.unsqueeze(steps.mul(range(steps, count), step), 1), range(steps, length));
+        Ref taken = node.op("gather").in("X", x).in("Index", block.reshape(places, -1)).attr("axis", 1).out("Out");
+        Ref frames = Size.reshape(block, taken, List.of(Size.of(block, x, 0), new Size.Computed(count, null, 0),
+                new Size.Computed(length, null, 0), Size.of(block, x, 2)));
+        Ref windowed = window == null ? frames : steps.mul(frames, steps.unsqueeze(steps.cast(window, x.dtype()), 1));
+        return node.op("onnx_dft").in("X", windowed).attr("axis", 2L).attr("onesided", node.flag("onesided", true))
+                .out("Out");
+    }
+
+    private static Ref range(Steps steps, Ref length) {
+        return steps.op("range").in("Start", steps.scalar(DType.INT64, 0)).in("End", length)
+                .in("Step", steps.scalar(DType.INT64, 1)).out("Out");
     }
 
     private static double number(Node node, int index) {

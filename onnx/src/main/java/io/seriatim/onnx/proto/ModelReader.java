@@ -119,6 +119,7 @@ public final class ModelReader {
         List<OnnxSparseTensor> sparse = new ArrayList<>();
         List<OnnxValue> inputs = new ArrayList<>();
         List<OnnxValue> outputs = new ArrayList<>();
+        List<OnnxValue> values = new ArrayList<>();
         for (int field = in.next(); field != 0; field = in.next()) {
             switch (field) {
                 case 1 -> nodes.add(node(in.message()));
@@ -126,12 +127,13 @@ public final class ModelReader {
                 case 5 -> initializers.add(tensor(in.message()));
                 case 11 -> inputs.add(value(in.message()));
                 case 12 -> outputs.add(value(in.message()));
+                case 13 -> values.add(value(in.message()));
                 case 15 -> sparse.add(sparse(in.message()));
                 default -> in.skip();
             }
         }
         depth--;
-        return new OnnxGraph(name, nodes, initializers, sparse, inputs, outputs);
+        return new OnnxGraph(name, nodes, initializers, sparse, inputs, outputs, values);
     }
 
     private OnnxNode node(WireInput in) throws FileFormatException {

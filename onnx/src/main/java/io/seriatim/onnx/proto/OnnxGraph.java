@@ -17,7 +17,10 @@ import java.util.List;
  *            what is fed, and in old files the initializers too
  * @param outputs
  *            what it computes
+ * @param values
+ *            what it declares of other values
  */
 public record OnnxGraph(String name, List<OnnxNode> nodes, List<OnnxTensor> initializers,
-        List<OnnxSparseTensor> sparse, List<OnnxValue> inputs, List<OnnxValue> outputs) {
+        List<OnnxSparseTensor> sparse, List<OnnxValue> inputs, List<OnnxValue> outputs,
+        List<OnnxValue> values) {
 }

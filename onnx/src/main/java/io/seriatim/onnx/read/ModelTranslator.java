@@ -253,6 +253,7 @@ public final class ModelTranslator {
         private final Map<String, OnnxAttribute> arguments;
         private final int depth;
         private final Map<String, Ref> values = new HashMap<>();
+        private final Map<String, Integer> ranks = new HashMap<>();
 
         Scope(@Nullable Scope parent, BlockBuilder block, Map<String, Long> opsets,
                 Map<String, OnnxAttribute> arguments, int depth) {
@@ -284,7 +285,23 @@ public final class ModelTranslator {
             return found;
         }
 
+        /** Exporters declare values without dimensions if they do not know them. */
+        void declare(List<OnnxValue> declared) {
+            for (OnnxValue each : declared) {
+                if (each.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims) && dims != null) {
+                    ranks.put(each.name(), dims.isEmpty() ? -1 : dims.size());
+                }
+            }
+        }
+
+        @Override
+        public int declaredRank(String value) {
+            return ranks.getOrDefault(value, -1);
+        }
+
         void initializers(OnnxGraph graph) throws IOException {
+            declare(graph.values());
+            declare(graph.outputs());
             for (OnnxTensor tensor : graph.initializers()) {
                 Tensor value = data.read(tensor);
                 bind(tensor.name(), parent == null

@@ -38,12 +38,12 @@ final class DetectionSchemas {
                 Numbers.text(scores));
         for (String slot : List.of("Most", "Overlap", "Least")) {
             long size = inference.has(slot) ? Inference.size(inference.dims(slot)) : 1;
-            inference.require(size == 1 || size < 0, "%s is one number, but has %d", slot, size);
+            inference.require(size <= 1, "%s is one number, or none for its default, but has %d", slot, size);
         }
         double[] overlap = inference.numbers("Overlap");
-        inference.require(overlap == null || (overlap[0] >= 0 && overlap[0] <= 1),
+        inference.require(overlap == null || overlap.length == 0 || (overlap[0] >= 0 && overlap[0] <= 1),
                 "Overlap lies from 0 to 1, but is %s",
-                overlap == null ? 0 : overlap[0]);
+                overlap == null || overlap.length == 0 ? 0 : overlap[0]);
         double[] places = inference.numbers("Boxes");
         double[] numbers = inference.numbers("Scores");
         long[] most = inference.values("Most");
@@ -80,9 +80,9 @@ final class DetectionSchemas {
             images = Math.toIntExact(dims[0]);
             classes = Math.toIntExact(dims[1]);
             count = Math.toIntExact(dims[2]);
-            this.most = most == null ? 0 : most[0];
-            this.overlap = overlap == null ? 0 : (float) overlap[0];
-            this.least = least == null ? Double.NEGATIVE_INFINITY : least[0];
+            this.most = most == null || most.length == 0 ? 0 : most[0];
+            this.overlap = overlap == null || overlap.length == 0 ? 0 : (float) overlap[0];
+            this.least = least == null || least.length == 0 ? Double.NEGATIVE_INFINITY : least[0];
             this.boxes = new float[boxes.length];
             for (int i = 0; i < boxes.length; i += 4) {
                 for (int axis = 0; axis < 2; axis++) {

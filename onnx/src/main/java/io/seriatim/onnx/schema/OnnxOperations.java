@@ -20,6 +20,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
             ResizeSchemas::register, //
             ScatterSchemas::register, //
             SelectionSchemas::register, //
+            SignalSchemas::register, //
             SliceSchemas::register, //
             TermSchemas::register, //
             UniqueSchemas::register);

@@ -83,6 +83,9 @@ final class PadSchemas {
         if (before <= 0 && after <= 0) {
             return x.slice(axis, -before, 1, result);
         }
+        if (result == 0) {
+            return x.slice(axis, 0, 0);
+        }
         if (mode.equals("constant") && length == 0) {
             long[] dims = x.shape().dims();
             dims[axis] = result;

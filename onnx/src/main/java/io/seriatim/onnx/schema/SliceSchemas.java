@@ -27,7 +27,7 @@ final class SliceSchemas {
         Operation.define("onnx_split").in("X", "Split?").out("Out*").attr("axis", 0).values("Split").shapeArithmetic()
                 .infer(SliceSchemas::inferSplit).lower(SliceSchemas::split)
                 .grad("concat(X=Out@GRAD) -> Out=X@GRAD").register(registry);
-        Operation.define("onnx_squeeze").in("X", "Axes").out("Out").values("Axes").shapeArithmetic()
+        Operation.define("onnx_squeeze").in("X", "Axes?").out("Out").attr("rank", -1).values("Axes").shapeArithmetic()
                 .infer(SliceSchemas::inferSqueezed)
                 .lower(l -> l.out("Out", l.reshape(l.in("X"), l.outType("Out", 0).dims())))
                 .grad("onnx_squeeze_grad(X, Out@GRAD) -> X@GRAD",
@@ -81,6 +81,10 @@ final class SliceSchemas {
 
     private static void inferSqueezed(Inference inference) {
         long[] x = inference.dims("X");
+        if (!inference.has("Axes")) {
+            inferWithoutOnes(inference, x);
+            return;
+        }
         long[] axes = inference.values("Axes");
         long fewer = Inference.size(inference.dims("Axes"));
         inference.require(fewer >= 0 && fewer <= x.length, "the number of axes must be known, and at most %d",
@@ -105,6 +109,20 @@ final class SliceSchemas {
             }
         }
         inference.set("Out", inference.dtype("X"), left.stream().mapToLong(Long::longValue).toArray());
+    }
+
+    /** Without axes, all dimensions of length 1 are removed. */
+    private static void inferWithoutOnes(Inference inference, long[] x) {
+        int rank = inference.attrs().getInt("rank");
+        long[] left = Arrays.stream(x).filter(dim -> dim != 1).toArray();
+        boolean known = Arrays.stream(x).allMatch(dim -> dim >= 0);
+        inference.require(known ? left.length == rank : rank >= 0 && rank <= left.length,
+                "without axes all dimensions of length 1 are removed, and the result must have %d, but X has %s; name "
+                        + "the axes",
+                rank, Numbers.text(x));
+        long[] unknown = new long[Math.max(rank, 0)];
+        Arrays.fill(unknown, -1);
+        inference.set("Out", inference.dtype("X"), left.length == rank ? left : unknown);
     }
 
     /** A part of an axis. */

@@ -25,7 +25,7 @@ class NodeOrderTest {
     /** A node with a graph that reads names from outside, and a value of its own. */
     private static OnnxNode branch(String name, String reads, String output) {
         OnnxGraph graph = new OnnxGraph("g", List.of(node("inner", List.of(reads, ""), "own"),
-                node("last", List.of("own"), "result")), List.of(), List.of(), List.of(), List.of());
+                node("last", List.of("own"), "result")), List.of(), List.of(), List.of(), List.of(), List.of());
         return new OnnxNode(name, "", "If", List.of("condition"), List.of(output),
                 Map.of("then_branch", new OnnxAttribute.OfGraph(graph)));
     }

@@ -53,6 +53,16 @@ public final class EinsumOperations {
             return operand.dim(labels.indexOf(label));
         }
 
+        /** Without the axes of length 1 whose label stands for a longer axis of another operand. */
+        Labelled withoutBroadcasting(Lowering l, List<Labelled> all) {
+            String kept = keep(labels, label -> length((char) label) != 1 || all.stream()
+                    .noneMatch(other -> other.labels.indexOf(label) >= 0 && other.length((char) label) != 1));
+            return kept.equals(labels)
+                    ? this
+                    : new Labelled(l.reshape(operand, kept.chars().mapToLong(label -> length((char) label)).toArray()),
+                            kept);
+        }
+
         /** Reorders the axes; labels that are not in the order are summed over. */
         Labelled as(Lowering l, String order) {
             List<Integer> gone = IntStream.range(0, labels.length()).filter(i -> order.indexOf(labels.charAt(i)) < 0)
@@ -113,15 +123,26 @@ public final class EinsumOperations {
             Map<Character, Long> lengths = new LinkedHashMap<>();
             for (int i = 0; i < operands.size(); i++) {
                 long[] dims = inference.in("Operands", i).dims();
+                String labels = operands.get(i);
                 for (int axis = 0; axis < dims.length; axis++) {
-                    char label = operands.get(i).charAt(axis);
-                    long known = lengths.getOrDefault(label, -1L);
-                    inference.require(known < 0 || dims[axis] < 0 || known == dims[axis],
+                    char label = labels.charAt(axis);
+                    long first = dims[labels.indexOf(label)];
+                    inference.require(first < 0 || dims[axis] < 0 || first == dims[axis],
+                            "label '%s' stands for axes of lengths %d and %d of operand %d", label, first, dims[axis],
+                            i);
+                    long known = lengths.getOrDefault(label, dims[axis]);
+                    inference.require(
+                            known < 0 || dims[axis] < 0 || known == dims[axis] || known == 1 || dims[axis] == 1,
                             "label '%s' stands for axes of lengths %d and %d", label, known, dims[axis]);
-                    lengths.put(label, Math.max(known, dims[axis]));
+                    lengths.put(label, common(known, dims[axis]));
                 }
             }
             return lengths;
+        }
+
+        /** Of lengths that broadcast: an open length beside 1 decides in a run. */
+        private static long common(long one, long other) {
+            return one == 1 ? other : other == 1 ? one : Math.max(one, other);
         }
     }
 
@@ -136,7 +157,7 @@ public final class EinsumOperations {
         }).shapesOnly("x_shape").lower(EinsumOperations::gradients).register(registry);
         forward.infer(EinsumOperations::infer).lower(l -> {
             Equation equation = equation(l, l.ins("Operands"));
-            List<Labelled> terms = labelled(l.ins("Operands"), equation);
+            List<Labelled> terms = labelled(l, l.ins("Operands"), equation);
             Operand product = contract(l, terms, different(equation.result())).operand();
             l.out("Out", onDiagonals(l, product, equation.result(), l.outType("Out", 0).spec().shape()));
             for (int i = 0; i < l.outputs("InnerCache"); i++) {
@@ -178,9 +199,10 @@ public final class EinsumOperations {
                 sides.length == 2 ? Equation.expanded(sides[1], most) : Equation.implied(labels, most));
     }
 
-    private static List<Labelled> labelled(List<Operand> operands, Equation equation) {
-        return IntStream.range(0, operands.size())
+    private static List<Labelled> labelled(Lowering l, List<Operand> operands, Equation equation) {
+        List<Labelled> terms = IntStream.range(0, operands.size())
                 .mapToObj(i -> Labelled.of(operands.get(i), equation.operands().get(i))).toList();
+        return terms.stream().map(term -> term.withoutBroadcasting(l, terms)).toList();
     }
 
     private static String different(String labels) {
@@ -240,7 +262,7 @@ public final class EinsumOperations {
     private static void gradients(Lowering l) {
         List<Operand> operands = l.ins("InnerCache");
         Equation equation = equation(l, operands);
-        List<Labelled> all = labelled(operands, equation);
+        List<Labelled> all = labelled(l, operands, equation);
         Labelled dout = Labelled.of(l.in("Out@GRAD"), equation.result());
         for (int i = 0; i < operands.size(); i++) {
             if (!l.wants("Operands@GRAD", i)) {
@@ -252,8 +274,8 @@ public final class EinsumOperations {
                     others.add(all.get(j));
                 }
             }
-            Labelled own = all.get(i);
-            Labelled gradient = contract(l, others, own.labels());
+            Labelled own = Labelled.of(operands.get(i), equation.operands().get(i));
+            Labelled gradient = contract(l, others, all.get(i).labels());
             long[] ones = own.operand().shape().dims();
             for (int axis = 0; axis < ones.length; axis++) {
                 ones[axis] = gradient.labels().indexOf(own.labels().charAt(axis)) < 0 ? 1 : ones[axis];

@@ -9,6 +9,7 @@ import io.seriatim.graph.ops.common.Axes;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Reduction.Function;
@@ -108,13 +109,35 @@ public final class ReductionOperations {
         define(type, new int[]{0}, "X").shapeArithmetic().infer(inference -> infer(inference, inference.dtype("X")))
                 .lower(l -> {
                     Operand x = l.in("X");
-                    l.out("Out", l.run(reduction(l, function, x.shape()), x));
+                    l.out("Out", x.shape().size() == 0 && function != Function.PRODUCT
+                            ? l.copy(l.expand(l.constant(extreme(x.dtype(), function)), l.output("Out").shape()))
+                            : l.run(reduction(l, function, x.shape()), x));
                 }).grad(type + "_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
                     Operand x = l.in("X");
+                    if (x.shape().size() == 0) {
+                        l.out("X@GRAD", l.fill(0, x.spec()));
+                        return;
+                    }
                     l.out("X@GRAD",
                             l.run(new ReductionGrad(reduction(l, function, x.shape())), x, l.in("Out"),
                                     l.in("Out@GRAD")));
                 }).register(registry);
+    }
+
+    /**
+     * What is the extreme of no elements: −∞ or ∞, of whole numbers the least or the greatest. PaddlePaddle refuses it,
+     * but a program for open sizes may meet it.
+     */
+    private static Tensor extreme(DType dtype, Function function) {
+        boolean least = function == Function.MAX;
+        if (dtype.isFloating()) {
+            return Tensor.of(dtype, new double[]{least ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY});
+        }
+        if (dtype == DType.BOOL || dtype.isUnsigned()) {
+            return Tensor.of(dtype, new long[]{least ? 0 : dtype == DType.BOOL ? 1 : -1});
+        }
+        long greatest = Long.MAX_VALUE >>> (Long.SIZE - 8 * dtype.bytes());
+        return Tensor.of(dtype, new long[]{least ? ~greatest : greatest});
     }
 
     /** Extremes whose gradient is shared evenly by all elements that are equal to them. */

@@ -203,9 +203,11 @@ public final class ExpandOperations {
         int rank = Math.max(x.length, times.length);
         long[] dims = Dims.leading(x, rank);
         long[] repeats = Dims.leading(times, rank);
+        // Numbers that a run computes may be 0.
+        long least = inference.has("RepeatTimes") ? 0 : 1;
         for (int i = 0; i < rank; i++) {
-            inference.require(repeats[i] > 0 || given == null, "repeat_times %s must be at least 1",
-                    Numbers.text(times));
+            inference.require(repeats[i] >= least || given == null, "repeat_times %s must be at least %d",
+                    Numbers.text(times), least);
             dims[i] = Dims.times(dims[i], repeats[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);

@@ -72,8 +72,8 @@ public final class FourierOperations {
             int last = check(inference, "X");
             long[] dims = inference.dims("X");
             if (inference.attrs().getBool("onesided")) {
-                // Of an unknown dimension, Paddle infers 1.
-                dims[last] = Fourier.half(Math.max(dims[last], 0));
+                // Of an unknown dimension PaddlePaddle infers 1, which no other length is.
+                dims[last] = dims[last] < 0 ? -1 : Fourier.half(dims[last]);
             }
             inference.set("Out", ComplexNumbers.of(dtype), dims);
         }).lower(l -> {
