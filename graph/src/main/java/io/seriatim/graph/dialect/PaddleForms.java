@@ -8,6 +8,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -37,11 +38,20 @@ public final class PaddleForms {
     static final class Reads {
         private final Map<String, Integer> reads = new HashMap<>();
         private final Set<String> wanted;
+        private final Map<String, Tensor> constants;
 
-        private Reads(Collection<Block> blocks, Collection<String> wanted) {
+        private Reads(Collection<Block> blocks, Collection<String> wanted, Map<String, Tensor> parameters) {
             this.wanted = new HashSet<>(wanted);
+            this.constants = new HashMap<>(parameters);
+            blocks.forEach(block -> block.ops().forEach(op -> constants.keySet().removeAll(op.outputNames())));
             blocks.forEach(block -> block.ops()
                     .forEach(op -> op.inputNames().forEach(name -> reads.merge(name, 1, Integer::sum))));
+        }
+
+        /** The value of a parameter that nothing writes; null if there is none. */
+        @Nullable
+        Tensor constant(String variable) {
+            return constants.get(variable);
         }
 
         boolean isRead(String variable) {
@@ -58,6 +68,7 @@ public final class PaddleForms {
         EinsumForm.register(rules);
         ConstantForm.register(rules);
         RoundingForm.register(rules);
+        OnnxForm.register(rules);
         rules.put("dropout", PaddleForms::dropout);
         return Map.copyOf(rules);
     }
@@ -112,9 +123,42 @@ public final class PaddleForms {
      * @return a program with the same results
      */
     public static Program of(Program program, List<String> fetches, TargetSchema schema) {
+        return of(program, fetches, Map.of(), schema);
+    }
+
+    /**
+     * Parameters whose values are known when a model is written: a parameter that is fed has the value that is fed.
+     *
+     * @param parameters
+     *            those of a model
+     * @param feeds
+     *            the names of what is fed
+     * @return the others
+     */
+    public static Map<String, Tensor> constants(Map<String, Tensor> parameters, Collection<String> feeds) {
+        Map<String, Tensor> constants = new HashMap<>(parameters);
+        constants.keySet().removeAll(feeds);
+        return constants;
+    }
+
+    /**
+     * Rewrites a program whose parameters may be axes and sizes.
+     *
+     * @param program
+     *            any program for inference; it is not changed
+     * @param fetches
+     *            the variables that are wanted
+     * @param parameters
+     *            the values of variables that are not fed
+     * @param schema
+     *            what the version of PaddlePaddle has
+     * @return a program with the same results
+     */
+    public static Program of(Program program, List<String> fetches, Map<String, Tensor> parameters,
+            TargetSchema schema) {
         Program rewritten = program.copy();
         Steps.Names names = new Steps.Names(rewritten.blocks());
-        Reads reads = new Reads(rewritten.blocks(), fetches);
+        Reads reads = new Reads(rewritten.blocks(), fetches, parameters);
         for (Block block : rewritten.blocks()) {
             Steps steps = new Steps(block, names);
             List<OpDesc> before = new ArrayList<>(block.ops());

@@ -84,7 +84,8 @@ final class PaddleFormat implements ModelFormat {
 
     private static Program expressed(InferenceModel model) {
         Program program = ExportedProgram.named(model.program(), model.feeds(), model.fetches());
-        return OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches(), TargetSchema.paddle2()));
+        return OperationsOfPaddle.expressed(PaddleForms.of(program, model.fetches(),
+                PaddleForms.constants(model.parameters(), model.feeds()), TargetSchema.paddle2()));
     }
 
     @Override

@@ -65,7 +65,9 @@ final class PirWriter {
     }
 
     static Written write(InferenceModel model) {
-        Program program = PaddleForms.of(model.program(), model.fetches(), TargetSchema.paddle3());
+        Program program = PaddleForms.of(model.program(), model.fetches(),
+                PaddleForms.constants(model.parameters(), model.feeds()),
+                TargetSchema.paddle3());
         TypesOfPaddle.require(program);
         return new PirWriter(program, model.fetches()).written(model);
     }

@@ -1,0 +1,154 @@
+package io.seriatim.onnx.write;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** ONNX's operations whose meaning PaddlePaddle has, and the refusal of those whose meaning it has not. */
+class WrittenAsPaddleTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private static InferenceModel model(DType dtype, long[] dims, Map<String, Tensor> parameters, OpDesc.Builder op) {
+        Program program = new Program();
+        long[] declared = dims.clone();
+        declared[0] = -1;
+        program.global().put(VarDesc.of("x", VarType.dense(dtype, declared)));
+        parameters.forEach((name, value) -> program.global()
+                .put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).persistent()));
+        Appender.append(program.global(), op.in("X", "x").out("Out", "out").build(), Roles.FORWARD);
+        return new InferenceModel(program, List.of("x"), List.of("out"), parameters);
+    }
+
+    private static Tensor run(InferenceModel model, Tensor x) {
+        Map<String, Tensor> given = new LinkedHashMap<>(model.parameters());
+        given.put("x", x);
+        return Objects.requireNonNull(Interpreter.of(Kernels.portable())
+                .run(model.program(), given, model.fetches()).get(model.fetches().getFirst()));
+    }
+
+    private void keeps(InferenceModel model, Tensor x) throws IOException {
+        Tensor want = run(model, x);
+        for (String format : List.of("pdmodel", "json")) {
+            Path file = folder.resolve("x." + format);
+            InferenceModels.save(file, model);
+            try (InferenceModel again = InferenceModels.load(file)) {
+                assertTrue(again.program().global().ops().stream().noneMatch(op -> op.type().startsWith("onnx_")));
+                Tensor have = run(again, x);
+                assertEquals(want.spec(), have.spec(), format);
+                if (want.dtype().isFloating()) {
+                    assertArrayEquals(want.toDoubleArray(), have.toDoubleArray(), 1e-5, format);
+                } else {
+                    assertArrayEquals(want.toLongArray(), have.toLongArray(), format);
+                }
+            }
+        }
+    }
+
+    private static Tensor values(DType dtype, long... dims) {
+        double[] values = new double[Math.toIntExact(Arrays.stream(dims).reduce(1, Math::multiplyExact))];
+        Arrays.setAll(values, i -> dtype.isFloating() ? Math.abs(Math.sin(i + 1.0)) + 0.1 : i % 5 - 1);
+        return Tensor.of(dtype, values, dims);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sum,INT64,1,true", "max,INT64,-1,false", "min,INT32,0,true", "prod,INT64,1,false", "l1,FLOAT32,1,true",
+            "sum_square,FLOAT32,2,false", "mean,FLOAT32,1,true", "l2,FLOAT32,-1,false", "log_sum,FLOAT32,1,true",
+            "sum,FLOAT32,,false", "max,INT64,,true"})
+    void reducesAlongKnownAxes(String function, DType dtype, Integer axis, boolean keep) throws IOException {
+        OpDesc.Builder op = OpDesc.of("onnx_reduce").attr("function", function).attr("keepdims", keep);
+        Map<String, Tensor> parameters = axis == null ? Map.of() : Map.of("axes", Tensor.of(new long[]{axis}, 1));
+        if (axis != null) {
+            op.in("Axes", "axes");
+        }
+        keeps(model(dtype, new long[]{2, 3, 4}, parameters, op), values(dtype, 2, 3, 4));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"nearest,asymmetric,floor,1.5", "nearest,half_pixel,round_prefer_floor,2",
+            "linear,half_pixel,floor,1.5",
+            "linear,align_corners,floor,2", "linear,asymmetric,floor,0.5", "cubic,half_pixel,floor,2",
+            "cubic,align_corners,floor,1.5"})
+    void resizesImages(String mode, String coordinates, String nearest, float scale) throws IOException {
+        for (boolean sized : new boolean[]{false, true}) {
+            boolean repeats = coordinates.equals("half_pixel") && mode.equals("nearest");
+            if (sized && repeats) {
+                continue;
+            }
+            long length = (long) (scale * 4);
+            Map<String, Tensor> parameters = sized
+                    ? Map.of("sizes", Tensor.of(new long[]{length, length}, 2))
+                    : Map.of("scales", Tensor.of(new float[]{1, 1, scale, scale}, 4));
+            OpDesc.Builder op = OpDesc.of("onnx_resize").attr("mode", mode).attr("coordinates", coordinates)
+                    .attr("nearest", nearest).attr("axes", sized ? new int[]{2, 3} : new int[]{0, 1, 2, 3});
+            op.in(sized ? "Sizes" : "Scales", sized ? "sizes" : "scales");
+            keeps(model(DType.FLOAT32, new long[]{1, 2, 4, 4}, parameters, op), values(DType.FLOAT32, 1, 2, 4, 4));
+        }
+    }
+
+    /** PaddlePaddle takes other places, or none. */
+    @ParameterizedTest
+    @CsvSource({"nearest,half_pixel,round_prefer_floor,1.5,false", "nearest,asymmetric,ceil,2,false",
+            "linear,pytorch_half_pixel,floor,2,false", "linear,half_pixel,floor,0.5,true"})
+    void refusesWhatHasOtherPlaces(String mode, String coordinates, String nearest, float scale, boolean antialias) {
+        InferenceModel model = model(DType.FLOAT32, new long[]{1, 2, 4, 4},
+                Map.of("scales", Tensor.of(new float[]{1, 1, scale, scale}, 4)),
+                OpDesc.of("onnx_resize").in("Scales", "scales").attr("mode", mode).attr("coordinates", coordinates)
+                        .attr("nearest", nearest).attr("antialias", antialias).attr("axes", new int[]{0, 1, 2, 3}));
+        for (String format : List.of("pdmodel", "json")) {
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    () -> InferenceModels.save(folder.resolve("x." + format), model));
+            assertTrue(String.valueOf(e.getMessage()).contains("onnx_resize"), e.getMessage());
+        }
+    }
+
+    /** The value of a parameter that is fed is known to nobody. */
+    @Test
+    void axesThatAreFedAreNotFolded() {
+        InferenceModel known = model(DType.FLOAT32, new long[]{2, 3}, Map.of("axes", Tensor.of(new long[]{1}, 1)),
+                OpDesc.of("onnx_reduce").in("Axes", "axes").attr("function", "sum"));
+        InferenceModel fed = new InferenceModel(known.program(), List.of("x", "axes"), List.of("out"),
+                known.parameters());
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> InferenceModels.save(folder.resolve("x.pdmodel"), fed));
+        assertTrue(String.valueOf(e.getMessage()).contains("onnx_reduce"), e.getMessage());
+    }
+
+    /** Halves to even numbers are PaddlePaddle 3's own, and are computed for PaddlePaddle 2. */
+    @Test
+    void roundsHalvesToEvenNumbers() throws IOException {
+        double[] halves = {0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49, 7.51};
+        InferenceModel model = model(DType.FLOAT32, new long[]{8}, Map.of(), OpDesc.of("onnx_round"));
+        Path file = folder.resolve("x.pdmodel");
+        InferenceModels.save(file, model);
+        try (InferenceModel again = InferenceModels.load(file)) {
+            Tensor x = Tensor.of(DType.FLOAT32, halves, 8);
+            assertArrayEquals(new double[]{0, 2, 2, 0, -2, -2, 0, 8}, run(again, x).toDoubleArray(), 0);
+        }
+    }
+}
