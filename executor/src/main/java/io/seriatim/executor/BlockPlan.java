@@ -21,6 +21,7 @@ import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
@@ -278,6 +279,9 @@ final class BlockPlan {
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, sharing, once);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Variant(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
+        } catch (OutOfMemoryError e) {
+            throw new RunFailure("plan", "The plan of block " + accesses.block() + ", which has "
+                    + accesses.operations().size() + " operations, cannot be compiled: " + HeapMemory.advice(e), e);
         }
     }
 

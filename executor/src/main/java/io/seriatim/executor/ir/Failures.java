@@ -1,6 +1,7 @@
 package io.seriatim.executor.ir;
 
 import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.TensorSpec;
 import java.util.List;
@@ -67,7 +68,7 @@ public final class Failures {
     }
 
     private static String reason(Throwable cause) {
-        String message = cause.getMessage();
+        String message = cause instanceof OutOfMemoryError e ? HeapMemory.advice(e) : cause.getMessage();
         return message != null
                 ? message
                 : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();

@@ -131,10 +131,10 @@ public sealed interface Task {
          */
         private Compute withUnwritten() {
             Access access = operations.getFirst();
-            int[] more = Arrays.stream(access.writes())
-                    .filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
-                            && Arrays.stream(access.reads()).noneMatch(each -> each == value))
-                    .toArray();
+            Set<Integer> known = new HashSet<>();
+            Arrays.stream(writes).forEach(known::add);
+            Arrays.stream(access.reads()).forEach(known::add);
+            int[] more = Arrays.stream(access.writes()).filter(value -> !known.contains(value)).toArray();
             if (more.length == 0) {
                 return this;
             }

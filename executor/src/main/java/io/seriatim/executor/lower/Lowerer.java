@@ -122,7 +122,7 @@ public final class Lowerer {
             Task task;
             try {
                 task = lower(access);
-            } catch (IllegalArgumentException e) {
+            } catch (IllegalArgumentException | OutOfMemoryError e) {
                 throw Failures.of(List.of(access), this::shape, e);
             }
             if (task instanceof Task.Interpreted) {

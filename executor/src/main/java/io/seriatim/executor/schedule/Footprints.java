@@ -6,7 +6,11 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,16 +21,24 @@ final class Footprints {
     private final List<Task> tasks;
     private final ValueTable values;
     private final boolean[] isPartial;
+    /** The operands of each task by memory; null until they are wanted, because a task may have very many. */
+    private final @Nullable Map<Integer, List<Arg>>[] parts;
 
     Footprints(List<Task> tasks, ValueTable values) {
         this.tasks = tasks;
         this.values = values;
         this.isPartial = new boolean[tasks.size()];
+        this.parts = none(tasks.size());
         for (int i = 0; i < isPartial.length; i++) {
             isPartial[i] = tasks.get(i) instanceof Task.Compute compute
                     && compute.stages().stream()
                             .anyMatch(stage -> isPartial(stage.inputs()) || isPartial(stage.outputs()));
         }
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static @Nullable Map<Integer, List<Arg>>[] none(int count) {
+        return new Map[count];
     }
 
     private boolean isPartial(List<@Nullable Arg> args) {
@@ -80,34 +92,40 @@ final class Footprints {
 
     /** Returns the operands of a task in some memory; empty if the task may access all of it. */
     private List<Arg> parts(int task, int memory) {
-        List<Arg> parts = new ArrayList<>();
-        if (tasks.get(task) instanceof Task.Compute compute) {
+        Map<Integer, List<Arg>> ofTask = parts[task];
+        if (ofTask == null) {
+            ofTask = parts(tasks.get(task));
+            parts[task] = ofTask;
+        }
+        return ofTask.getOrDefault(memory, List.of());
+    }
+
+    /** Returns the operands of a task by memory, without memory of which the task may access all. */
+    private Map<Integer, List<Arg>> parts(Task task) {
+        Map<Integer, List<Arg>> parts = new HashMap<>();
+        if (task instanceof Task.Compute compute) {
+            Set<Integer> known = new HashSet<>();
             for (Stage stage : compute.stages()) {
-                collect(stage.inputs(), memory, parts);
-                collect(stage.outputs(), memory, parts);
+                collect(stage.inputs(), parts, known);
+                collect(stage.outputs(), parts, known);
             }
-            if (!isKnown(compute.reads(), memory, parts) || !isKnown(compute.writes(), memory, parts)) {
-                return List.of();
+            for (int[] named : List.of(compute.reads(), compute.writes())) {
+                for (int value : named) {
+                    if (!known.contains(value)) {
+                        parts.remove(values.memory(value));
+                    }
+                }
             }
         }
         return parts;
     }
 
-    private void collect(List<@Nullable Arg> args, int memory, List<Arg> parts) {
+    private void collect(List<@Nullable Arg> args, Map<Integer, List<Arg>> parts, Set<Integer> known) {
         for (Arg arg : args) {
-            if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
-                parts.add(arg);
+            if (arg != null && arg.value() >= 0) {
+                known.add(arg.value());
+                parts.computeIfAbsent(values.memory(arg.value()), _ -> new ArrayList<>()).add(arg);
             }
         }
-    }
-
-    /** Returns whether each value in some memory that a task reads or writes is one of its operands. */
-    private boolean isKnown(int[] named, int memory, List<Arg> parts) {
-        for (int value : named) {
-            if (values.memory(value) == memory && parts.stream().noneMatch(arg -> arg.value() == value)) {
-                return false;
-            }
-        }
-        return true;
     }
 }

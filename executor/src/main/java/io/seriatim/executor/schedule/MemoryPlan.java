@@ -98,6 +98,9 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private final boolean inPlace;
         private final Map<Place, Long> limits;
         private final Footprints footprints;
+        /** The first stage that writes each memory of one task, which may have very many outputs. */
+        private final Map<Integer, Integer> firstWriting = new HashMap<>();
+        private Task.@Nullable Compute writingTask;
         private final Map<Place, Arena> arenas = new LinkedHashMap<>();
         private final long[] offsets;
         private final long[][] temporaries;
@@ -280,15 +283,20 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         }
 
         /** Returns the first stage that writes some memory, or −1. */
+        @SuppressWarnings("ReferenceEquality") // Tasks are compared by identity, because a record compares all stages.
         private int writing(Task.Compute task, int memory) {
-            for (int i = 0; i < task.stages().size(); i++) {
-                for (Arg arg : task.stages().get(i).outputs()) {
-                    if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
-                        return i;
+            if (task != writingTask) {
+                firstWriting.clear();
+                for (int i = 0; i < task.stages().size(); i++) {
+                    for (Arg arg : task.stages().get(i).outputs()) {
+                        if (arg != null && arg.value() >= 0) {
+                            firstWriting.putIfAbsent(values.memory(arg.value()), i);
+                        }
                     }
                 }
+                writingTask = task;
             }
-            return -1;
+            return firstWriting.getOrDefault(memory, -1);
         }
 
         /**

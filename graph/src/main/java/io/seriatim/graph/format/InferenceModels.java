@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.TrainingMode;
 import io.seriatim.tensor.FileFormatException;
@@ -275,11 +276,20 @@ public final class InferenceModels {
      * @throws IllegalArgumentException
      *             as for {@link #load(Path)}; or if a shape of the options is that of no feed, contradicts the file, or
      *             does not fit an operation
+     * @throws IllegalStateException
+     *             if memory is exhausted; the cause is the {@link OutOfMemoryError}
      * @throws IOException
      *             if a file is missing or cannot be read
      */
     public static InferenceModel load(Path path, LoadOptions options) throws IOException {
-        Path located = ModelFormats.located(path);
+        try {
+            return loaded(ModelFormats.located(path), options);
+        } catch (OutOfMemoryError e) {
+            throw new IllegalStateException(path + " cannot be read: " + HeapMemory.advice(e), e);
+        }
+    }
+
+    private static InferenceModel loaded(Path located, LoadOptions options) throws IOException {
         ModelFormat format = ModelFormats.system().reader(located);
         InferenceModel read = Objects.requireNonNull(format.load(located, options),
                 () -> "The format " + format.name() + " returned no model");

@@ -93,11 +93,12 @@ public final class LodProgram {
                 continue;
             }
             Map<String, Set<String>> before = new HashMap<>();
+            Map<String, List<String>> sources = runsBlocks(op) || op.outputNames().stream().noneMatch(open::containsKey)
+                    ? Map.of()
+                    : CompanionNeeds.sources(op);
             for (String name : op.outputNames()) {
                 Set<String> of = open.remove(name);
-                List<String> from = of == null || runsBlocks(op)
-                        ? List.of()
-                        : CompanionNeeds.sources(op).getOrDefault(name, List.of());
+                List<String> from = sources.getOrDefault(name, List.of());
                 if (of != null && from.size() == 1) {
                     before.computeIfAbsent(from.getFirst(), _ -> new LinkedHashSet<>()).addAll(of);
                 }

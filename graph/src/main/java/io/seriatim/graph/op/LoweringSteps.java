@@ -182,6 +182,9 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
      */
     public void callWithComplex(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
             List<? extends @Nullable Operand> to) {
+        // Functions compute with arrays of the elements of their operands.
+        Stream.of(from, to).flatMap(List::stream).filter(Objects::nonNull).map(Operand::shape).distinct()
+                .forEach(shape -> arrayLength("the elements " + shape + " of its step '" + name + "'", shape.size()));
         steps.add(
                 new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from),
                         new ArrayList<@Nullable Operand>(to)));

@@ -110,7 +110,7 @@ final class CreationSchemas {
             return;
         }
         TensorSpec out = l.outType("Out", 0).spec();
-        int count = Math.toIntExact(out.shape().size());
+        int count = l.arrayLength("its numbers", out.shape().size());
         if (out.dtype().isWhole()) {
             long start = Objects.requireNonNull(l.values("Start"))[0];
             long delta = Objects.requireNonNull(l.values("Delta"))[0];

@@ -95,7 +95,8 @@ final class PadSchemas {
             throw new IllegalArgumentException("Operation 'onnx_pad': axis " + axis
                     + " is empty, so that nothing can be repeated in mode " + mode);
         }
-        long[] places = LongStream.range(0, result).map(i -> source(mode, i - before, length)).toArray();
+        long[] places = LongStream.range(0, l.arrayLength("its indexes", result))
+                .map(i -> source(mode, i - before, length)).toArray();
         Operand taken = l.run(Gather.of(axis), x, l.constant(Tensor.of(places, places.length)));
         if (!mode.equals("constant")) {
             return taken;

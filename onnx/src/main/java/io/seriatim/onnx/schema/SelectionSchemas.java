@@ -55,7 +55,8 @@ final class SelectionSchemas {
         long[] alone = new long[dims.length];
         Arrays.fill(alone, 1);
         alone[axis] = depth;
-        Operand range = l.constant(Tensor.of(LongStream.range(0, depth).toArray(), alone));
+        Operand range =
+                l.constant(Tensor.of(LongStream.range(0, l.arrayLength("its indexes", depth)).toArray(), alone));
         Operand chosen = l.binary(Binary.Function.EQUAL, places, range);
         Operand values = l.in("Values");
         l.out("Out", l.run(new Where(), chosen, values.select(0, 1), values.select(0, 0)));
@@ -79,7 +80,8 @@ final class SelectionSchemas {
         long[] alone = new long[x.rank()];
         Arrays.fill(alone, 1);
         alone[axis] = x.dim(axis);
-        Operand range = l.constant(Tensor.of(LongStream.range(0, x.dim(axis)).toArray(), alone));
+        Operand range =
+                l.constant(Tensor.of(LongStream.range(0, l.arrayLength("its indexes", x.dim(axis))).toArray(), alone));
         alone[axis] = 1;
         alone[1 - axis] = x.dim(1 - axis);
         Operand lengths = l.reshape(l.cast(l.in("Lengths"), DType.INT64), alone);

@@ -67,6 +67,7 @@ public final class DiagonalOperations {
 
         private Operand places(Lowering l) {
             long first = offset >= 0 ? offset : -offset * columns;
+            l.arrayLength("its indexes", length());
             return l.constant(
                     Tensor.of(LongStream.range(0, length()).map(i -> first + i * (columns + 1)).toArray(), length()));
         }

@@ -171,7 +171,7 @@ public final class SequenceOperations {
                             Dims.inserted(dims, dims.length, longest(inference)));
                 }).lower(l -> {
                     long[] dims = l.outType("Y", 0).dims();
-                    long[] places = LongStream.range(0, dims[dims.length - 1]).toArray();
+                    long[] places = LongStream.range(0, l.arrayLength("its indexes", dims[dims.length - 1])).toArray();
                     Operand x = l.in("X");
                     Operand place = l.constant(Tensor.of(x.dtype(), places, places.length));
                     l.out("Y", l.cast(l.binary(Binary.Function.LESS, place, x.unsqueeze(x.rank())),

@@ -1,0 +1,81 @@
+package io.seriatim.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Sizes that do not fit into memory are refused with the name of the operation or file, and what to do. */
+@Tag("slow")
+class HugeSizesTest {
+    private static final long LIMIT_SECONDS = 120;
+
+    @TempDir
+    Path folder = Path.of("");
+
+    private static List<String> run(List<String> options, String... args) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
+                .toString(), "-Dseriatim.kernels=portable"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), HugeSizesProgram.class.getName()));
+        command.addAll(List.of(args));
+        return ForkedJvm.run(LIMIT_SECONDS, command).lines()
+                .filter(line -> !line.isBlank() && !line.startsWith("WARNING")).toList();
+    }
+
+    @Test
+    void resultsAreRefusedByTheLimitOfMemory() throws Exception {
+        List<String> lines = run(List.of("-Xmx200m", "-Dseriatim.cpu.memory=100m"), "limit");
+        assertEquals(7, lines.size(), lines::toString);
+        for (String line : lines.subList(0, 6)) {
+            String type = line.substring(0, line.indexOf(':'));
+            assertTrue(line.contains("'" + type + "'") && line.contains("bytes of working memory")
+                    && line.contains("the limit is 104857600 bytes (-Dseriatim.cpu.memory)"), line);
+        }
+        assertEquals("then 2.0", lines.getLast());
+    }
+
+    @Test
+    void anOperationThatExhaustsTheHeapIsNamed() throws Exception {
+        List<String> lines = run(List.of("-Xmx64m"), "heap");
+        assertEquals(2, lines.size(), lines::toString);
+        String line = lines.getFirst();
+        for (String part : List.of("unique: java.lang.OutOfMemoryError", "Operation 0 (unique", "-Xmx",
+                "-Dseriatim.cpu.memory")) {
+            assertTrue(line.contains(part), line);
+        }
+        assertEquals("then 2.0", lines.getLast());
+    }
+
+    @Test
+    void aFileThatExhaustsTheHeapIsNamed() throws Exception {
+        Path file = folder.resolve("large.pdmodel");
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 1)));
+        int[] numbers = new int[1_000_000];
+        Arrays.fill(numbers, 1);
+        for (int i = 0; i < 5; i++) {
+            program.global().add(OpDesc.of("tile").in("X", "x").out("Out", "x").attr("repeat_times", numbers).build());
+        }
+        Files.write(file, ProgramFiles.toBytes(program));
+        List<String> lines = run(List.of("-Xmx40m"), "load", file.toString());
+        assertEquals(1, lines.size(), lines::toString);
+        String line = lines.getFirst();
+        for (String part : List.of("java.lang.OutOfMemoryError", file + " cannot be read", "-Xmx")) {
+            assertTrue(line.contains(part), line);
+        }
+    }
+}
