@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the node tests of the package onnx, without network: node_tests.py FOLDER [SAMPLE.zip].
+"""Writes the node tests of the package onnx, without network: node_tests.py FOLDER [SAMPLE.zip | --open].
 
 FOLDER is target/onnx for -Ponnx-suite. It gets a folder for each case with model.onnx, input_N.pb and output_N.pb, and
 a file cases.txt: name, relative and absolute tolerance. SAMPLE.zip, onnx/src/test/resources/node-tests.zip for the
-default build, gets some small cases of each operator. Tested with onnx 1.23.2 and numpy 2.
+default build, gets some small cases of each operator. With --open, all dimensions of inputs are open: results must be
+the same, so that no constant depends on an open dimension. Tested with onnx 1.23.2 and numpy 2.
 """
 import pathlib
 import random
@@ -41,6 +42,18 @@ def write(folder, case):
             (folder / f"{kind}_{index}.pb").write_bytes(message.SerializeToString())
     (folder / "model.onnx").write_bytes(case.model.SerializeToString())
     return True
+
+
+def opened(model):
+    """The model with a dimension of its own in place of each length of its inputs; other lengths are not declared."""
+    constants = {each.name for each in model.graph.initializer}
+    del model.graph.value_info[:]
+    for value in list(model.graph.input) + list(model.graph.output):
+        if value.name not in constants and value.type.HasField("tensor_type"):
+            for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+                dim.ClearField("dim_value")
+                dim.dim_param = f"{value.name}_{axis}"
+    return model
 
 
 def sample(root, lines, file):
@@ -88,7 +101,11 @@ def main():
     lines = sorted(set(lines))
     (root / "cases.txt").write_text("\n".join(lines) + "\n")
     print(len(lines), "cases")
-    if len(sys.argv) > 2:
+    if sys.argv[2:] == ["--open"]:
+        for line in lines:
+            file = root / line.split(" ")[0] / "model.onnx"
+            file.write_bytes(opened(onnx.load(file)).SerializeToString())
+    elif len(sys.argv) > 2:
         sample(root, lines, sys.argv[2])
 
 

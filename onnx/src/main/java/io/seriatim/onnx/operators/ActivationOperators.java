@@ -116,6 +116,9 @@ public final class ActivationOperators {
             return block.op("prelu").in("X", x).in("Alpha", former ? slope : block.reshape(slope, size))
                     .attr("mode", "channel").out("Out");
         }
+        if (node.version() < 7 && x.rank() > 2 && slope.rank() == 1 && (size < 0 || x.dim(1) < 0)) {
+            slope = block.unsqueeze(slope, Steps.axesFrom(1, x.rank() - 1));
+        }
         Ref negative = ElementwiseOperators.apply(block, "less_than", x, block.scalar(x.dtype(), 0));
         return ElementwiseOperators.choose(block, negative,
                 ElementwiseOperators.apply(block, "elementwise_mul", slope, x), x);

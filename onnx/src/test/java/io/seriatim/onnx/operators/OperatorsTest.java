@@ -183,6 +183,9 @@ class OperatorsTest {
         Tensor images = floats(dims(1, 2, 2), -1, 2, -3, 4);
         assertArrayEquals(new float[]{-0.5f, 2, -0.75f, 4}, OneOperator.of(ACTIVATIONS, "PRelu", 6)
                 .run(images, floats(dims(2), 0.5f, 0.25f)).toFloatArray());
+        assertArrayEquals(new float[]{-0.5f, 2, -0.75f, 4}, OneOperator.of(ACTIVATIONS, "PRelu", 6)
+                .withUnknownDimensions()
+                .run(images, floats(dims(2), 0.5f, 0.25f)).toFloatArray());
         assertArrayEquals(new float[]{-0.5f, 2, -0.75f, 4}, OneOperator.of(ACTIVATIONS, "PRelu", 9)
                 .run(images, floats(dims(2, 1), 0.5f, 0.25f)).toFloatArray());
         assertArrayEquals(new float[]{-0.5f, 2, -1.5f, 4}, OneOperator.of(ACTIVATIONS, "PRelu", 9)
