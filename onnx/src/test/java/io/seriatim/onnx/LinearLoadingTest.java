@@ -37,7 +37,7 @@ class LinearLoadingTest {
     Path folder = Path.of("");
 
     /** What a file has many of. */
-    private enum Part {
+    enum Part {
         NODES, INPUTS, FETCHED_OUTPUTS, READ_OUTPUTS, ATTRIBUTES, INITIALISERS
     }
 
