@@ -13,6 +13,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.OnnxValue;
 import io.seriatim.onnx.proto.TensorData;
+import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -124,6 +125,14 @@ final class WriteCases {
 
     private void onnx(Path file) throws IOException {
         String name = file.getParent().getFileName().toString();
+        try {
+            onnx(name, file);
+        } catch (FileFormatException e) {
+            line(name, "", "unread", List.of(), List.of(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void onnx(String name, Path file) throws IOException {
         List<Tensor> given = new ArrayList<>();
         for (int i = 0; Files.exists(file.resolveSibling("input_" + i + ".pb")); i++) {
             Path data = file.resolveSibling("input_" + i + ".pb");

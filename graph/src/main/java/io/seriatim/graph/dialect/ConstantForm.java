@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,39 @@ final class ConstantForm {
         } catch (NumberFormatException _) {
             return null;
         }
+    }
+
+    /** The few whole numbers that an operation makes of its attributes; null if it does something else. */
+    static @Nullable Tensor value(OpDesc op) {
+        boolean fills = op.type().equals("fill_constant");
+        if ((!fills && !op.type().equals("assign_value")) || !op.inputNames().isEmpty()
+                || op.output("Out").size() != 1) {
+            return null;
+        }
+        Attrs attrs = new Attrs(op, Operations.system().get(op.type()));
+        long[] shape = attrs.getLongs("shape");
+        long size = Arrays.stream(shape).reduce(1, (a, b) -> a < 0 || b < 0 || a > FEW || b > FEW ? FEW + 1 : a * b);
+        boolean whole = attrs.getInt("dtype") == DataTypes.number(DType.INT64)
+                || attrs.getInt("dtype") == DataTypes.number(DType.INT32);
+        if (!whole || size > FEW) {
+            return null;
+        }
+        long[] values = new long[(int) size];
+        if (fills) {
+            String text = attrs.getText("str_value").strip();
+            if (!text.isEmpty() && !text.matches("-?[0-9]{1,15}")) {
+                return null;
+            }
+            Arrays.fill(values, text.isEmpty() ? (long) attrs.getFloat("value") : Long.parseLong(text));
+        } else {
+            values = attrs.getLongs(attrs.getInt("dtype") == DataTypes.number(DType.INT64)
+                    ? "int64_values"
+                    : "int32_values");
+            if (values.length != size) {
+                return null;
+            }
+        }
+        return Tensor.of(values, shape);
     }
 
     private static boolean fill(OpDesc op, Steps steps) {

@@ -115,6 +115,11 @@ final class OnnxForm {
         if (Arrays.stream(images).anyMatch(each -> each < 0)) {
             return false;
         }
+        for (int i = 0; i < spatial; i++) {
+            if (!takesSamePlaces(attrs, dims.get(2 + i), images[i], scales != null)) {
+                return false;
+            }
+        }
         boolean whole = scales != null && Arrays.stream(images).allMatch(each -> each == Math.rint(each));
         String kind = kind(attrs, spatial, whole);
         if (kind == null) {
@@ -139,6 +144,22 @@ final class OnnxForm {
         }
         step.into("Out", op.output("Out").getFirst());
         return true;
+    }
+
+    /** Whether PaddlePaddle takes the same places along an axis: for one result it takes the first element. */
+    private static boolean takesSamePlaces(Attrs attrs, long length, double wanted, boolean isScale) {
+        boolean whole = wanted == Math.rint(wanted);
+        if (attrs.getText("mode").equals("nearest") || (isScale && whole)) {
+            return true;
+        }
+        return switch (attrs.getText("coordinates")) {
+            case "half_pixel" -> isScale
+                    ? length >= 0 && Math.floor(length * wanted) > 1
+                    : wanted > 1 || length == 1;
+            // ONNX does not round the length that a scale gives.
+            case "align_corners" -> !isScale || (length >= 0 && length * wanted == Math.rint(length * wanted));
+            default -> true;
+        };
     }
 
     /** PaddlePaddle's name for it; null if it takes other places. */

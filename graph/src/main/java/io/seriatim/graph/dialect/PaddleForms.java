@@ -43,12 +43,21 @@ public final class PaddleForms {
         private Reads(Collection<Block> blocks, Collection<String> wanted, Map<String, Tensor> parameters) {
             this.wanted = new HashSet<>(wanted);
             this.constants = new HashMap<>(parameters);
-            blocks.forEach(block -> block.ops().forEach(op -> constants.keySet().removeAll(op.outputNames())));
+            Map<String, Integer> writes = new HashMap<>();
+            blocks.forEach(block -> block.ops()
+                    .forEach(op -> op.outputNames().forEach(name -> writes.merge(name, 1, Integer::sum))));
+            constants.keySet().removeAll(writes.keySet());
+            blocks.forEach(block -> block.ops().forEach(op -> {
+                Tensor value = ConstantForm.value(op);
+                if (value != null && writes.getOrDefault(op.output("Out").getFirst(), 0) == 1) {
+                    constants.put(op.output("Out").getFirst(), value);
+                }
+            }));
             blocks.forEach(block -> block.ops()
                     .forEach(op -> op.inputNames().forEach(name -> reads.merge(name, 1, Integer::sum))));
         }
 
-        /** The value of a parameter that nothing writes; null if there is none. */
+        /** The value of a parameter that nothing writes, or of a constant; null if there is none. */
         @Nullable
         Tensor constant(String variable) {
             return constants.get(variable);

@@ -34,13 +34,17 @@ class WrittenAsPaddleTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private static InferenceModel model(DType dtype, long[] dims, Map<String, Tensor> parameters, OpDesc.Builder op) {
+    private static InferenceModel model(DType dtype, long[] dims, Map<String, Tensor> parameters, OpDesc.Builder op,
+            OpDesc.Builder... before) {
         Program program = new Program();
         long[] declared = dims.clone();
         declared[0] = -1;
         program.global().put(VarDesc.of("x", VarType.dense(dtype, declared)));
         parameters.forEach((name, value) -> program.global()
                 .put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).persistent()));
+        for (OpDesc.Builder each : before) {
+            Appender.append(program.global(), each.build(), Roles.FORWARD);
+        }
         Appender.append(program.global(), op.in("X", "x").out("Out", "out").build(), Roles.FORWARD);
         return new InferenceModel(program, List.of("x"), List.of("out"), parameters);
     }
@@ -85,6 +89,11 @@ class WrittenAsPaddleTest {
         Map<String, Tensor> parameters = axis == null ? Map.of() : Map.of("axes", Tensor.of(new long[]{axis}, 1));
         if (axis != null) {
             op.in("Axes", "axes");
+            InferenceModel constant = model(dtype, new long[]{2, 3, 4}, Map.of(),
+                    OpDesc.of("onnx_reduce").attr("function", function).attr("keepdims", keep).in("Axes", "c"),
+                    OpDesc.of("fill_constant").out("Out", "c").attr("shape", new long[]{1}).attr("dtype", 3)
+                            .attr("value", (float) axis).attr("str_value", String.valueOf(axis)));
+            keeps(constant, values(dtype, 2, 3, 4));
         }
         keeps(model(dtype, new long[]{2, 3, 4}, parameters, op), values(dtype, 2, 3, 4));
     }
@@ -92,7 +101,8 @@ class WrittenAsPaddleTest {
     @ParameterizedTest
     @CsvSource({"nearest,asymmetric,floor,1.5", "nearest,half_pixel,round_prefer_floor,2",
             "linear,half_pixel,floor,1.5",
-            "linear,align_corners,floor,2", "linear,asymmetric,floor,0.5", "cubic,half_pixel,floor,2",
+            "linear,align_corners,floor,2", "linear,asymmetric,floor,0.5", "linear,half_pixel,floor,0.5",
+            "cubic,half_pixel,floor,2",
             "cubic,align_corners,floor,1.5"})
     void resizesImages(String mode, String coordinates, String nearest, float scale) throws IOException {
         for (boolean sized : new boolean[]{false, true}) {
@@ -114,7 +124,8 @@ class WrittenAsPaddleTest {
     /** PaddlePaddle takes other places, or none. */
     @ParameterizedTest
     @CsvSource({"nearest,half_pixel,round_prefer_floor,1.5,false", "nearest,asymmetric,ceil,2,false",
-            "linear,pytorch_half_pixel,floor,2,false", "linear,half_pixel,floor,0.5,true"})
+            "linear,pytorch_half_pixel,floor,2,false", "linear,half_pixel,floor,0.3,false",
+            "linear,align_corners,floor,0.6,false", "linear,half_pixel,floor,0.5,true"})
     void refusesWhatHasOtherPlaces(String mode, String coordinates, String nearest, float scale, boolean antialias) {
         InferenceModel model = model(DType.FLOAT32, new long[]{1, 2, 4, 4},
                 Map.of("scales", Tensor.of(new float[]{1, 1, scale, scale}, 4)),
