@@ -14,12 +14,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The operations of PaddlePaddle 2.6.2: a program of others would be refused by it, or compute something else. */
 final class OperationsOfPaddle {
     private static final String GRADIENT = "_grad";
     private static final TargetSchema SCHEMA = TargetSchema.paddle2();
+    /** Operations that PaddlePaddle 2.6.2 declares, while its program for inference stops or dies at their kernels. */
+    private static final Set<String> WITHOUT_KERNEL = Set.of("nanmedian", "rrelu");
 
     private OperationsOfPaddle() {
     }
@@ -80,6 +83,9 @@ final class OperationsOfPaddle {
             type = type.substring(0, type.length() - GRADIENT.length());
         }
         boolean isGradient = SCHEMA.has(type) && !type.equals(op.type());
+        if (WITHOUT_KERNEL.contains(op.type())) {
+            return List.of("'" + op.type() + "', whose kernel does not run in programs,");
+        }
         return isGradient ? List.of() : SCHEMA.problems(Uses.of(SCHEMA, block, op));
     }
 }

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which operations PaddlePaddle has. */
 class OperationsOfPaddleTest {
@@ -54,6 +56,18 @@ class OperationsOfPaddleTest {
         assertEquals(new Attribute.Text("cpu"), ops.get(0).attribute("op_device"));
         assertEquals(new Attribute.Int(3), ops.get(1).attribute("of_another_version"));
         assertEquals(new Attribute.Int(-1), program.global().ops().getFirst().attribute("axis"), "not changed");
+    }
+
+    /** PaddlePaddle 2.6.2 declares them; a program with them kills the process, or stops. */
+    @ParameterizedTest
+    @ValueSource(strings = {"nanmedian", "rrelu"})
+    void namesWhatHasNoKernelInPrograms(String type) {
+        Program program = program(OpDesc.of(type).in("X", "a").out("Out", "b").build());
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> OperationsOfPaddle.expressed(program));
+        assertEquals("PaddlePaddle 2 has no counterpart of an operation of the model: '" + type + "', whose kernel "
+                + "does not run in programs, (of 'b'). Other formats may have counterparts: try .onnx or .json",
+                e.getMessage());
     }
 
     /** Programs that Paddle wrote are as they were. */
