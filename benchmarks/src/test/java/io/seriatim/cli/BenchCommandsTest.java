@@ -45,7 +45,7 @@ class BenchCommandsTest {
                     dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, convert, quantize, doctor (see 'seriatim --help')
                     bench kernel | seriatim: There is no command 'kernel': did you mean 'kernels'? (see 'seriatim bench --help')
                     bench engine --tempo | seriatim: Unknown option: '--tempo' (see 'seriatim bench engine --help')
-                    bench engine --ops 0 | seriatim: --ops must be at least 1, but is 0 (see 'seriatim bench engine --help')
+                    bench engine --ops 0 | seriatim: --ops must be 1 or more, but is 0 (see 'seriatim bench engine --help')
                     """)
     void wrongUsageIsOneLineAndTwo(String args, String line) {
         assertEquals(2, run(args.split(" ")));
