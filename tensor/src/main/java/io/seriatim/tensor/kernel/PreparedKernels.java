@@ -7,11 +7,13 @@ import io.seriatim.tensor.internal.ffi.NativeHeap;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -33,10 +35,19 @@ public final class PreparedKernels {
     private final int capacity;
     private final long mostBytes;
     @GuardedBy("this")
-    private final Map<Key, Kernel> prepared = new LinkedHashMap<>(64, 0.75f, true);
+    private final Map<Key, Kernel> prepared = new HashMap<>();
+    /** The keys of the kernels that are kept. */
+    @GuardedBy("this")
+    private final IdentityHashMap<Kernel, Key> keys = new IdentityHashMap<>();
     /** How many hold each kernel. */
     @GuardedBy("this")
     private final IdentityHashMap<Kernel, Integer> holders = new IdentityHashMap<>();
+    /** The kernels that are kept and that nothing holds, the least recently used one first, with their bytes. */
+    @GuardedBy("this")
+    private final Map<Kernel, Long> idle = new LinkedHashMap<>();
+    /** The sum of the bytes in {@link #idle}. */
+    @GuardedBy("this")
+    private long idleBytes;
     @GuardedBy("this")
     private int postponements;
 
@@ -145,6 +156,7 @@ public final class PreparedKernels {
         synchronized (this) {
             Kernel kernel = prepared.get(key);
             if (kernel != null) {
+                use(kernel);
                 return kernel;
             }
         }
@@ -156,6 +168,10 @@ public final class PreparedKernels {
         Kernel other;
         synchronized (this) {
             other = prepared.putIfAbsent(key, made);
+            if (other == null) {
+                keys.put(made, key);
+                rest(made);
+            }
         }
         if (other != null) {
             made.close();
@@ -184,7 +200,11 @@ public final class PreparedKernels {
         held.addAll(used);
         Hold hold = once(() -> drop(held));
         synchronized (this) {
-            held.forEach(kernel -> holders.merge(kernel, 1, Integer::sum));
+            for (Kernel kernel : held) {
+                if (holders.merge(kernel, 1, Integer::sum) == 1) {
+                    wake(kernel);
+                }
+            }
         }
         return hold;
     }
@@ -203,16 +223,40 @@ public final class PreparedKernels {
         synchronized (this) {
             for (Kernel kernel : held) {
                 if (holders.computeIfPresent(kernel, (_, count) -> count == 1 ? null : count - 1) == null) {
-                    unknown.add(kernel);
+                    // Those that were evicted before they were held have no other owner.
+                    if (keys.containsKey(kernel)) {
+                        rest(kernel);
+                    } else {
+                        unknown.add(kernel);
+                    }
                 }
             }
-            // Those that went while they were held have no other owner.
-            Set<Kernel> known = Collections.newSetFromMap(new IdentityHashMap<>());
-            known.addAll(prepared.values());
-            unknown.removeIf(known::contains);
         }
         release(unknown);
         trim(null);
+    }
+
+    /** Adds a kernel that nothing holds to those that may be evicted, as the most recently used one. */
+    @GuardedBy("this")
+    private void rest(Kernel kernel) {
+        long bytes = kernel.bytes();
+        idle.put(kernel, bytes);
+        idleBytes += bytes;
+    }
+
+    /** Removes a kernel from those that may be evicted, if it is one of them. */
+    @GuardedBy("this")
+    private boolean wake(Kernel kernel) {
+        Long bytes = idle.remove(kernel);
+        idleBytes -= bytes == null ? 0 : bytes;
+        return bytes != null;
+    }
+
+    @GuardedBy("this")
+    private void use(Kernel kernel) {
+        if (wake(kernel)) {
+            rest(kernel);
+        }
     }
 
     /**
@@ -239,14 +283,14 @@ public final class PreparedKernels {
         List<Kernel> gone = new ArrayList<>();
         synchronized (this) {
             long most = postponements > 0 ? WHILE_POSTPONED * mostBytes : mostBytes;
-            long idle = idleBytes();
-            Iterator<Kernel> eldest = prepared.values().iterator();
-            while ((idle > most || prepared.size() > capacity) && eldest.hasNext()) {
+            Iterator<Kernel> eldest = idle.keySet().iterator();
+            while ((idleBytes > most || prepared.size() > capacity) && eldest.hasNext()) {
                 Kernel kernel = eldest.next();
-                if (kernel != latest && !holders.containsKey(kernel)) {
-                    idle -= kernel.bytes();
-                    eldest.remove();
+                if (kernel != latest) {
                     gone.add(kernel);
+                    idleBytes -= Objects.requireNonNull(idle.get(kernel));
+                    eldest.remove();
+                    prepared.remove(keys.remove(kernel));
                 }
             }
         }
@@ -261,11 +305,7 @@ public final class PreparedKernels {
 
     /** The bytes off the heap of kernels that nothing holds. */
     synchronized long idleBytes() {
-        long bytes = 0;
-        for (Kernel kernel : prepared.values()) {
-            bytes += holders.containsKey(kernel) ? 0 : kernel.bytes();
-        }
-        return bytes;
+        return idleBytes;
     }
 
     /**
@@ -275,7 +315,7 @@ public final class PreparedKernels {
      */
     public synchronized long bytes() {
         Set<Kernel> all = Collections.newSetFromMap(new IdentityHashMap<>());
-        all.addAll(prepared.values());
+        all.addAll(keys.keySet());
         all.addAll(holders.keySet());
         return all.stream().mapToLong(Kernel::bytes).sum();
     }
