@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +33,21 @@ import org.jspecify.annotations.Nullable;
 final class ControlInstructions {
     private final Program program;
     private final BlockRunner blocks;
+    /** For operations that have run, whether a gradient reads their steps. */
+    private final Map<OpDesc, Boolean> kept = new IdentityHashMap<>();
 
     ControlInstructions(Program program, BlockRunner blocks) {
         this.program = program;
         this.blocks = blocks;
+    }
+
+    /** Returns whether the steps of a loop or branch are kept: an operation of the program reads them. */
+    private synchronized boolean keepsSteps(OpDesc op, String slot) {
+        return kept.computeIfAbsent(op, _ -> {
+            Set<String> names = new HashSet<>(op.output(slot));
+            return program.blocks().stream().flatMap(block -> block.ops().stream())
+                    .anyMatch(other -> other != op && other.inputNames().stream().anyMatch(names::contains));
+        });
     }
 
     static Block block(Program program, OpDesc op) {
@@ -54,7 +66,9 @@ final class ControlInstructions {
         if (isTaken(op, environment)) {
             Environment inner = new Environment(environment);
             blocks.run(block(program, op), inner);
-            steps.add(inner, Map.of());
+            if (keepsSteps(op, "Scope")) {
+                steps.add(inner, Map.of());
+            }
         }
     }
 
@@ -163,10 +177,8 @@ final class ControlInstructions {
     void loop(OpDesc op, Environment environment) {
         Block block = block(program, op);
         Environment.Steps steps = new Environment.Steps();
-        boolean keeps = !Instructions.attrs(op).getBool("is_test");
-        if (keeps) {
-            op.output("StepScopes").forEach(name -> environment.set(name, steps));
-        }
+        boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op, "StepScopes");
+        op.output("StepScopes").forEach(name -> environment.set(name, steps));
         Set<String> written = written(block);
         List<String> variables = keeps
                 ? op.input("X").stream().distinct().filter(written::contains).toList()

@@ -35,10 +35,11 @@ final class Environment {
      * The memory that several variables share, for the whole tree. References are weak, so that it is freed with the
      * last variable.
      */
-    private final Set<Buffer> shared = Collections.newSetFromMap(new WeakHashMap<>());
+    private final Set<Buffer> shared;
 
     Environment(@Nullable Environment parent) {
         this.parent = parent;
+        this.shared = parent == null ? Collections.newSetFromMap(new WeakHashMap<>()) : parent.shared;
     }
 
     /** A list of tensors that grows. */
@@ -138,7 +139,7 @@ final class Environment {
     void set(String name, Object value) {
         Environment owner = owner(name);
         Environment to = owner == null ? this : owner;
-        to.values.put(name, root().shared.isEmpty() ? value : written(to.values.get(name), value));
+        to.values.put(name, shared.isEmpty() ? value : written(to.values.get(name), value));
     }
 
     /** The value of a variable after it was overwritten. */
@@ -162,7 +163,7 @@ final class Environment {
 
     /** Whether several variables share a tensor's memory. */
     boolean isShared(Object value) {
-        Set<Buffer> all = root().shared;
+        Set<Buffer> all = shared;
         return !all.isEmpty() && value instanceof Tensor tensor && all.contains(tensor.buffer());
     }
 
@@ -183,7 +184,7 @@ final class Environment {
     void alias(String name, Tensor tensor) {
         Environment owner = owner(name);
         (owner == null ? this : owner).values.put(name, tensor);
-        root().shared.add(tensor.buffer());
+        shared.add(tensor.buffer());
     }
 
     /** Gives variables whose memory is shared a copy of their own. */

@@ -13,6 +13,7 @@ import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * memory.
  */
 final class VariableValues {
+    private static final Kernels PORTABLE = Kernels.portable();
+
     private VariableValues() {
     }
 
@@ -112,13 +115,17 @@ final class VariableValues {
     /** A row-major copy. */
     static Tensor copy(Tensor tensor) {
         Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
-        run(Copy.PLAIN, tensor, copy);
+        copy(tensor, copy);
         return copy;
     }
 
     /** Between tensors of one type and shape. */
     static void copy(Tensor from, Tensor to) {
-        run(Copy.PLAIN, from, to);
+        if (from.spec().isRowMajor() && to.spec().isRowMajor()) {
+            MemorySegment.copy(from.memory(), from.offset(), to.memory(), to.offset(), from.spec().bytes());
+        } else {
+            run(Copy.PLAIN, from, to);
+        }
     }
 
     static Tensor cast(Tensor tensor, DType dtype) {
@@ -154,7 +161,7 @@ final class VariableValues {
 
     private static void run(Computation computation, Tensor... arguments) {
         TensorSpec[] specs = Arrays.stream(arguments).map(Tensor::spec).toArray(TensorSpec[]::new);
-        try (Kernel kernel = Kernels.portable().prepare(computation, Devices.system().host().place(), specs)) {
+        try (Kernel kernel = PORTABLE.prepare(computation, Devices.system().host().place(), specs)) {
             kernel.run(arguments, KernelContext.current());
         }
     }

@@ -24,6 +24,8 @@ import java.util.List;
  *            how many rows the whole has
  */
 public record SelectedRows(Tensor rows, Tensor values, long height) {
+    private static final Kernels PORTABLE = Kernels.portable();
+
     /**
      * Checks the parts.
      *
@@ -57,7 +59,7 @@ public record SelectedRows(Tensor rows, Tensor values, long height) {
         Tensor whole = Tensor.allocate(values.dtype(), shape().dims());
         List<Long> dims = Arrays.stream(shape().dims()).boxed().toList();
         GatherGrad scatter = new GatherGrad(Gather.of(0), dims);
-        try (Kernel kernel = Kernels.portable().prepare(scatter, Devices.system().host().place(), values.spec(),
+        try (Kernel kernel = PORTABLE.prepare(scatter, Devices.system().host().place(), values.spec(),
                 rows.spec(), whole.spec())) {
             kernel.run(new Tensor[]{values, rows, whole}, KernelContext.current());
         }
