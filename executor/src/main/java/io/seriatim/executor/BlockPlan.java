@@ -1,7 +1,9 @@
 package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.device.Buffer;
 import io.seriatim.device.DeviceMemoryException;
+import io.seriatim.device.Place;
 import io.seriatim.executor.compile.Preparation;
 import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Options;
@@ -9,6 +11,7 @@ import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.SingleFlight;
+import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
@@ -17,6 +20,7 @@ import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
 import io.seriatim.executor.run.StreamPool;
+import io.seriatim.executor.run.Workspace;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
@@ -28,29 +32,38 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The value numbering of a block, the plans compiled for the shapes that it was last run with, and the idle frames of
- * these plans. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread that is
+ * The value numbering of a block, the plans compiled for the shapes that it was last run with, and the idle workspaces
+ * that these plans share. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread that is
  * descheduled during the look-up does not delay other threads.
  */
 final class BlockPlan {
+    /** Frames on devices hold streams, of which there are few. */
+    private static final int MOST_DEVICE_FRAMES = 8;
+
     private final Executor executor;
     private final ValueNumbering accesses;
     private final boolean once;
     private final boolean usesDevice;
     private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
-    /** The most recently used plan first. */
     @GuardedBy("this")
     private final List<Variant> variants = new ArrayList<>();
-    /** The first element of {@link #variants}, or null. Writes hold the lock; reads do not. */
+    private final Workspaces workspaces;
+    private final Map<String, Tensor> constants;
+    /** The shapes of runs that were compiled in haste, the most recent ones; null if all are compiled fully. */
+    private final @Nullable SeenOnce<Shapes> seen;
+    /** The plan that was used last; null before the first run. */
     private volatile @Nullable Variant latest;
 
     /** The types, shapes and shared memory for which a plan is compiled. */
@@ -70,17 +83,79 @@ final class BlockPlan {
         }
     }
 
-    /** A compiled plan, the loop that runs it, and its idle frames. */
+    /** The idle workspaces of plans that do not run inside of each other. */
+    private static final class Workspaces {
+        private final IdleFrames<Workspace<Variant, Frame>> idle = new IdleFrames<>(Workspace::close);
+        private final AtomicInteger evictions = new AtomicInteger();
+        private @Nullable Workspaces rest;
+
+        /** Returns the workspaces of plans that run inside of these. */
+        synchronized Workspaces rest() {
+            Workspaces known = rest;
+            if (known == null) {
+                known = new Workspaces();
+                rest = known;
+            }
+            return known;
+        }
+
+        /** Closes the frames of closed plans. A workspace in use does so when it is given back. */
+        void evicted(int count) {
+            evictions.addAndGet(count);
+            List<Workspace<Variant, Frame>> all = new ArrayList<>();
+            for (Workspace<Variant, Frame> each = idle.poll(); each != null; each = idle.poll()) {
+                all.add(each);
+            }
+            all.forEach(this::giveBack);
+        }
+
+        void giveBack(Workspace<Variant, Frame> in) {
+            in.closeFrames(evictions.get(), Variant::isClosed);
+            if (!idle.offer(in)) {
+                in.close();
+            }
+        }
+
+        /** Frees the memory of idle workspaces. */
+        void clear() {
+            idle.clear();
+            Workspaces inside = inside();
+            if (inside != null) {
+                inside.clear();
+            }
+        }
+
+        /** Frees all memory, that of workspaces in use when they are given back. */
+        void close() {
+            idle.close();
+            Workspaces inside = inside();
+            if (inside != null) {
+                inside.close();
+            }
+        }
+
+        private synchronized @Nullable Workspaces inside() {
+            return rest;
+        }
+    }
+
+    /** A compiled plan, the loop that runs it, its kernels, and the plan of the rest of the block, if it has one. */
     static final class Variant {
         private final CompiledPlan plan;
         private final RunLoop loop;
         private final PreparedKernels kernels;
         private final Set<Kernel> used;
         private final PreparedKernels.Hold hold;
-        private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
+        private final @Nullable BlockPlan rest;
         private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
+        private volatile boolean closed;
+        /** The time of the last use after another plan, as {@link System#nanoTime}. */
+        private volatile long lastUse = System.nanoTime();
+        /** The plan that was used after this one the last time. */
+        private volatile @Nullable Variant next;
 
-        Variant(CompiledPlan plan, RunLoop loop, PreparedKernels kernels) {
+        Variant(CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable BlockPlan rest) {
+            this.rest = rest;
             this.plan = plan;
             this.loop = loop;
             this.kernels = kernels;
@@ -88,12 +163,19 @@ final class BlockPlan {
             this.hold = kernels.hold(used);
         }
 
-        /** Creates a frame. */
-        Frame frame(Options options, StreamPool streams) {
+        /** Returns the frame in a workspace; creates it if there is none. */
+        Frame frame(Workspace<Variant, Frame> in, Options options, StreamPool streams) {
+            Frame known = in.frame(this);
+            return known != null
+                    ? known
+                    : in.frame(this, plan.memory().arenas(), arenas -> made(options, streams, arenas));
+        }
+
+        private Frame made(Options options, StreamPool streams, Map<Place, Buffer> arenas) {
             PreparedKernels.Hold held = kernels.hold(used);
             Frame frame = null;
             try {
-                frame = new Frame(plan, options, streams).with(held);
+                frame = new Frame(plan, options, streams, arenas).with(held).with(rest == null ? null : rest::results);
                 return frame;
             } finally {
                 if (frame == null) {
@@ -102,10 +184,18 @@ final class BlockPlan {
             }
         }
 
-        /** Releases kernels and memory. Runs in progress release theirs when they end. */
+        /** Releases kernels. Frames of the plan keep theirs until the workspace is next idle. */
         void close() {
-            idle.close();
+            closed = true;
+            next = null;
             hold.close();
+            if (rest != null) {
+                rest.closeVariants();
+            }
+        }
+
+        boolean isClosed() {
+            return closed;
         }
 
         CompiledPlan plan() {
@@ -124,10 +214,27 @@ final class BlockPlan {
         }
     }
 
+    /** Creates the plan of a program's global block. */
     BlockPlan(Executor executor, ValueNumbering accesses, boolean once) {
+        this(executor, accesses, once, Map.of(), new Workspaces(), null);
+    }
+
+    /**
+     * Creates the plan of a nested block, which may have other shapes in every iteration of a loop: shapes are compiled
+     * fully when they come for the second time.
+     */
+    static BlockPlan inner(Executor executor, ValueNumbering accesses) {
+        return new BlockPlan(executor, accesses, false, Map.of(), new Workspaces(), new SeenOnce<>());
+    }
+
+    private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, Map<String, Tensor> constants,
+            Workspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
         this.executor = executor;
         this.accesses = accesses;
         this.once = once;
+        this.constants = constants;
+        this.workspaces = workspaces;
+        this.seen = seen;
         this.usesDevice = PlaceRequest.usesDevice(accesses.block().program(), executor.options().place());
     }
 
@@ -137,8 +244,30 @@ final class BlockPlan {
 
     /** Runs the block once. {@code results} takes the results from the frame before another run can use it. */
     void run(RunContext context, Consumer<Frame> results) {
-        Variant with = variant(context.externals(), sharing(context.bindings()));
-        Frame frame = take(with);
+        Sharing sharing = sharing(context.bindings());
+        Variant known = known(context.externals(), sharing);
+        Variant hasty = known == null ? hasty(context.externals(), sharing) : null;
+        if (known == null) {
+            known = hasty == null ? other(context.externals(), sharing) : hasty;
+        }
+        try {
+            run(context, known, results);
+        } finally {
+            if (hasty != null) {
+                hasty.close();
+                workspaces.evicted(1);
+            }
+        }
+    }
+
+    /** Compiles a plan for one run, if its shapes have not come before. */
+    private @Nullable Variant hasty(@Nullable Object[] externals, Sharing sharing) {
+        return seen == null || once || !seen.add(Shapes.of(externals, sharing)) ? null : made(externals, sharing, true);
+    }
+
+    private void run(RunContext context, Variant with, Consumer<Frame> results) {
+        Workspace<Variant, Frame> in = workspace();
+        Frame frame = frame(with, in);
         Recording recording = context.recording();
         RunLog log = recording == null ? null : recording.begin(with.described());
         try {
@@ -155,7 +284,7 @@ final class BlockPlan {
             if (log != null) {
                 log.end();
             }
-            giveBack(with, frame);
+            giveBack(in, with);
         }
     }
 
@@ -229,14 +358,35 @@ final class BlockPlan {
 
     /** Returns the plan for the types and shapes of the external values; compiles it if there is none. */
     Variant variant(@Nullable Object[] externals, Sharing sharing) {
+        Variant known = known(externals, sharing);
+        return known != null ? known : other(externals, sharing);
+    }
+
+    /**
+     * Returns the plan for the types and shapes of the external values; null if there is none. The plan that was used
+     * after the latest one before is tried first, since the iterations of a loop use the same plans in the same order.
+     */
+    private @Nullable Variant known(@Nullable Object[] externals, Sharing sharing) {
         Variant last = latest;
-        return last != null && last.plan.fits(externals, sharing) ? last : other(externals, sharing);
+        if (last == null || last.plan.fits(externals, sharing)) {
+            return last;
+        }
+        Variant next = last.next;
+        if (next == null || next.closed || !next.plan.fits(externals, sharing)) {
+            next = find(externals, sharing);
+            last.next = next;
+        }
+        if (next != null) {
+            next.lastUse = System.nanoTime();
+            latest = next;
+        }
+        return next;
     }
 
     private Variant other(@Nullable Object[] externals, Sharing sharing) {
         try {
             return compilations.get(Shapes.of(externals, sharing), () -> find(externals, sharing),
-                    () -> put(made(externals, sharing)));
+                    () -> put(made(externals, sharing, once)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RunFailure("plan",
@@ -246,14 +396,8 @@ final class BlockPlan {
     }
 
     private synchronized @Nullable Variant find(@Nullable Object[] externals, Sharing sharing) {
-        for (Iterator<Variant> each = variants.iterator(); each.hasNext();) {
-            Variant known = each.next();
+        for (Variant known : variants) {
             if (known.plan.fits(externals, sharing)) {
-                if (known != variants.getFirst()) {
-                    each.remove();
-                    variants.addFirst(known);
-                }
-                latest = known;
                 return known;
             }
         }
@@ -263,35 +407,76 @@ final class BlockPlan {
     private Variant put(Variant made) {
         List<Variant> gone = new ArrayList<>();
         synchronized (this) {
-            variants.addFirst(made);
-            latest = made;
-            while (variants.size() > executor.options().specialisations()) {
-                gone.add(variants.removeLast());
+            while (variants.size() >= executor.options().specialisations()) {
+                Variant eldest = Collections.min(variants, Comparator.comparingLong(each -> each.lastUse));
+                variants.remove(eldest);
+                gone.add(eldest);
             }
+            variants.add(made);
+            latest = made;
         }
         gone.forEach(Variant::close);
+        if (!gone.isEmpty()) {
+            workspaces.evicted(gone.size());
+        }
         return made;
     }
 
-    private Variant made(@Nullable Object[] externals, Sharing sharing) {
+    private Variant made(@Nullable Object[] externals, Sharing sharing, boolean hasty) {
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
-            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, sharing, once);
+            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, constants, sharing, hasty);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
-            return new Variant(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
+            return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan));
         } catch (OutOfMemoryError e) {
             throw new RunFailure("plan", "The plan of block " + accesses.block() + ", which has "
                     + accesses.operations().size() + " operations, cannot be compiled: " + HeapMemory.advice(e), e);
         }
     }
 
-    private Frame take(Variant with) {
-        Frame idle = with.idle.poll();
-        if (idle != null) {
-            return idle;
+    /** Returns the plan of what follows the tasks of a plan; null if nothing does. */
+    private @Nullable BlockPlan rest(CompiledPlan plan) {
+        for (Task task : plan.tasks()) {
+            if (task instanceof Task.Rest rest) {
+                return new BlockPlan(executor, rest.block(), once, rest.constants(), workspaces.rest(),
+                        new SeenOnce<>());
+            }
+        }
+        return null;
+    }
+
+    /** Runs the rest of a block and returns its results. */
+    private @Nullable Object[] results(RunContext context) {
+        @Nullable
+        Object[] results = new Object[accesses.wanted().size()];
+        run(context, frame -> {
+            for (int i = 0; i < results.length; i++) {
+                int value = accesses.wanted().get(i);
+                results[i] = accesses.block().index() == 0 ? frame.take(value) : frame.share(value);
+            }
+        });
+        return results;
+    }
+
+    private Workspace<Variant, Frame> workspace() {
+        Workspace<Variant, Frame> in = workspaces.idle.poll();
+        if (in != null) {
+            return in;
+        }
+        int most = executor.options().specialisations();
+        return new Workspace<>(executor.options().devices(), usesDevice ? Math.min(most, MOST_DEVICE_FRAMES) : most,
+                Frame::close);
+    }
+
+    private Frame frame(Variant with, Workspace<Variant, Frame> in) {
+        try {
+            return with.frame(in, executor.options(), executor.streams());
+        } catch (DeviceMemoryException e) {
+            // Idle frames of other shapes and programs can be allocated again when they are needed.
+            executor.closeIdle();
         }
         try {
-            return frame(with);
+            return with.frame(in, executor.options(), executor.streams());
         } catch (DeviceMemoryException e) {
             throw new RunFailure("plan", "There is no memory for the plan's temporaries, " + with.plan.memory().arenas()
                     + " bytes (" + with.plan.memory().sum() + " bytes if none shared memory): " + e.getMessage()
@@ -299,33 +484,29 @@ final class BlockPlan {
         }
     }
 
-    private Frame frame(Variant with) {
-        try {
-            return with.frame(executor.options(), executor.streams());
-        } catch (DeviceMemoryException e) {
-            // Idle frames of other shapes and programs can be allocated again when they are needed.
-            executor.closeIdle();
-            return with.frame(executor.options(), executor.streams());
+    private void giveBack(Workspace<Variant, Frame> in, Variant with) {
+        if (with.isClosed()) {
+            in.closeFrames(Variant::isClosed);
         }
-    }
-
-    private void giveBack(Variant with, Frame frame) {
-        if (once || !with.idle.offer(frame)) {
-            frame.close();
+        if (once) {
+            in.close();
+        } else {
+            workspaces.giveBack(in);
         }
     }
 
     /** Closes all idle frames. */
     void closeIdle() {
-        List<Variant> all;
-        synchronized (this) {
-            all = List.copyOf(variants);
-        }
-        all.forEach(each -> each.idle.clear());
+        workspaces.clear();
     }
 
     /** Closes all plans and their idle frames. Runs in progress close their frames when they end. */
     void close() {
+        closeVariants();
+        workspaces.close();
+    }
+
+    private void closeVariants() {
         List<Variant> all;
         synchronized (this) {
             all = List.copyOf(variants);
@@ -333,5 +514,6 @@ final class BlockPlan {
             latest = null;
         }
         all.forEach(Variant::close);
+        workspaces.evicted(all.size());
     }
 }

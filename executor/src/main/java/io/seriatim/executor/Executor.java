@@ -53,7 +53,7 @@ public final class Executor implements AutoCloseable {
         private int threads = 1;
         private boolean sequential;
         private int cachedPlans = 8;
-        private int specialisations = 8;
+        private int specialisations = 64;
         private boolean nanCheck;
         private @Nullable PaddleRandom paddleRandom;
         private Devices devices = Devices.system();
@@ -267,10 +267,10 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels and memory.
+         * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels. They share their memory.
          *
          * @param value
-         *            at least 1; 8 by default
+         *            at least 1; 64 by default
          * @return this
          */
         public Builder specialisations(int value) {

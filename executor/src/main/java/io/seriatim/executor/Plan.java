@@ -534,7 +534,7 @@ public final class Plan {
         BlockPlan plan = known != null
                 ? known
                 : first(inner, block,
-                        new BlockPlan(executor, ValueNumbering.inner(session.block(), mentions()), false));
+                        BlockPlan.inner(executor, ValueNumbering.inner(session.block(), mentions())));
         plan.run(session, cancellation, recording, makesAliases || root.sharesMemory());
     }
 

@@ -45,7 +45,7 @@ public final class PlanProbe implements AutoCloseable {
         this.context = new RunContext(plan.externals(this.plan.accesses(), scope, fed), scope.bindings(),
                 new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS),
                 new Cancellation(), null, ReadInstruction::next);
-        this.frame = new Frame(this.plan, executor.options(), executor.streams());
+        this.frame = Frame.alone(this.plan, executor.options(), executor.streams());
         frame.begin(context, null);
         List<Work> all = new ArrayList<>();
         for (int i = 0; i < this.plan.tasks().size(); i++) {

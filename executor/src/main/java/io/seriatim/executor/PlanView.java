@@ -250,6 +250,8 @@ public final class PlanView {
         return switch (task) {
             case Task.Transfer _ -> "copy";
             case Task.Interpreted interpreted -> "interpreted: " + interpreted.because();
+            case Task.Rest rest -> "a plan of their own, compiled when their shapes are known: "
+                    + rest.operations().size() + " operations";
             case Task.Compute compute -> {
                 Map<String, Integer> counts = new LinkedHashMap<>();
                 for (Stage stage : compute.stages()) {

@@ -152,7 +152,7 @@ class ClosingTest {
             ParallelRunLoop crew = new ParallelRunLoop(known, CriticalPaths.of(known), helpers, 2);
             engine.close();
             for (int i = 0; i < 40; i++) {
-                try (Frame frame = new Frame(known, executor.options(), executor.streams())) {
+                try (Frame frame = Frame.alone(known, executor.options(), executor.streams())) {
                     frame.begin(new RunContext(new Object[]{Bits.floats(1)}, new Scope().bindings(), () -> {
                         throw new IllegalStateException("No session is needed");
                     }, new Cancellation(), null, ReadInstruction::next), null);

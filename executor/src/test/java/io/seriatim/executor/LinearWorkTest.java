@@ -127,7 +127,7 @@ class LinearWorkTest {
                     executor.scope(),
                     feeds.isEmpty() ? new Tensor[0] : new Tensor[]{Bits.floats(1)});
             assertLinear(plan, count);
-            new Frame(plan, executor.options(), executor.streams()).close();
+            Frame.alone(plan, executor.options(), executor.streams()).close();
         }
     }
 

@@ -111,7 +111,7 @@ class PlantedAliasBugTest {
                     new Cancellation(),
                     null, ReadInstruction::next);
             Map<String, float[]> found = new HashMap<>();
-            try (Frame frame = new Frame(with, executor.options(), executor.streams())) {
+            try (Frame frame = Frame.alone(with, executor.options(), executor.streams())) {
                 frame.begin(context, null);
                 try {
                     loop.run(frame);

@@ -81,7 +81,7 @@ class PlantedPlanBugTest {
                     new Cancellation(),
                     null, ReadInstruction::next);
             Map<String, Tensor> found = new HashMap<>();
-            try (Frame frame = new Frame(with, executor.options(), executor.streams())) {
+            try (Frame frame = Frame.alone(with, executor.options(), executor.streams())) {
                 frame.begin(context, null);
                 try {
                     loop.run(frame);

@@ -2,6 +2,7 @@ package io.seriatim.executor.compile;
 
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
@@ -23,6 +24,7 @@ import io.seriatim.executor.schedule.Releases;
 import io.seriatim.executor.schedule.Streams;
 import io.seriatim.executor.schedule.Tiling;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -53,11 +55,19 @@ public final class PlanCompiler {
     /**
      * Compiles a plan. If {@code once} is true, the program runs once, so that memory planning, tiling and the passes
      * that do not pay off within one run are skipped.
+     *
+     * @param constants
+     *            the variables from outside of the block that are constants
      */
-    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, Sharing sharing,
-            boolean once) {
+    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals,
+            Map<String, Tensor> constants, Sharing sharing, boolean once) {
         ValueTable values = new ValueTable(accesses);
-        Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
+        boolean cuts = !PlaceRequest.usesDevice(accesses.block().program(), options.place());
+        boolean keepsAll = options.nanCheck() || !options.passes().contains(PassName.SIMPLIFICATION);
+        Lowerer lowerer = new Lowerer(accesses, values, constants, cuts,
+                op -> !keepsAll && Operations.system().isPure(op, accesses.block().program(),
+                        options.paddleRandom() != null),
+                interpreter, options.paddleRandom());
         TaskGraph graph = new TaskGraph(lowerer.lower(externals, sharing), values);
         // The check for NaN needs the results of every operation. The passes assume that different values have disjoint
         // memory.

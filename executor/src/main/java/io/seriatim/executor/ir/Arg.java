@@ -14,6 +14,11 @@ import io.seriatim.tensor.TensorSpec;
  *            the type, shape and layout of the view
  */
 public record Arg(Source source, long offset, TensorSpec spec) {
+    /** An operand without elements begins at the start of its source: an offset could lie beyond the source's end. */
+    public Arg {
+        offset = spec.shape().size() == 0 ? 0 : offset;
+    }
+
     /** The memory of an operand. */
     public sealed interface Source {
     }

@@ -3,6 +3,7 @@ package io.seriatim.executor.ir;
 import io.seriatim.device.Place;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
@@ -40,6 +41,11 @@ public sealed interface Task {
 
     /** Returns the name for messages and traces. */
     String name();
+
+    /** Returns whether the memory of the task's results is known only when it has run. */
+    default boolean isUnplanned() {
+        return this instanceof Interpreted || this instanceof Rest;
+    }
 
     /** Returns the stages of all tasks, in order. */
     static Stream<Stage> stages(List<Task> tasks) {
@@ -394,6 +400,34 @@ public sealed interface Task {
         @Override
         public String name() {
             return access.op().type();
+        }
+    }
+    /**
+     * The operations that follow values whose types and shapes are known only at run time. When the run reaches them,
+     * they run as a plan of their own, which is compiled for these shapes.
+     *
+     * @param operations
+     *            the operations in order, up to the end of the block
+     * @param block
+     *            the numbering of these operations
+     * @param constants
+     *            the constants that they read
+     * @param writes
+     *            the values that they write and that are used later: first the results of {@code block}, in order
+     * @param externals
+     *            for each external value of {@code block}, the value of this plan; −1 for constants
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Rest(List<Access> operations, ValueNumbering block, Map<String, Tensor> constants, int[] reads, int[] writes,
+            int[] externals) implements Task {
+        @Override
+        public Place place() {
+            return Place.CPU;
+        }
+
+        @Override
+        public String name() {
+            return "rest of the block";
         }
     }
 }

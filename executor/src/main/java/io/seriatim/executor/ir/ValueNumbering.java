@@ -93,6 +93,20 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return new Numbering(block, feeds).of(wanted);
     }
 
+    /**
+     * Numbers the values of some operations of a block, which run after the others.
+     *
+     * @param operations
+     *            their indexes, in order
+     * @param given
+     *            the variables that earlier operations have computed, apart from persistable ones
+     * @param wanted
+     *            the variables that are used afterwards
+     */
+    public static ValueNumbering rest(Block block, List<Integer> operations, List<String> given, List<String> wanted) {
+        return new Numbering(block, given).of(operations, wanted);
+    }
+
     /** Returns for each variable the blocks of a program that name it in operations or in their attributes. */
     public static Map<String, Set<Integer>> mentions(Program program) {
         Map<String, Set<Integer>> mentions = new HashMap<>();
@@ -171,7 +185,7 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         private final Set<String> fed;
         private final List<Value> values = new ArrayList<>();
         private final Map<String, Integer> current = new HashMap<>();
-        private final List<Access> operations = new ArrayList<>();
+        private final List<Access> numbered = new ArrayList<>();
         private final Set<Integer> renewed = new HashSet<>();
 
         Numbering(Block block, List<String> feeds) {
@@ -180,18 +194,22 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         }
 
         ValueNumbering of(List<String> wanted) {
-            for (int i = 0; i < block.ops().size(); i++) {
+            return of(IntStream.range(0, block.ops().size()).boxed().toList(), wanted);
+        }
+
+        ValueNumbering of(List<Integer> operations, List<String> wanted) {
+            for (int i : operations) {
                 OpDesc op = block.ops().get(i);
                 if (isRead(op) && block.index() == 0) {
                     op.outputNames().forEach(name -> add(name, Origin.FED));
                 } else if (!Operations.system().isBoundary(op.type())) {
-                    operations.add(access(i, op));
+                    numbered.add(access(i, op));
                 }
             }
             List<Integer> last = wanted.stream().map(this::read).toList();
             int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED)
                     .toArray();
-            return new ValueNumbering(block, List.copyOf(values), List.copyOf(operations), last, externals, known());
+            return new ValueNumbering(block, List.copyOf(values), List.copyOf(numbered), last, externals, known());
         }
 
         private int[] known() {

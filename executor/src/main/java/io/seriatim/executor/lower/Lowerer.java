@@ -36,6 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,9 @@ public final class Lowerer {
     /** The variables that share memory at the current point of the program, and the parts of memory that they share. */
     private final Map<String, Shared> shared = new HashMap<>();
     /** The variables that share memory at any point of the program. */
+    private final Map<String, Tensor> constants;
+    private final boolean cuts;
+    private final Cut cut;
     private final Set<String> everShared = new HashSet<>();
     private final List<Integer> storages = new ArrayList<>();
 
@@ -69,7 +73,22 @@ public final class Lowerer {
     private record Shared(int storage, long from, TensorSpec spec) {
     }
 
-    public Lowerer(ValueNumbering accesses, ValueTable values, Interpreter interpreter, @Nullable PaddleRandom random) {
+    /**
+     * Creates the lowering of a block.
+     *
+     * @param constants
+     *            the variables from outside of the block that are constants
+     * @param cuts
+     *            whether what follows a type that is known only at run time becomes a task of its own; otherwise it is
+     *            interpreted
+     * @param isPure
+     *            whether an operation need not be run if nothing uses its results
+     */
+    public Lowerer(ValueNumbering accesses, ValueTable values, Map<String, Tensor> constants, boolean cuts,
+            Predicate<OpDesc> isPure, Interpreter interpreter, @Nullable PaddleRandom random) {
+        this.constants = constants;
+        this.cuts = cuts;
+        this.cut = new Cut(accesses, values, isPure);
         this.accesses = accesses;
         this.values = values;
         this.random = random;
@@ -115,10 +134,22 @@ public final class Lowerer {
             } else {
                 values.absent(value);
             }
+            Tensor constant = constants.get(values.name(value));
+            if (constant != null) {
+                values.constant(value, constant);
+            }
         }
         given(sharing);
         List<Task> tasks = new ArrayList<>();
-        for (Access access : accesses.operations()) {
+        for (int i = 0; i < accesses.operations().size(); i++) {
+            Access access = accesses.operations().get(i);
+            Task.Rest rest = cuts && everShared.isEmpty() ? cut.at(i, value -> types[value] == null) : null;
+            if (rest != null) {
+                if (!rest.operations().isEmpty()) {
+                    tasks.add(rest);
+                }
+                return tasks;
+            }
             Task task;
             try {
                 task = lower(access);
@@ -127,6 +158,7 @@ public final class Lowerer {
             }
             if (task instanceof Task.Interpreted) {
                 interpreted(access);
+                cut.interpreted(access);
             }
             if (task != null) {
                 tasks.add(task);
@@ -247,11 +279,17 @@ public final class Lowerer {
                 .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
             return interpreted(access, "its results are not tensors");
         }
-        if (folding.isFoldable(access, schema, results)) {
+        boolean ofShapes = folding.isOfShapes(access, schema, results);
+        if (ofShapes && schema.isShapeArithmetic()) {
             folding.fold(access, schema, results);
             return null;
         }
-        return new Conversion(access, schema.lower(new Lowering(op, schema, source, results, random)), results).task();
+        Lowered lowered = schema.lower(new Lowering(op, schema, source, results, random));
+        if (ofShapes && ShapeFolding.isFunction(lowered)) {
+            folding.fold(access, schema, results);
+            return null;
+        }
+        return new Conversion(access, lowered, results).task();
     }
 
     /** Converts the steps of a lowered operation to stages on values. */

@@ -7,7 +7,10 @@ import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Lowered;
+import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Step;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
@@ -20,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * constants in the value table instead of tasks.
  */
 final class ShapeFolding {
-    /** The maximum number of elements of a folded result, more than any shape has. */
+    /** The maximum number of elements of an operand and of a result, more than any shape has. */
     private static final long MOST_FOLDED = 64;
 
     private final ValueNumbering accesses;
@@ -48,13 +51,16 @@ final class ShapeFolding {
         this.isWrittenOnce = accesses.isWrittenOnce();
     }
 
-    /** Returns whether the results of an operation depend only on shapes and are used only within the run. */
-    boolean isFoldable(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
-        if (!schema.isShapeArithmetic() || !schema.effects().isEmpty()) {
-            return false;
-        }
+    /**
+     * Returns whether the results of an operation depend only on shapes, are small and are used only within the run.
+     *
+     * @param results
+     *            the types of the results
+     */
+    boolean isOfShapes(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
         for (int value : access.reads()) {
-            if (!schema.isOfShape() && values.constant(value) == null) {
+            Tensor constant = values.constant(value);
+            if (!schema.isOfShape() && (constant == null || constant.shape().size() > MOST_FOLDED)) {
                 return false;
             }
         }
@@ -65,8 +71,18 @@ final class ShapeFolding {
                 return false;
             }
         }
-        return results.values().stream().flatMap(List::stream)
+        return schema.effects().isEmpty() && results.values().stream().flatMap(List::stream)
                 .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
+    }
+
+    /**
+     * Returns whether an operation computes the same results whenever it is run, by kernels alone. A Java function may
+     * be the user's own, which a plan runs when the program says so.
+     */
+    static boolean isFunction(Lowered lowered) {
+        return lowered.shared().isEmpty() && lowered.aliases().isEmpty() && lowered.steps().stream()
+                .allMatch(step -> step.work() instanceof Step.Work.Compute && step.inputs().stream()
+                        .allMatch(input -> input == null || !(input.source() instanceof Operand.Source.RandomKey)));
     }
 
     /** Computes the results as constants. */

@@ -94,7 +94,7 @@ final class Updates {
                     : new Position(i, -1);
             positions[i] = position;
             placed.add(new Placed(task, position));
-            barrier = task instanceof Task.Interpreted ? position : barrier;
+            barrier = task.isUnplanned() ? position : barrier;
         }
         placed.sort(Comparator.comparing(Placed::position));
         return joined(placed.stream().map(Placed::task).toList());

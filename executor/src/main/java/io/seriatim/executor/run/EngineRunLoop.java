@@ -78,6 +78,9 @@ public final class EngineRunLoop implements RunLoop {
             // engine runs meanwhile on the same thread must not need it.
             op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
         }
+        if (plan.tasks().get(task) instanceof Task.Rest) {
+            op = op.mutates(interpreter);
+        }
         if (frame.isOnDevice(task)) {
             op.pushAsync(done -> {
                 if (run(frame, task, failure) && plan.streams().recorded()[task]) {

@@ -1,6 +1,8 @@
 package io.seriatim.executor.run;
 
+import io.seriatim.device.Buffer;
 import io.seriatim.device.Device;
+import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Task;
@@ -9,6 +11,7 @@ import io.seriatim.executor.trace.RunLog;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +34,19 @@ public final class Frame implements AutoCloseable {
     private @Nullable RunContext context;
     private @Nullable RunLog log;
     private ParallelRunLoop.@Nullable Run run;
+    private @Nullable Workspace<CompiledPlan, Frame> own;
+    private @Nullable RestOfBlock rest;
 
-    public Frame(CompiledPlan plan, Options options, StreamPool streams) {
+    /**
+     * Creates the frame of a plan.
+     *
+     * @param arenas
+     *            the memory of the plan's temporaries at each place that needs some
+     */
+    public Frame(CompiledPlan plan, Options options, StreamPool streams, Map<Place, Buffer> arenas) {
         this.plan = plan;
         this.options = options;
-        this.storage = new Storage(plan, options);
+        this.storage = new Storage(plan, options, arenas);
         this.arguments = new Arguments(plan, storage);
         this.works = arguments.works();
         this.interpretation = new Interpretation(plan, this, storage);
@@ -46,6 +57,14 @@ public final class Frame implements AutoCloseable {
                     && plan.releases().after()[i].length == 0
                     && !options.nanCheck() && queues == null;
         }
+    }
+
+    /** Creates the frame of a plan in arenas of its own, which it frees when it is closed. */
+    public static Frame alone(CompiledPlan plan, Options options, StreamPool streams) {
+        Workspace<CompiledPlan, Frame> own = new Workspace<>(options.devices(), 1, Frame::close);
+        Frame frame = own.frame(plan, plan.memory().arenas(), arenas -> new Frame(plan, options, streams, arenas));
+        frame.own = own;
+        return frame;
     }
 
     /** Begins a run: binds its external values. */
@@ -124,6 +143,8 @@ public final class Frame implements AutoCloseable {
         storage.allocate(task);
         if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
             interpretation.run(task, interpreted);
+        } else if (plan.tasks().get(task) instanceof Task.Rest after) {
+            interpretation.run(task, after, Objects.requireNonNull(rest));
         } else {
             for (Work work : works[task]) {
                 if (queues != null) {
@@ -201,9 +222,21 @@ public final class Frame implements AutoCloseable {
         return this;
     }
 
-    /** Releases memory, kernels and streams. */
+    /** Sets what runs the rest of the block, if the plan has a {@link Task.Rest}. */
+    public Frame with(@Nullable RestOfBlock after) {
+        rest = after;
+        return this;
+    }
+
+    /** Releases kernels, streams and memory outside of the arenas. */
     @Override
     public void close() {
+        Workspace<CompiledPlan, Frame> alone = own;
+        if (alone != null) {
+            own = null;
+            alone.close();
+            return;
+        }
         arguments.close();
         if (kernels != null) {
             kernels.close();

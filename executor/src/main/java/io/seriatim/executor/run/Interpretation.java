@@ -13,6 +13,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the tasks of a run that the interpreter executes: operations whose output shapes are known only at run time, and
@@ -81,6 +82,50 @@ final class Interpretation {
         }
         for (int value : access.writes()) {
             remove(session, values.name(value));
+        }
+    }
+
+    /**
+     * Runs the rest of a block as a plan of its own, which uses the same session. The scope has the variables that
+     * outlive the run; the results of the rest are those of this plan.
+     */
+    synchronized void run(int index, Task.Rest task, RestOfBlock rest) {
+        int[] given = task.externals();
+        @Nullable
+        Object[] externals = new Object[given.length];
+        for (int i = 0; i < given.length; i++) {
+            externals[i] = given[i] >= 0
+                    ? storage.get(given[i])
+                    : task.constants().get(task.block().values().get(task.block().externals()[i]).name());
+            if (externals[i] instanceof Tensor tensor && given[i] >= 0) {
+                // The threads of the other plan did not observe the end of the tasks that have used it.
+                tensor.buffer().settle();
+            }
+        }
+        RunContext context = frame.context().with(externals);
+        Recording recording = context.recording();
+        @Nullable
+        Object[] results = new Object[task.block().wanted().size()];
+        if (recording == null) {
+            results = rest.run(context);
+        } else {
+            @Nullable
+            Object[] recorded = results;
+            recording.inside(frame.log(), index, () -> {
+                @Nullable
+                Object[] found = rest.run(context);
+                System.arraycopy(found, 0, recorded, 0, found.length);
+            });
+        }
+        for (int i = 0; i < task.writes().length; i++) {
+            int value = task.writes()[i];
+            Object found = i < results.length
+                    ? results[i]
+                    : context.bindings().find(values.name(value));
+            if (found instanceof Tensor tensor && storage.isInArena(tensor)) {
+                found = Copies.to(frame.host(), tensor);
+            }
+            storage.set(value, found);
         }
     }
 

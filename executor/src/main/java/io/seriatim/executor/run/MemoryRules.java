@@ -54,7 +54,7 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
         for (Task task : plan.tasks()) {
             for (int value : task.writes()) {
                 int memory = values.memory(value);
-                interpreted[value] |= task instanceof Task.Interpreted;
+                interpreted[value] |= task.isUnplanned();
                 fedAndWritten[memory] |= values.origin(memory) == ValueNumbering.Origin.FED;
             }
         }
@@ -91,7 +91,7 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
         boolean[] seen = new boolean[values.size()];
         for (int i = 0; i < allocations.length; i++) {
             List<Integer> list = new ArrayList<>();
-            if (!(plan.tasks().get(i) instanceof Task.Interpreted)) {
+            if (!plan.tasks().get(i).isUnplanned()) {
                 for (int value : plan.tasks().get(i).writes()) {
                     int memory = values.memory(value);
                     boolean own = (values.origin(memory) == ValueNumbering.Origin.COMPUTED && !hasPlace[memory])

@@ -79,6 +79,7 @@ public final class Recording {
         return switch (task) {
             case Task.Transfer _ -> "copy";
             case Task.Interpreted _ -> "interpreter";
+            case Task.Rest _ -> "plan";
             case Task.Compute compute -> {
                 TreeSet<String> providers = new TreeSet<>();
                 compute.stages()

@@ -52,6 +52,11 @@ record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sess
         List<Tensor> next(OpDesc read, Block block, @Nullable Object reader) throws Exception;
     }
 
+    /** The context of a plan that continues this run with other external values. */
+    RunContext with(@Nullable Object[] others) {
+        return new RunContext(others, bindings, sessions, cancellation, recording, batches);
+    }
+
     /** Creates the session of the interpreter when it is first needed; most runs need none. */
     public interface Sessions {
         /** Returns the session of this run. */

@@ -13,21 +13,20 @@ import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one run of a plan: an arena for each place, the tensors in it, and the tensors of values outside of
+ * The memory of one run of a plan: an arena for each place ({@link Workspace}), the tensors in it, and the tensors of values outside of
  * arenas. Later runs reuse it. Fed values, variables of scopes and results are bound in each run. Arguments that view
  * them are replaced only if the tensor differs from that of the previous run.
  *
@@ -39,7 +38,7 @@ final class Storage {
     private final ValueTable values;
     private final Options options;
     private final MemoryRules rules;
-    private final Map<Place, Buffer> arenas = new HashMap<>();
+    private final Map<Place, Buffer> arenas;
     /** Memory that is freed when the frame is closed. */
     private final List<Tensor> owned = new ArrayList<>();
     /** The feeds of the current run that had to be copied. */
@@ -52,6 +51,7 @@ final class Storage {
     private final @Nullable Tensor[] bound;
     /** By memory, the arguments that view it. */
     private final List<@Nullable List<View>> views;
+    private int @Nullable [] transients;
     /** By memory that outlives the run, whether the scope has no tensor of the required type and shape for it. */
     private final boolean[] isAbsent;
     /** By memory, the number of its last users that have not ended. */
@@ -62,7 +62,13 @@ final class Storage {
     private record View(@Nullable Tensor[] arguments, int index, Arg arg) {
     }
 
-    Storage(CompiledPlan plan, Options options) {
+    /**
+     * Creates the storage of a plan.
+     *
+     * @param arenas
+     *            for each place of which the plan needs memory, an arena that is large enough; not closed by the storage
+     */
+    Storage(CompiledPlan plan, Options options, Map<Place, Buffer> arenas) {
         this.plan = plan;
         this.values = plan.values();
         this.options = options;
@@ -72,9 +78,7 @@ final class Storage {
         this.isAbsent = new boolean[n];
         this.views = new ArrayList<>(Collections.nCopies(n, null));
         this.uses = new AtomicIntegerArray(plan.releases().counts());
-        plan.memory().arenas().forEach((place, bytes) -> arenas.put(place,
-                own(() -> Tensor.allocate(device(place), TensorSpec.of(DType.UINT8, bytes))).buffer()
-                        .label("arena of a plan")));
+        this.arenas = Map.copyOf(arenas);
         boolean[] hasPlace = new boolean[n];
         for (int i = 0; i < n; i++) {
             initial[i] = initially(i);
@@ -345,11 +349,40 @@ final class Storage {
             forget(memory);
         }
         copied.clear();
+        letGo();
+    }
+
+    /**
+     * Drops the references to what was fed and what the run has computed for its caller. The frame may be idle for a
+     * long time, since other shapes have frames of their own.
+     */
+    private void letGo() {
+        for (int value : rules.changing()) {
+            present[value] = initial[value];
+        }
+        for (int memory : transients()) {
+            bound[memory] = null;
+            for (View view : Objects.requireNonNull(views.get(memory))) {
+                view.arguments()[view.index()] = null;
+            }
+        }
+    }
+
+    /** Returns the memory with arguments that is another one in every run. */
+    private int[] transients() {
+        int[] known = transients;
+        if (known == null) {
+            known = IntStream.range(0, views.size()).filter(memory -> views.get(memory) != null
+                    && !values.isPersistable(memory) && initial[memory] == null).toArray();
+            transients = known;
+        }
+        return known;
     }
 
     /** Marks all earlier uses of the memory as ended for all threads. */
     private void settle() {
         // Arenas, constants and random keys, which the next run overwrites, possibly on another thread.
+        arenas.values().forEach(Buffer::settle);
         owned.forEach(tensor -> tensor.buffer().settle());
         for (Object value : present) {
             if (value instanceof Tensor tensor) {
@@ -382,12 +415,13 @@ final class Storage {
         if (isShared(wanted)) {
             return present[values.result(wanted)];
         }
-        boolean given = values.origin(memory) != ValueNumbering.Origin.COMPUTED
+        // What was fed to the rest of a block is this run's copy if tasks write it.
+        boolean given = values.origin(memory) == ValueNumbering.Origin.OUTSIDE
                 || (values.spec(wanted) == null && !(present[wanted] instanceof Tensor tensor && isInArena(tensor)));
         return given ? present[values.result(wanted)] : take(wanted);
     }
 
-    /** Frees the memory of the arenas. */
+    /** Frees the memory outside of the arenas. */
     void close() {
         owned.forEach(Tensor::close);
     }

@@ -59,18 +59,25 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
         if (!sharing.equals(shared)) {
             return false;
         }
+        // Most plans of a block differ in what is fed; most of the other values are the same tensors in every run.
+        return fits(given, true) && fits(given, false);
+    }
+
+    private boolean fits(@Nullable Object[] given, boolean fed) {
         for (int i = 0; i < externals.length; i++) {
-            if (!fits(externals[i], given[i])) {
+            if ((values.origin(accesses.externals()[i]) == ValueNumbering.Origin.FED) == fed
+                    && !fits(externals[i], given[i])) {
                 return false;
             }
         }
         return true;
     }
 
+    @SuppressWarnings("ReferenceEquality") // Equal in any case, found sooner.
     private static boolean fits(@Nullable TensorSpec wanted, @Nullable Object given) {
         TensorSpec there = given instanceof Tensor tensor ? tensor.spec() : null;
         return wanted == null
                 ? there == null
-                : there != null && (wanted.equals(there) || wanted.equals(there.rowMajor()));
+                : there != null && (wanted == there || wanted.equals(there) || wanted.equals(there.rowMajor()));
     }
 }

@@ -79,7 +79,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     }
 
     private static long cost(Task task, ValueTable values) {
-        long cost = task instanceof Task.Interpreted ? INTERPRETED : LEAST;
+        long cost = task.isUnplanned() ? INTERPRETED : LEAST;
         if (task instanceof Task.Compute compute) {
             for (Stage stage : compute.stages()) {
                 cost += cost(stage);

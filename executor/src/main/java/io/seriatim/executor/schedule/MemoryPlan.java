@@ -164,7 +164,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                 planned[i] = values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
                         && !values.isPersistable(i)
                         && values.spec(i) != null && values.constant(i) == null && lifetimes.first()[i] >= 0
-                        && !(tasks.get(lifetimes.first()[i]) instanceof Task.Interpreted);
+                        && !tasks.get(lifetimes.first()[i]).isUnplanned();
             }
             for (int i = 0; i < planned.length; i++) {
                 if (values.isWanted(i) || (values.isPart(i) && values.isPersistable(i))) {

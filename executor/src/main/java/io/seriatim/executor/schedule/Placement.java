@@ -232,6 +232,8 @@ public final class Placement {
                         renamed(task.writes(), renaming));
             case Task.Compute compute -> renamed(compute, renaming);
             case Task.Transfer transfer -> transfer;
+            // Placement does not copy values of a plan with a rest, since all its tasks run on the host.
+            case Task.Rest rest -> rest;
         });
         for (int value : task.writes()) {
             Map<Place, Integer> only = new LinkedHashMap<>();

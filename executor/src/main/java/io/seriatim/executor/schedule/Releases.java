@@ -1,6 +1,5 @@
 package io.seriatim.executor.schedule;
 
-import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
@@ -71,8 +70,8 @@ record Releases(int[][] after, int[] counts) {
         boolean[] closable = new boolean[values.size()];
         Arrays.fill(closable, true);
         for (Task task : tasks) {
-            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _)
-                    && !Operations.system().get(access.op().type()).isLowered();
+            boolean keeps = task.isUnplanned() && task.operations().stream()
+                    .anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
             if (keeps) {
                 for (int value : task.reads()) {
                     closable[values.memory(value)] = false;

@@ -126,7 +126,7 @@ public final class Tiling {
             }
         }
         for (Task task : tasks) {
-            if (task instanceof Task.Interpreted) {
+            if (task.isUnplanned()) {
                 for (int value : task.writes()) {
                     splittable[values.memory(value)] = false;
                 }

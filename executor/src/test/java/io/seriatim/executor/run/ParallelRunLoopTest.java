@@ -45,7 +45,7 @@ class ParallelRunLoopTest {
     private final Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
     private final Executor executor = PlanProbe.eager(Executor.builder().threads(2)).fusion(false).build();
     private final CompiledPlan plan = specialisation();
-    private final Frame frame = new Frame(plan, Internals.options(executor), Internals.streams(executor));
+    private final Frame frame = Frame.alone(plan, Internals.options(executor), Internals.streams(executor));
 
     @BeforeEach
     void begin() {
