@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The value numbering of a block, the plans compiled for the shapes that it was last run with, and the idle workspaces
- * that these plans share. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread that is
+ * that these plans share. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread
+ * that is
  * descheduled during the look-up does not delay other threads.
  */
 final class BlockPlan {

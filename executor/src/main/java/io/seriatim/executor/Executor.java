@@ -267,7 +267,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels. They share their memory.
+         * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels. They share
+         * their memory.
          *
          * @param value
          *            at least 1; 64 by default

@@ -26,7 +26,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one run of a plan: an arena for each place ({@link Workspace}), the tensors in it, and the tensors of values outside of
+ * The memory of one run of a plan: an arena for each place ({@link Workspace}), the tensors in it, and the tensors of
+ * values outside of
  * arenas. Later runs reuse it. Fed values, variables of scopes and results are bound in each run. Arguments that view
  * them are replaced only if the tensor differs from that of the previous run.
  *
@@ -66,7 +67,8 @@ final class Storage {
      * Creates the storage of a plan.
      *
      * @param arenas
-     *            for each place of which the plan needs memory, an arena that is large enough; not closed by the storage
+     *            for each place of which the plan needs memory, an arena that is large enough; not closed by the
+     *            storage
      */
     Storage(CompiledPlan plan, Options options, Map<Place, Buffer> arenas) {
         this.plan = plan;

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of the temporaries of one run at a time: an arena for each place, and a {@link Frame} for each plan that
- * has run in it. Plans of different shapes use the same arenas one after the other, so that many shapes need no more memory
+ * has run in it. Plans of different shapes use the same arenas one after the other, so that many shapes need no more
+ * memory
  * than the largest. One thread at a time uses a workspace.
  *
  * @param <P>
@@ -29,7 +30,9 @@ import org.jspecify.annotations.Nullable;
  *            the frames
  */
 public final class Workspace<P, F> implements AutoCloseable {
-    /** The factor by which an arena that is too small grows at least, so that rising sizes do not replace it each time. */
+    /**
+     * The factor by which an arena that is too small grows at least, so that rising sizes do not replace it each time.
+     */
     private static final double GROWTH = 1.5;
 
     private final Devices devices;
