@@ -194,14 +194,24 @@ final class Interpretation {
                 && other.offset() < one.offset() + one.spec().bytes();
     }
 
+    /** Returns whether a tensor shares memory with one of the given, except that of a name. */
+    private static boolean isOfAnother(Tensor tensor, @Nullable String name, Map<String, Tensor> given) {
+        for (Map.Entry<String, Tensor> each : given.entrySet()) {
+            if (!each.getKey().equals(name) && overlap(each.getValue(), tensor)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void take(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
         int number = task.access().writes()[index];
         String name = values.name(number);
         boolean changed = task.access().read(name) >= 0;
         Object own = value;
         // An operation may return another input unchanged, such as a gradient; the output then needs its own memory.
-        if (value instanceof Tensor tensor && ((!changed && storage.isInArena(tensor)) || given.entrySet().stream()
-                .anyMatch(each -> !(changed && each.getKey().equals(name)) && overlap(each.getValue(), tensor)))) {
+        if (value instanceof Tensor tensor
+                && ((!changed && storage.isInArena(tensor)) || isOfAnother(tensor, changed ? name : null, given))) {
             own = Copies.to(frame.host(), tensor);
         }
         int target = task.writes()[index];

@@ -35,6 +35,21 @@ final class ControlInstructions {
     private final BlockRunner blocks;
     /** For operations that have run, whether a gradient reads their steps. */
     private final Map<OpDesc, Boolean> kept = new IdentityHashMap<>();
+    /** The loops that have run. */
+    private final Map<OpDesc, Loop> loops = new IdentityHashMap<>();
+
+    /**
+     * What is the same in all runs of a loop.
+     *
+     * @param keeps
+     *            whether its steps are kept for its gradient
+     * @param variables
+     *            the variables whose values before each step are kept
+     * @param inPlace
+     *            those of them that a step may change in place
+     */
+    private record Loop(Block block, String condition, boolean keeps, List<String> variables, List<String> inPlace) {
+    }
 
     ControlInstructions(Program program, BlockRunner blocks) {
         this.program = program;
@@ -175,24 +190,34 @@ final class ControlInstructions {
     }
 
     void loop(OpDesc op, Environment environment) {
-        Block block = block(program, op);
+        Loop loop = loop(op);
         Environment.Steps steps = new Environment.Steps();
-        boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op, "StepScopes");
         op.output("StepScopes").forEach(name -> environment.set(name, steps));
-        Set<String> written = written(block);
-        List<String> variables = keeps
-                ? op.input("X").stream().distinct().filter(written::contains).toList()
-                : List.of();
-        Set<String> inPlace = inPlace(block);
-        while (truth(op.input("Condition").getFirst(), environment)) {
+        while (truth(loop.condition(), environment)) {
             Environment inner = new Environment(environment);
-            Map<String, Object> before = tensors(variables, environment);
-            blocks.run(block, inner);
+            Map<String, Object> before = tensors(loop.variables(), environment);
+            blocks.run(loop.block(), inner);
             before.forEach(inner::setHere);
-            if (keeps) {
-                steps.add(inner, tensors(variables.stream().filter(inPlace::contains).toList(), environment));
+            if (loop.keeps()) {
+                steps.add(inner, tensors(loop.inPlace(), environment));
             }
         }
+    }
+
+    private synchronized Loop loop(OpDesc op) {
+        Loop known = loops.get(op);
+        if (known == null) {
+            Block block = block(program, op);
+            boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op, "StepScopes");
+            Set<String> written = written(block);
+            List<String> variables = keeps
+                    ? op.input("X").stream().distinct().filter(written::contains).toList()
+                    : List.of();
+            known = new Loop(block, op.input("Condition").getFirst(), keeps, variables,
+                    variables.stream().filter(inPlace(block)::contains).toList());
+            loops.put(op, known);
+        }
+        return known;
     }
 
     private static Map<String, Object> tensors(List<String> names, Environment environment) {

@@ -25,6 +25,9 @@ public final class OpDesc {
     private final @Nullable OriginalMessage original;
     /** Not part of the operation's value: files and comparisons ignore it. */
     private final @Nullable CallSite site;
+    /** Made when they are first asked for; threads that make them at once make equal lists. */
+    private @Nullable List<String> inputNames;
+    private @Nullable List<String> outputNames;
 
     /**
      * Copies what it is given.
@@ -298,7 +301,12 @@ public final class OpDesc {
      * @return slot by slot
      */
     public List<String> inputNames() {
-        return inputs.values().stream().flatMap(List::stream).toList();
+        List<String> known = inputNames;
+        if (known == null) {
+            known = inputs.values().stream().flatMap(List::stream).toList();
+            inputNames = known;
+        }
+        return known;
     }
 
     /**
@@ -307,7 +315,12 @@ public final class OpDesc {
      * @return slot by slot
      */
     public List<String> outputNames() {
-        return outputs.values().stream().flatMap(List::stream).toList();
+        List<String> known = outputNames;
+        if (known == null) {
+            known = outputs.values().stream().flatMap(List::stream).toList();
+            outputNames = known;
+        }
+        return known;
     }
 
     /**
