@@ -34,12 +34,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +52,11 @@ import org.jspecify.annotations.Nullable;
  * descheduled during the look-up does not delay other threads.
  */
 final class BlockPlan {
+    /**
+     * The native memory of kernels up to which the plans of many shapes are kept, in bytes. A few are kept in any case.
+     */
+    private static final long MOST_KERNEL_BYTES = 128L << 20;
+    private static final int FEW = 8;
     /** Frames on devices hold streams, of which there are few. */
     private static final int MOST_DEVICE_FRAMES = 8;
 
@@ -61,6 +68,8 @@ final class BlockPlan {
     @GuardedBy("this")
     private final List<Variant> variants = new ArrayList<>();
     private final Workspaces workspaces;
+    private final LongAdder runs = new LongAdder();
+    private final LongAdder compiled = new LongAdder();
     private final Map<String, Tensor> constants;
     /** The shapes of runs that were compiled in haste, the most recent ones; null if all are compiled fully. */
     private final @Nullable SeenOnce<Shapes> seen;
@@ -103,11 +112,7 @@ final class BlockPlan {
         /** Closes the frames of closed plans. A workspace in use does so when it is given back. */
         void evicted(int count) {
             evictions.addAndGet(count);
-            List<Workspace<Variant, Frame>> all = new ArrayList<>();
-            for (Workspace<Variant, Frame> each = idle.poll(); each != null; each = idle.poll()) {
-                all.add(each);
-            }
-            all.forEach(this::giveBack);
+            poll().forEach(this::giveBack);
         }
 
         void giveBack(Workspace<Variant, Frame> in) {
@@ -115,6 +120,23 @@ final class BlockPlan {
             if (!idle.offer(in)) {
                 in.close();
             }
+        }
+
+        /** Returns the size of the arenas of idle workspaces in bytes. */
+        long bytes() {
+            List<Workspace<Variant, Frame>> all = poll();
+            long bytes = all.stream().mapToLong(Workspace::bytes).sum();
+            all.forEach(this::giveBack);
+            Workspaces inside = inside();
+            return bytes + (inside == null ? 0 : inside.bytes());
+        }
+
+        private List<Workspace<Variant, Frame>> poll() {
+            List<Workspace<Variant, Frame>> all = new ArrayList<>();
+            for (Workspace<Variant, Frame> each = idle.poll(); each != null; each = idle.poll()) {
+                all.add(each);
+            }
+            return all;
         }
 
         /** Frees the memory of idle workspaces. */
@@ -199,6 +221,11 @@ final class BlockPlan {
             return closed;
         }
 
+        /** Returns the native memory of its kernels in bytes, an estimate; other plans may use some of them too. */
+        long kernelBytes() {
+            return used.stream().mapToLong(Kernel::bytes).sum();
+        }
+
         CompiledPlan plan() {
             return plan;
         }
@@ -245,6 +272,7 @@ final class BlockPlan {
 
     /** Runs the block once. {@code results} takes the results from the frame before another run can use it. */
     void run(RunContext context, Consumer<Frame> results) {
+        runs.increment();
         Sharing sharing = sharing(context.bindings());
         Variant known = known(context.externals(), sharing);
         Variant hasty = known == null ? hasty(context.externals(), sharing) : null;
@@ -405,10 +433,18 @@ final class BlockPlan {
         return null;
     }
 
+    /** Returns how many plans may be kept beside one that is added. */
+    @GuardedBy("this")
+    private int most(Variant added) {
+        int most = executor.options().specialisations();
+        long bytes = added.kernelBytes() + variants.stream().mapToLong(Variant::kernelBytes).sum();
+        return bytes > MOST_KERNEL_BYTES ? Math.min(most, Math.max(FEW, variants.size())) : most;
+    }
+
     private Variant put(Variant made) {
         List<Variant> gone = new ArrayList<>();
         synchronized (this) {
-            while (variants.size() >= executor.options().specialisations()) {
+            while (variants.size() >= most(made)) {
                 Variant eldest = Collections.min(variants, Comparator.comparingLong(each -> each.lastUse));
                 variants.remove(eldest);
                 gone.add(eldest);
@@ -424,6 +460,7 @@ final class BlockPlan {
     }
 
     private Variant made(@Nullable Object[] externals, Sharing sharing, boolean hasty) {
+        compiled.increment();
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, constants, sharing, hasty);
@@ -494,6 +531,19 @@ final class BlockPlan {
         } else {
             workspaces.giveBack(in);
         }
+    }
+
+    /** Returns how many sizes were bound, and the memory of those that are kept. */
+    BoundSizes bindings() {
+        Set<Kernel> kernels = Collections.newSetFromMap(new IdentityHashMap<>());
+        int kept;
+        synchronized (this) {
+            kept = variants.size();
+            variants.forEach(each -> kernels.addAll(each.used));
+        }
+        long bound = compiled.sum();
+        return new BoundSizes(kept, bound, Math.max(0, runs.sum() - bound),
+                kernels.stream().mapToLong(Kernel::bytes).sum() + workspaces.bytes());
     }
 
     /** Closes all idle frames. */

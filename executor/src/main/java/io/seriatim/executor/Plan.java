@@ -560,6 +560,16 @@ public final class Plan {
         return plan.variant(externals(plan.accesses(), root, fed), sharing).plan();
     }
 
+    /**
+     * Returns with how many combinations of shapes the program was run, apart from those in the blocks of loops and
+     * branches.
+     *
+     * @return the counts since the plan was compiled; other runs may go on meanwhile
+     */
+    public BoundSizes bindings() {
+        return global(executor.scope().kept()).bindings();
+    }
+
     /** Closes all idle frames. */
     void closeIdle() {
         global.values().forEach(BlockPlan::closeIdle);

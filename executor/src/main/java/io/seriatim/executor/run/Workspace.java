@@ -157,6 +157,11 @@ public final class Workspace<P, F> implements AutoCloseable {
         closeFrames(_ -> true);
     }
 
+    /** Returns the size of all arenas in bytes. */
+    public long bytes() {
+        return arenas.values().stream().mapToLong(arena -> arena.spec().bytes()).sum();
+    }
+
     /** Returns the size of the arena at a place in bytes; 0 if there is none. */
     long bytes(Place place) {
         Tensor arena = arenas.get(place);
