@@ -3,11 +3,8 @@ package io.seriatim.graph.dialect;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
-import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
-import io.seriatim.graph.program.VarType;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -77,6 +74,7 @@ public final class PaddleForms {
         EinsumForm.register(rules);
         ConstantForm.register(rules);
         RoundingForm.register(rules);
+        VersionForm.register(rules);
         OnnxForm.register(rules);
         rules.put("dropout", PaddleForms::dropout);
         return Map.copyOf(rules);
@@ -86,24 +84,9 @@ public final class PaddleForms {
         Map<String, Rule> rules = new HashMap<>();
         QuantizationForm.register(rules);
         RoundingForm.registerNewer(rules);
+        VersionForm.registerNewer(rules);
         ProductForm.register(rules);
-        rules.put("one_hot_v2", (op, steps, _) -> oneHot(op, steps));
         return Map.copyOf(rules);
-    }
-
-    /** Its kernel makes numbers of 32 bits only. */
-    private static boolean oneHot(OpDesc op, Steps steps) {
-        String out = op.output("Out").getFirst();
-        VarType.@Nullable TensorType made = steps.known(out);
-        if (made == null || made.dataType() == DataTypes.number(DType.FLOAT32)) {
-            return false;
-        }
-        String numbers = steps.declare(VarType.dense(DType.FLOAT32, made.shape()));
-        steps.keep(op.with("dtype", DataTypes.number(DType.FLOAT32)).with(op.inputs(),
-                Map.of("Out", List.of(numbers))));
-        steps.op("cast").in("X", numbers).attr("in_dtype", DataTypes.number(DType.FLOAT32))
-                .attr("out_dtype", made.dataType()).into("Out", out);
-        return true;
     }
 
     /** PaddlePaddle's kernel wants two dimensions to make values smaller in inference. */

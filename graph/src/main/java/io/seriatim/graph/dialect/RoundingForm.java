@@ -1,5 +1,6 @@
 package io.seriatim.graph.dialect;
 
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
@@ -13,12 +14,17 @@ final class RoundingForm {
     /** For PaddlePaddle 2. */
     static void register(Map<String, PaddleForms.Rule> rules) {
         rules.put("onnx_round", (op, steps, _) -> toEven(op, steps));
+        rules.put("round", (op, steps, _) -> isToEven(op) && toEven(op, steps));
     }
 
     /** For PaddlePaddle 3, whose own operation is that of ONNX. */
     static void registerNewer(Map<String, PaddleForms.Rule> rules) {
-        rules.put("round", (op, steps, _) -> away(op, steps));
+        rules.put("round", (op, steps, _) -> !isToEven(op) && away(op, steps));
         rules.put("onnx_round", (_, _, _) -> false);
+    }
+
+    private static boolean isToEven(OpDesc op) {
+        return op.attribute("half_to_even") instanceof Attribute.Bool(boolean value) && value;
     }
 
     private static String unary(Steps steps, String type, String x) {
@@ -43,6 +49,10 @@ final class RoundingForm {
     private static boolean toEven(OpDesc op, Steps steps) {
         String x = op.input("X").getFirst();
         DType dtype = steps.tensor(x).dtype();
+        if (!dtype.isFloating()) {
+            steps.op("assign").in("X", x).into("Out", op.output("Out").getFirst());
+            return true;
+        }
         String half = steps.binary("equal", distance(steps, x, unary(steps, "trunc", x)),
                 constant(steps, dtype, "0.5"));
         String even = scaled(steps, unary(steps, "round", scaled(steps, x, 0.5f)), 2f);
@@ -55,13 +65,18 @@ final class RoundingForm {
         String x = op.input("X").getFirst();
         DType dtype = steps.tensor(x).dtype();
         if (!dtype.isFloating()) {
-            return false;
+            steps.op("assign").in("X", x).into("Out", op.output("Out").getFirst());
+            return true;
         }
+        steps.op("assign").in("X", awayFromZero(steps, x)).into("Out", op.output("Out").getFirst());
+        return true;
+    }
+
+    static String awayFromZero(Steps steps, String x) {
+        DType dtype = steps.tensor(x).dtype();
         String whole = unary(steps, "trunc", x);
         String further = steps.binary("greater_equal", distance(steps, x, whole), constant(steps, dtype, "0.5"));
         String step = steps.binary("elementwise_mul", unary(steps, "sign", x), steps.cast(further, dtype));
-        steps.op("elementwise_add").in("X", whole).in("Y", step).attr("axis", -1)
-                .into("Out", op.output("Out").getFirst());
-        return true;
+        return steps.binary("elementwise_add", whole, step);
     }
 }

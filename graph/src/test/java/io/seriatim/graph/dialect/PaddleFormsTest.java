@@ -320,6 +320,46 @@ class PaddleFormsTest {
                 Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray());
     }
 
+    /** PaddlePaddle 2 rounds halves away from zero. */
+    @Test
+    void roundsHalvesToEvenInPaddle2() {
+        double[] values = {0.5, 1.5, 2.5, -0.5, -2.5, 0.49999999999999994, 3.2, -3.7, 1e18, Double.POSITIVE_INFINITY,
+                Double.NaN, 0};
+        feed("x", Tensor.of(DType.FLOAT64, values, values.length), values.length);
+        add(OpDesc.of("round").in("X", "x").out("Out", "y").attr("half_to_even", true));
+        Program written = rewritten("halves", 0, "y");
+        assertTrue(ofType(written, "round").stream().noneMatch(op -> Boolean.TRUE.equals(value(op, "half_to_even"))));
+    }
+
+    private static Object value(OpDesc op, String attribute) {
+        return op.attribute(attribute) instanceof Attribute.Bool(boolean value) && value;
+    }
+
+    /** In the middle between two elements, PaddlePaddle 3 takes that with an even number. */
+    @ParameterizedTest
+    @CsvSource({"zeros,false,5", "zeros,true,5", "border,false,6", "border,true,6", "border,true,1", "zeros,false,1"})
+    void takesTheOuterElementInPaddle3(String padding, boolean corners, int length) {
+        Random random = new Random(3);
+        double[] grid = new double[60 * 2];
+        for (int i = 0; i < grid.length; i++) {
+            double place = random.nextInt(-4, 2 * length + 4) / 2.0;
+            double half = i % 2 == 0 ? corners ? Math.max(1, length - 1) / 2.0 : length / 2.0 : corners ? 1.5 : 2;
+            grid[i] = (place + (corners ? 0 : 0.5)) / half - 1;
+        }
+        feed("x", random(random, 1, 2, 4, length), 1, 2, 4, length);
+        feed("grid", Tensor.of(DType.FLOAT64, grid, 1, 6, 10, 2), 1, -1, -1, 2);
+        add(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "grid").out("Output", "y").attr("mode", "nearest")
+                .attr("padding_mode", padding).attr("align_corners", corners));
+        Program written = PaddleForms.of(program, List.of("y"), TargetSchema.paddle3());
+        OpDesc only = ofType(written, "grid_sampler").getFirst();
+        assertEquals(true, value(only, "half_to_even"));
+        assertArrayEquals(Objects.requireNonNull(run(program, feeds, List.of("y")).get("y")).toDoubleArray(),
+                Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray());
+        program.global().set(0, program.global().ops().getFirst().with("half_to_even", true));
+        assertEquals(program.global().ops(), PaddleForms.of(program, List.of("y"), TargetSchema.paddle3()).global()
+                .ops());
+    }
+
     /** Neither is there a kernel for bytes nor does that for other levels compute the numbers of PaddlePaddle 2. */
     @ParameterizedTest
     @CsvSource({"-1,8,INT8", "0,8,INT8", "1,4,FLOAT32", "0,5,FLOAT64"})

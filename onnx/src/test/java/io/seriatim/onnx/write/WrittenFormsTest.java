@@ -106,6 +106,33 @@ class WrittenFormsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void roundsHalvesAsTheOperationDoes(boolean even) throws IOException {
+        double[] values =
+                {0.5, 1.5, 2.5, -0.5, -2.5, 0.49999997f, -0.49999997f, 8388609, 3.2, Double.POSITIVE_INFINITY};
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, values.length)));
+        feeds.put("x", Tensor.of(DType.FLOAT32, values, values.length));
+        assertEquals(even, written(OpDesc.of("round").in("X", "x").out("Out", "out").attr("half_to_even", even))
+                .contains("Round"));
+    }
+
+    /** Of two elements that are equally near, ONNX takes that with an even number. */
+    @ParameterizedTest
+    @CsvSource({"zeros,true", "border,true", "border,false", "zeros,false"})
+    void takesTheOuterOfTheNearestElements(String padding, boolean corners) throws IOException {
+        double[] grid = new double[16];
+        for (int i = 0; i < 8; i++) {
+            grid[2 * i] = corners ? (i - 1.5) / 2 - 1 : (i - 1) / 2.5 - 1;
+        }
+        feed("x", DType.FLOAT32, false, 1, 2, 1, 5);
+        program.global().put(VarDesc.of("grid", VarType.dense(DType.FLOAT32, 1, 1, 8, 2)));
+        feeds.put("grid", Tensor.of(DType.FLOAT32, grid, 1, 1, 8, 2));
+        assertTrue(written(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "grid").out("Output", "out")
+                .attr("mode", "nearest").attr("padding_mode", padding).attr("align_corners", corners))
+                .contains("GridSample"));
+    }
+
+    @ParameterizedTest
     @CsvSource({"1,false", "2,false", "1,true", "2,true"})
     void normalisesAxesOfOpenLength(int axis, boolean scaled) throws IOException {
         feed("x", DType.FLOAT32, true, 2, 3, 4);

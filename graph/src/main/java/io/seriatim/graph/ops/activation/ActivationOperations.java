@@ -150,7 +150,11 @@ public final class ActivationOperations {
     private static void steps(Operations registry) {
         plain(registry, "floor", Function.FLOOR, Needs.NEITHER, null);
         plain(registry, "ceil", Function.CEIL, Needs.NEITHER, null);
-        begin("round", _ -> Unary.of(Function.ROUND)).lower(l -> l.out("Out", Rounding.awayFromZero(l, l.in("X"))))
+        // PaddlePaddle 2 rounds halves away from 0, PaddlePaddle 3 to even numbers: its files have the attribute.
+        begin("round", _ -> Unary.of(Function.ROUND), new Parameter("half_to_even", false))
+                .lower(l -> l.out("Out", l.attrs().getBool("half_to_even")
+                        ? l.unary(Function.ROUND, l.in("X"))
+                        : Rounding.awayFromZero(l, l.in("X"))))
                 .grad("round_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec())))
                 .register(registry);
     }

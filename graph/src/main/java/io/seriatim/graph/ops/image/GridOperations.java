@@ -40,7 +40,8 @@ public final class GridOperations {
     public static void register(Operations registry) {
         Operation.define("grid_sampler").in("X", "Grid").out("Output").attr("mode", "bilinear")
                 .attr("padding_mode", "zeros")
-                .attr("align_corners", true).refuse((_, attrs) -> unlisted(attrs, "mode", MODES))
+                .attr("align_corners", true).attr("half_to_even", false)
+                .refuse((_, attrs) -> unlisted(attrs, "mode", MODES))
                 .refuse((_, attrs) -> unlisted(attrs, "padding_mode", PADDINGS)).infer(GridOperations::inferSample)
                 .lower(GridOperations::sample).differentiateAs(GridOperations::sampleSteps)
                 .grad("grid_sampler_grad(X, Grid, Output@GRAD) -> X@GRAD, Grid@GRAD", GridOperations::sampleGradient)
@@ -147,6 +148,7 @@ public final class GridOperations {
     private static final class Cell {
         private final Axis[] axes;
         private final boolean nearest;
+        private final boolean even;
         private final double[] sources;
         private final double[] slopes;
         /** The number of elements. */
@@ -154,6 +156,8 @@ public final class GridOperations {
 
         Cell(Attrs attrs, TensorSpec x) {
             nearest = attrs.getText("mode").equals("nearest");
+            // In the middle between two elements, PaddlePaddle 2 takes the outer, PaddlePaddle 3 and ONNX the even one.
+            even = attrs.getBool("half_to_even");
             axes = new Axis[x.shape().rank() - 2];
             for (int i = 0; i < axes.length; i++) {
                 axes[i] = new Axis(Math.toIntExact(x.shape().dim(2 + i)), attrs.getBool("align_corners"),
@@ -174,9 +178,13 @@ public final class GridOperations {
             for (int i = 0; i < axes.length; i++) {
                 double place = grid[at + axes.length - 1 - i];
                 double source = axes[i].source(place);
-                sources[i] = nearest ? Math.copySign(Math.floor(Math.abs(source) + 0.5), source) : source;
+                sources[i] = nearest ? whole(source) : source;
                 slopes[i] = nearest ? 0 : axes[i].slope(place);
             }
+        }
+
+        private double whole(double source) {
+            return even ? Math.rint(source) : Math.copySign(Math.floor(Math.abs(source) + 0.5), source);
         }
 
         private int side(int corner, int axis) {

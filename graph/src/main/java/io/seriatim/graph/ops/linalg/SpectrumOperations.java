@@ -9,6 +9,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
+import io.seriatim.graph.program.DataTypes;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.linalg.Matrix;
 import io.seriatim.tensor.linalg.SingularValueDecomposition;
@@ -217,7 +218,9 @@ public final class SpectrumOperations {
     /** How many singular values are above a tolerance; of symmetric matrices, how many absolute eigenvalues. */
     private static void rank(Operations registry) {
         Operation.define("matrix_rank").in("X", "TolTensor?").out("Out").attr("tol", 0f).attr("hermitian", false)
-                .attr("use_default_tol", true).infer(inference -> {
+                .attr("use_default_tol", true).attr("dtype", DataTypes.number(DType.INT32)).infer(inference -> {
+                    // PaddlePaddle 3 has int64, PaddlePaddle 2 int32.
+                    DType dtype = DataTypes.dtype(inference.attrs().getInt("dtype"));
                     MatrixSteps.requireMatrices(inference, "X");
                     if (inference.attrs().getBool("hermitian")) {
                         MatrixSteps.requireSquare(inference, "X");
@@ -226,7 +229,7 @@ public final class SpectrumOperations {
                     boolean given = inference.has("TolTensor");
                     inference.require(!given || inference.dtype("TolTensor").isFloating(),
                             "TolTensor must be of a floating-point type");
-                    inference.set("Out", DType.INT32,
+                    inference.set("Out", dtype,
                             given ? inference.broadcast(leading, inference.dims("TolTensor")) : leading);
                 }).lower(l -> {
                     Operand x = l.in("X");
@@ -242,7 +245,7 @@ public final class SpectrumOperations {
                             in -> row(rank(in.get(0), in.get(1).at(0, 0), relative, hermitian)),
                             x,
                             each);
-                    l.out("Out", rank.reshape(l.outType("Out", 0).dims()));
+                    l.out("Out", l.cast(rank, l.outType("Out", 0).dtype()).reshape(l.outType("Out", 0).dims()));
                 }).register(registry);
     }
 

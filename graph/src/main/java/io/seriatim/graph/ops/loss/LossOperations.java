@@ -53,25 +53,64 @@ public final class LossOperations {
     private static void sigmoidCrossEntropy(Operations registry) {
         Operation.define(CROSSED).in("X", "Label", "pos_weight?").out("Out").attr("normalize", false)
                 .attr("ignore_index", -100)
+                .attr("weighs_labels", false)
                 .infer(inference -> {
                     alike(inference, "X", "Label");
                     if (inference.has("pos_weight")) {
                         checkWeight(inference);
                     }
                     inference.same("X", "Out");
-                }).lower(l -> {
-                    Operand x = l.in("X");
-                    Operand rest = l.run(new Unary(Unary.Function.SOFTPLUS, 1, 20),
-                            l.unary(Unary.Function.NEGATE, l.unary(Unary.Function.ABS, x)));
-                    Operand weighted = weighted(l, rest);
-                    Operand main = l.binary(Binary.Function.SUBTRACT, l.unary(Unary.Function.RELU, x),
-                            l.binary(Binary.Function.MULTIPLY, x, l.in("Label")));
-                    l.out("Out", counted(l, l.binary(Binary.Function.ADD, main, weighted)));
-                }).grad(CROSSED + "_grad(X, Label, pos_weight, Out@GRAD) -> X@GRAD", l -> {
-                    Operand sigmoid = weighted(l, l.unary(Unary.Function.SIGMOID, l.in("X")));
-                    Operand slope = l.binary(Binary.Function.SUBTRACT, sigmoid, l.in("Label"));
+                }).lower(l -> l.out("Out", counted(l, weighsLabels(l) ? weighedLabels(l) : weighedElements(l))))
+                .grad(CROSSED + "_grad(X, Label, pos_weight, Out@GRAD) -> X@GRAD", l -> {
+                    Operand sigmoid = l.unary(Unary.Function.SIGMOID, l.in("X"));
+                    Operand slope;
+                    if (weighsLabels(l)) {
+                        Operand negative = l.binary(Binary.Function.SUBTRACT, sigmoid, one(l));
+                        slope = l.binary(Binary.Function.ADD, l.binary(Binary.Function.SUBTRACT, one(l), l.in("Label")),
+                                l.binary(Binary.Function.MULTIPLY, labelWeight(l), negative));
+                    } else {
+                        slope = l.binary(Binary.Function.SUBTRACT, weighted(l, sigmoid), l.in("Label"));
+                    }
                     l.out("X@GRAD", counted(l, l.binary(Binary.Function.MULTIPLY, slope, l.in("Out@GRAD"))));
                 }).register(registry);
+    }
+
+    /** PaddlePaddle 3 is given the weight of the label 1, PaddlePaddle 2 a weight of each element. */
+    private static boolean weighsLabels(Lowering l) {
+        return l.has("pos_weight") && l.attrs().getBool("weighs_labels");
+    }
+
+    private static Operand one(Lowering l) {
+        return l.number(l.in("X").dtype(), 1);
+    }
+
+    /** ln(1 + e^−|x|). */
+    private static Operand tail(Lowering l) {
+        return l.run(new Unary(Unary.Function.SOFTPLUS, 1, 20),
+                l.unary(Unary.Function.NEGATE, l.unary(Unary.Function.ABS, l.in("X"))));
+    }
+
+    private static Operand weighedElements(Lowering l) {
+        Operand x = l.in("X");
+        Operand main = l.binary(Binary.Function.SUBTRACT, l.unary(Unary.Function.RELU, x),
+                l.binary(Binary.Function.MULTIPLY, x, l.in("Label")));
+        return l.binary(Binary.Function.ADD, main, weighted(l, tail(l)));
+    }
+
+    /** (1 − label) · x + weight · ln(1 + e^−x). */
+    private static Operand weighedLabels(Lowering l) {
+        Operand x = l.in("X");
+        Operand rest = l.binary(Binary.Function.ADD, tail(l),
+                l.unary(Unary.Function.RELU, l.unary(Unary.Function.NEGATE, x)));
+        Operand main = l.binary(Binary.Function.MULTIPLY,
+                l.binary(Binary.Function.SUBTRACT, one(l), l.in("Label")), x);
+        return l.binary(Binary.Function.ADD, main, l.binary(Binary.Function.MULTIPLY, labelWeight(l), rest));
+    }
+
+    /** 1 + (weight − 1) · label. */
+    private static Operand labelWeight(Lowering l) {
+        Operand more = l.binary(Binary.Function.SUBTRACT, l.in("pos_weight"), one(l));
+        return l.binary(Binary.Function.ADD, l.binary(Binary.Function.MULTIPLY, l.in("Label"), more), one(l));
     }
 
     private static void checkWeight(Inference inference) {

@@ -61,9 +61,9 @@ public final class ElementwiseWriters {
                 op.node("Mul", op.node("Log", op.in("X")), number(op, 1 / Math.log(2)))));
         all.add("log10", op -> op.out("Out",
                 op.node("Mul", op.node("Log", op.in("X")), number(op, 1 / Math.log(10)))));
-        // ONNX rounds halves to even numbers, Paddle away from zero.
-        all.add("round", op -> op.out("Out", op.node("Mul", op.node("Sign", op.in("X")),
-                op.node("Floor", op.node("Add", op.node("Abs", op.in("X")), number(op, 0.5))))));
+        all.add("round", op -> op.out("Out", !op.dtype("X").isFloating()
+                ? op.node("Identity", op.in("X"))
+                : op.attrs().getBool("half_to_even") ? op.node("Round", op.in("X")) : awayFromZero(op, op.in("X"))));
         all.add("silu", op -> op.out("Out", op.node("Mul", op.in("X"), op.node("Sigmoid", op.in("X")))));
         all.add("swish", op -> op.out("Out", op.node("Mul", op.in("X"), op.node("Sigmoid", op.in("X")))));
         all.add("logsigmoid", op -> op.out("Out",
@@ -102,6 +102,14 @@ public final class ElementwiseWriters {
         all.add("sum", ElementwiseWriters::sum);
         all.add("prelu", ElementwiseWriters::prelu);
         all.add("dropout", ElementwiseWriters::dropout);
+    }
+
+    /** Whole numbers: ONNX rounds halves to even ones, PaddlePaddle 2 away from zero. */
+    static String awayFromZero(WrittenOp op, String x) {
+        String size = op.node("Abs", x);
+        String whole = op.node("Floor", size);
+        String further = op.node("GreaterOrEqual", op.node("Sub", size, whole), number(op, 0.5));
+        return op.node("Mul", op.node("Sign", x), op.node("Add", whole, op.cast(further, op.dtype("X"))));
     }
 
     /** A number of the type of operand X. */

@@ -81,9 +81,34 @@ public final class OtherWriters {
         if (op.rank("X") != 4) {
             throw op.error("samples volumes, which ONNX has from version 20 on");
         }
+        boolean moved = op.attrs().getText("mode").equals("nearest") && !op.attrs().getBool("half_to_even");
         op.out("Output", op.node("GridSample", Map.of("mode", op.attrs().getText("mode"), "padding_mode",
                 op.attrs().getText("padding_mode"), "align_corners", op.attrs().getBool("align_corners") ? 1 : 0),
-                op.in("X"), op.in("Grid")));
+                op.in("X"), moved ? toNearest(op) : op.in("Grid")));
+    }
+
+    /**
+     * Moves places to the middle of the nearest element: in the middle between two, ONNX takes that with an even
+     * number, PaddlePaddle 2 the outer one.
+     */
+    private static String toNearest(WrittenOp op) {
+        long[] dims = op.dims("X");
+        if (dims[2] < 0 || dims[3] < 0 || op.attrs().getText("padding_mode").equals("reflection")) {
+            throw op.error("takes the outer of two elements that are equally near, which ONNX does for images of known "
+                    + "sizes without reflection only");
+        }
+        boolean corners = op.attrs().getBool("align_corners");
+        String first = ElementwiseWriters.number(op, corners ? 0 : -0.5);
+        String one = ElementwiseWriters.number(op, 1);
+        String[] halves = new String[2];
+        for (int i = 0; i < 2; i++) {
+            long span = dims[3 - i] - (corners ? 1 : 0);
+            halves[i] = op.node("Reshape", ElementwiseWriters.number(op, span == 0 ? 1 : span / 2.0), op.ints(1));
+        }
+        String half = op.node("Concat", Map.of("axis", 0), halves);
+        String place = op.node("Add", op.node("Mul", op.node("Add", op.in("Grid"), one), half), first);
+        String whole = ElementwiseWriters.awayFromZero(op, place);
+        return op.node("Sub", op.node("Div", op.node("Sub", whole, first), half), one);
     }
 
     private static void pixelUnshuffle(WrittenOp op) {

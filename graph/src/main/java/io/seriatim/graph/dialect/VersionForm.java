@@ -1,0 +1,98 @@
+package io.seriatim.graph.dialect;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations that mean something else in PaddlePaddle 3 than in PaddlePaddle 2, which an attribute of ours says. Where
+ * the other inputs and attributes leave it no influence, it gets the value of the version that is written.
+ */
+final class VersionForm {
+    private VersionForm() {
+    }
+
+    /** For PaddlePaddle 2. */
+    static void register(Map<String, PaddleForms.Rule> rules) {
+        register(rules, false);
+    }
+
+    /** For PaddlePaddle 3. */
+    static void registerNewer(Map<String, PaddleForms.Rule> rules) {
+        register(rules, true);
+        rules.put("one_hot_v2", (op, steps, _) -> ofType(op, steps, DType.FLOAT32));
+    }
+
+    private static void register(Map<String, PaddleForms.Rule> rules, boolean newer) {
+        rules.put("grid_sampler", (op, steps, _) -> !attrs(op).getText("mode").equals("nearest")
+                ? changed(op, steps, "half_to_even", newer)
+                : newer && !attrs(op).getBool("half_to_even") && toNearest(op, steps));
+        rules.put("matrix_rank", (op, steps, _) -> ofType(op, steps, newer ? DType.INT64 : DType.INT32));
+        rules.put("sigmoid_cross_entropy_with_logits", (op, steps, _) -> op.input("pos_weight").isEmpty()
+                && changed(op, steps, "weighs_labels", newer));
+    }
+
+    /** An operation whose numbers are of one type there, and are wanted in another. */
+    private static boolean ofType(OpDesc op, Steps steps, DType made) {
+        String out = op.output("Out").getFirst();
+        VarType.@Nullable TensorType wanted = steps.known(out);
+        if (wanted == null || wanted.dataType() == DataTypes.number(made)) {
+            return false;
+        }
+        String numbers = steps.declare(VarType.dense(made, wanted.shape()));
+        steps.keep(op.with("dtype", DataTypes.number(made)).with(op.inputs(), Map.of("Out", List.of(numbers))));
+        steps.op("cast").in("X", numbers).attr("in_dtype", DataTypes.number(made)).attr("out_dtype", wanted.dataType())
+                .into("Out", out);
+        return true;
+    }
+
+    private static Attrs attrs(OpDesc op) {
+        return new Attrs(op, Operations.system().get(op.type()));
+    }
+
+    /**
+     * Moves places to the middle of the nearest element: in the middle between two, PaddlePaddle 3 takes that with an
+     * even number, PaddlePaddle 2 the outer one.
+     */
+    private static boolean toNearest(OpDesc op, Steps steps) {
+        VarType.TensorType x = steps.tensor(op.input("X").getFirst());
+        int spatial = x.dims().size() - 2;
+        if (x.dims().subList(2, spatial + 2).stream().anyMatch(length -> length < 0)
+                || attrs(op).getText("padding_mode").equals("reflection")) {
+            return false;
+        }
+        boolean corners = attrs(op).getBool("align_corners");
+        double[] halves = new double[spatial];
+        for (int i = 0; i < spatial; i++) {
+            long span = x.dims().get(spatial + 1 - i) - (corners ? 1 : 0);
+            halves[i] = span == 0 ? 1 : span / 2.0;
+        }
+        String half = steps.cast(steps.op("assign_value").attr("shape", new int[]{spatial})
+                .attr("dtype", DataTypes.number(DType.FLOAT64)).attr("fp64_values", halves).out("Out"), x.dtype());
+        float first = corners ? 0 : -0.5f;
+        String place = moved(steps, steps.binary("elementwise_mul", moved(steps, op.input("Grid").getFirst(), 1), half),
+                first);
+        String whole = RoundingForm.awayFromZero(steps, place);
+        String grid = moved(steps, steps.binary("elementwise_div", moved(steps, whole, -first), half), -1);
+        steps.keep(op.with("half_to_even", true).with(Map.of("X", op.input("X"), "Grid", List.of(grid)), op.outputs()));
+        return true;
+    }
+
+    private static String moved(Steps steps, String x, float by) {
+        return by == 0
+                ? x
+                : steps.op("scale").in("X", x).attr("scale", 1f).attr("bias", by).attr("bias_after_scale", true)
+                        .out("Out");
+    }
+
+    private static boolean changed(OpDesc op, Steps steps, String attribute, boolean value) {
+        steps.keep(op.with(attribute, value));
+        return true;
+    }
+}

@@ -1,0 +1,140 @@
+package io.seriatim.graph.format.pir;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Operations that mean something else in PaddlePaddle 3.3.1 than in 2.6.2, which {@code tools/formats/versions.py}
+ * finds: files of PIR have the meaning of 3.3.1, whose results these are.
+ */
+class PirMeaningsTest {
+    @TempDir
+    private Path folder = Path.of("");
+    private final Program program = new Program();
+    private final Map<String, Tensor> feeds = new LinkedHashMap<>();
+
+    private void feed(String name, Tensor value) {
+        program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())));
+        feeds.put(name, value);
+    }
+
+    private static Tensor doubles(double[] values, long... dims) {
+        return Tensor.of(DType.FLOAT64, values, dims);
+    }
+
+    private Path save(OpDesc.Builder op) throws IOException {
+        Appender.append(program.global(), op.build(), Roles.FORWARD);
+        Path file = folder.resolve("model.json");
+        InferenceModels.save(file, new InferenceModel(program, new ArrayList<>(feeds.keySet()), List.of("out"),
+                Map.of()));
+        return file;
+    }
+
+    private Tensor loaded(Path file) throws IOException {
+        try (InferenceModel model = InferenceModels.load(file)) {
+            return Objects.requireNonNull(Interpreter.of(Kernels.portable())
+                    .run(model.program(), feeds, model.fetches()).get(model.fetches().getFirst()));
+        }
+    }
+
+    private void replace(Path file, String from, String to) throws IOException {
+        Files.writeString(file, Files.readString(file).replace("\"1." + from + "\"", "\"1." + to + "\""));
+    }
+
+    @Test
+    void roundsHalvesToEvenNumbers() throws IOException {
+        feed("x", doubles(new double[]{0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.3, -3.7}, 8));
+        Path file = save(OpDesc.of("floor").in("X", "x").out("Out", "out"));
+        replace(file, "floor", "round");
+        double[] even = {0, 2, 2, -0.0, -2, -2, 3, -4};
+        assertArrayEquals(even, loaded(file).toDoubleArray());
+        for (String format : List.of("again.json", "again.pdmodel")) {
+            Path again = folder.resolve(format);
+            try (InferenceModel model = InferenceModels.load(file)) {
+                InferenceModels.save(again, model);
+            }
+            assertArrayEquals(even, loaded(again).toDoubleArray(), 0, format);
+        }
+    }
+
+    /** Of two elements that are equally near, grid_sample takes the one with an even number. */
+    @ParameterizedTest
+    @CsvSource({"zeros,1 1 3 3 5 5", "border,1 1 3 3 5 5", "reflection,1 1 3 3 5 5"})
+    void nearestElementsAreEven(String padding, String expected) throws IOException {
+        // The places −0.5, 0.5, 1.5, … of five elements.
+        double[] grid = new double[12];
+        for (int i = 0; i < 6; i++) {
+            grid[2 * i] = (i - 0.5) / 2 - 1;
+        }
+        feed("x", doubles(new double[]{1, 2, 3, 4, 5}, 1, 1, 1, 5));
+        feed("grid", doubles(grid, 1, 1, 6, 2));
+        Path file = save(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "grid").out("Output", "out")
+                .attr("mode", "nearest").attr("padding_mode", padding).attr("half_to_even", true));
+        assertFalse(Files.readString(file).contains("half_to_even"));
+        assertEquals(expected, text(loaded(file).toDoubleArray()));
+    }
+
+    private static String text(double... values) {
+        StringBuilder text = new StringBuilder();
+        for (double each : values) {
+            text.append(text.isEmpty() ? "" : " ").append((long) each);
+        }
+        return text.toString();
+    }
+
+    @Test
+    void weightsAreThoseOfTheLabelOne() throws IOException {
+        double[] x = {1.5, -2, 0.25, -0.75};
+        double[] label = {1, 1, 0, 0.5};
+        double[] weight = {3, 0.5, 2, 4};
+        feed("x", doubles(x, 4));
+        feed("label", doubles(label, 4));
+        feed("weight", doubles(weight, 4));
+        Path file = save(OpDesc.of("sigmoid_cross_entropy_with_logits").in("X", "x").in("Label", "label")
+                .in("pos_weight", "weight").out("Out", "out").attr("weighs_labels", true));
+        double[] expected = new double[4];
+        for (int i = 0; i < 4; i++) {
+            expected[i] = (1 - label[i]) * x[i] + (1 + (weight[i] - 1) * label[i]) * Math.log1p(Math.exp(-x[i]));
+        }
+        assertArrayEquals(expected, loaded(file).toDoubleArray(), 1e-12);
+    }
+
+    @Test
+    void ranksAreInt64() throws IOException {
+        feed("x", doubles(new double[]{1, 0, 0, 1, 1, 1, 1, 1}, 2, 2, 2));
+        Path file = save(OpDesc.of("matrix_rank").in("X", "x").out("Out", "out"));
+        Tensor rank = loaded(file);
+        assertEquals(DType.INT32, rank.dtype(), "the element type of the program");
+        assertArrayEquals(new long[]{2, 1}, rank.toLongArray());
+        try (InferenceModel model = InferenceModels.load(file)) {
+            OpDesc op = model.program().global().ops().getFirst();
+            assertEquals(DType.INT64, model.program().global().get(op.output("Out").getFirst()).tensor().dtype());
+        }
+    }
+}
