@@ -10,7 +10,13 @@ public final class DeviceMemoryException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    DeviceMemoryException(String message) {
+    /**
+     * A lack of memory.
+     *
+     * @param message
+     *            what is requested of which device, and what is available
+     */
+    public DeviceMemoryException(String message) {
         super(message);
     }
 }

@@ -12,6 +12,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -25,6 +26,8 @@ final class HugeSizesProgram {
     public static void main(String[] args) {
         if (args[0].equals("load")) {
             load(Path.of(args[1]));
+        } else if (args[0].equals("views")) {
+            views();
         } else {
             run(args[0].equals("heap"));
         }
@@ -40,12 +43,39 @@ final class HugeSizesProgram {
         }
     }
 
-    private static List<OpDesc> operations() {
+    /** Expands a value of which only the shape, or nothing, is read, so that it takes no memory. */
+    private static void views() {
+        try (Executor executor = Executor.builder().eager().build(); Tensor x = Tensor.of(new float[]{3}, 1)) {
+            OpDesc expand =
+                    OpDesc.of("expand_v2").in("X", "x").out("Out", "v").attr("shape", new int[]{1 << 16, 1 << 17})
+                            .build();
+            OpDesc turned = OpDesc.of("transpose2").in("X", "v").out("Out", "w").attr("axis", new int[]{1, 0}).build();
+            for (OpDesc reader : List.of(OpDesc.of("shape").in("Input", "w").out("Out", "y").build(),
+                    OpDesc.of("relu").in("X", "x").out("Out", "y").build())) {
+                Program program = program(expand);
+                Appender.append(program.global(), turned, 0);
+                Appender.append(program.global(), reader, 0);
+                System.out.println(reader.type() + " "
+                        + Arrays.toString(executor.run(program, Map.of("x", x), fetches("y")).get("y")
+                                .toDoubleArray()));
+            }
+        }
+    }
+
+    static List<OpDesc> operations() {
         return List.of(OpDesc.of("one_hot_v2").in("X", "i").out("Out", "y").attr("depth", HUGE).build(),
                 OpDesc.of("pad").in("X", "x").out("Out", "y").attr("paddings", new int[]{0, HUGE - 8}).build(),
                 OpDesc.of("fill_constant").out("Out", "y").attr("shape", new long[]{1L << 31}).attr("dtype", 5).build(),
                 OpDesc.of("gaussian_random").out("Out", "y").attr("shape", new long[]{HUGE}).attr("dtype", 5).build(),
                 OpDesc.of("tile").in("X", "x").out("Out", "y").attr("repeat_times", new int[]{HUGE}).build(),
+                OpDesc.of("bilinear_interp_v2").in("X", "image").out("Out", "y").attr("out_h", 1).attr("out_w", HUGE)
+                        .build(),
+                OpDesc.of("bicubic_interp_v2").in("X", "image").out("Out", "y").attr("out_h", 1).attr("out_w", HUGE)
+                        .build(),
+                OpDesc.of("nearest_interp_v2").in("X", "image").out("Out", "y").attr("out_h", 1).attr("out_w", HUGE)
+                        .build(),
+                OpDesc.of("repeat_interleave").in("X", "x").out("Out", "y").attr("Repeats", HUGE).attr("dim", 0)
+                        .build(),
                 OpDesc.of("eye").out("Out", "y").attr("num_rows", 1L << 16).attr("num_columns", 1L << 14)
                         .attr("dtype", 5).build());
     }
@@ -72,10 +102,14 @@ final class HugeSizesProgram {
         }
     }
 
-    private static Program program(OpDesc op) {
+    static Program program(OpDesc op) {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1)));
         program.global().put(VarDesc.of("i", VarType.dense(DType.INT64, 1)));
+        if (op.inputNames().contains("image")) {
+            Appender.append(program.global(), OpDesc.of("reshape2").in("X", "x").out("Out", "image")
+                    .attr("shape", new int[]{1, 1, 1, 1}).build(), 0);
+        }
         Appender.append(program.global(), op, 0);
         return program;
     }

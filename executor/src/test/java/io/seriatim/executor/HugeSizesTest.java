@@ -1,19 +1,23 @@
 package io.seriatim.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.device.Devices;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,13 +43,36 @@ class HugeSizesTest {
     @Test
     void resultsAreRefusedByTheLimitOfMemory() throws Exception {
         List<String> lines = run(List.of("-Xmx200m", "-Dseriatim.cpu.memory=100m"), "limit");
-        assertEquals(7, lines.size(), lines::toString);
-        for (String line : lines.subList(0, 6)) {
+        assertEquals(HugeSizesProgram.operations().size() + 1, lines.size(), lines::toString);
+        for (String line : lines.subList(0, lines.size() - 1)) {
             String type = line.substring(0, line.indexOf(':'));
-            assertTrue(line.contains("'" + type + "'") && line.contains("bytes of working memory")
+            assertTrue(line.contains(" (" + type + ",") && line.contains("bytes of working memory")
                     && line.contains("the limit is 104857600 bytes (-Dseriatim.cpu.memory)"), line);
         }
         assertEquals("then 2.0", lines.getLast());
+    }
+
+    /** Memory that is not taken does not count. */
+    @Test
+    void viewsBeyondTheLimitOfMemoryRun() throws Exception {
+        List<String> lines = run(List.of("-Xmx200m", "-Dseriatim.cpu.memory=100m"), "views");
+        assertEquals(List.of("shape [131072.0, 65536.0]", "relu [3.0]"), lines);
+    }
+
+    /** The limit is that of the devices of the executor. */
+    @Test
+    void theLimitIsThatOfTheExecutor() {
+        for (OpDesc op : HugeSizesProgram.operations()) {
+            try (Devices devices = Devices.builder().cpuMemory(10 << 20).build();
+                    Executor executor = Executor.builder().devices(devices).build();
+                    Tensor x = Tensor.of(new float[1], 1);
+                    Tensor i = Tensor.of(new long[1], 1)) {
+                ProgramFailedException refused = assertThrows(ProgramFailedException.class, () -> executor
+                        .run(HugeSizesProgram.program(op), Map.of("x", x, "i", i), Executor.fetches("y")));
+                assertTrue(String.valueOf(refused.getMessage()).contains("the limit is " + (10 << 20) + " bytes"),
+                        refused::getMessage);
+            }
+        }
     }
 
     @Test

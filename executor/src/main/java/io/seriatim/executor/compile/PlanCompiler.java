@@ -61,14 +61,17 @@ public final class PlanCompiler {
      */
     public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals,
             Map<String, Tensor> constants, Sharing sharing, boolean once) {
+        long limit = options.devices().host().memory().limit();
+        MemoryLimits limits = new MemoryLimits(limit);
         ValueTable values = new ValueTable(accesses);
         boolean cuts = !PlaceRequest.usesDevice(accesses.block().program(), options.place());
         boolean keepsAll = options.nanCheck() || !options.passes().contains(PassName.SIMPLIFICATION);
         Lowerer lowerer = new Lowerer(accesses, values, constants, cuts,
                 op -> !keepsAll && Operations.system().isPure(op, accesses.block().program(),
                         options.paddleRandom() != null),
-                interpreter, options.paddleRandom());
+                interpreter, options.paddleRandom(), limit);
         TaskGraph graph = new TaskGraph(lowerer.lower(externals, sharing), values);
+        limits.checkBeforePasses(graph, this::isOfHost);
         // The check for NaN needs the results of every operation. The passes assume that different values have disjoint
         // memory.
         if (!options.nanCheck() && !values.hasParts()) {
@@ -76,12 +79,18 @@ public final class PlanCompiler {
         }
         KernelsAhead.of(graph.tasks(), options, kernels);
         Placement.of(graph, options, kernels, accesses.block().index() > 0);
+        limits.check(graph);
         Priorities.order(graph, accesses.block(), options);
         boolean hostOnly = graph.tasks().stream().allMatch(task -> task.place().isHost());
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
             Tiling.split(graph, options, kernels);
         }
         return scheduled(graph, accesses, hostOnly, once, externals, sharing, lowerer.storages());
+    }
+
+    /** Returns whether a task is to run on the host, before tasks are placed. */
+    private boolean isOfHost(Task.Compute task) {
+        return task.placeRequest().resolve(options.place()).isHost();
     }
 
     private CompiledPlan scheduled(TaskGraph graph, ValueNumbering accesses, boolean hostOnly, boolean once,

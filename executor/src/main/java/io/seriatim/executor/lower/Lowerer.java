@@ -21,6 +21,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarDesc;
@@ -48,6 +49,7 @@ public final class Lowerer {
     private final ValueNumbering accesses;
     private final ValueTable values;
     private final @Nullable PaddleRandom random;
+    private final long limit;
     private final @Nullable ArgType[] types;
     private final boolean[] isWrittenOnce;
     private final ShapeFolding folding;
@@ -83,9 +85,12 @@ public final class Lowerer {
      *            interpreted
      * @param isPure
      *            whether an operation need not be run if nothing uses its results
+     * @param limit
+     *            the limit of the host's memory in bytes, beyond which operations may not make arrays
      */
     public Lowerer(ValueNumbering accesses, ValueTable values, Map<String, Tensor> constants, boolean cuts,
-            Predicate<OpDesc> isPure, Interpreter interpreter, @Nullable PaddleRandom random) {
+            Predicate<OpDesc> isPure, Interpreter interpreter, @Nullable PaddleRandom random, long limit) {
+        this.limit = limit;
         this.constants = constants;
         this.cuts = cuts;
         this.cut = new Cut(accesses, values, isPure);
@@ -140,6 +145,10 @@ public final class Lowerer {
             }
         }
         given(sharing);
+        return WorkingMemory.within(limit, this::tasks);
+    }
+
+    private List<Task> tasks() {
         List<Task> tasks = new ArrayList<>();
         for (int i = 0; i < accesses.operations().size(); i++) {
             Access access = accesses.operations().get(i);

@@ -131,18 +131,6 @@ abstract sealed class LoweringArguments permits LoweringSteps {
         return op.output(slot).size();
     }
 
-    /** Checks that the results fit into the memory, because lowering may make arrays of their lengths. */
-    final void requireResults() {
-        outputs.forEach((slot, types) -> types.forEach(type -> {
-            if (type != null && type.isKnown() && type.kind() == ArgType.Kind.DENSE) {
-                long elements = Inference.size(type.dims());
-                if (elements > 0) {
-                    WorkingMemory.require(op, "its result " + slot + ", " + type, elements, type.dtype().bytes());
-                }
-            }
-        }));
-    }
-
     /**
      * Checks the size of an array of numbers of 8 bytes that the operation makes, before it is made.
      *
@@ -155,12 +143,7 @@ abstract sealed class LoweringArguments permits LoweringSteps {
      *             if it does not fit into the memory of the host, or is longer than an array can be
      */
     public int arrayLength(String purpose, long length) {
-        WorkingMemory.require(op, purpose, length, Long.BYTES);
-        if (length > Integer.MAX_VALUE - 8) {
-            throw new IllegalArgumentException("Operation '" + op.type() + "' (outputs " + op.outputNames()
-                    + ") needs an array of " + length + " numbers for " + purpose + ", more than an array can hold");
-        }
-        return (int) length;
+        return WorkingMemory.length(purpose, length);
     }
 
     /**

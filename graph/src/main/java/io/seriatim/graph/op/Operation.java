@@ -439,7 +439,6 @@ public final class Operation {
             throw new IllegalStateException(
                     "Operation '" + type + "' is an instruction of the executor: it has no steps");
         }
-        lowering.requireResults();
         rule.lower(lowering);
     }
 

@@ -1,38 +1,111 @@
 package io.seriatim.graph.op;
 
 import io.seriatim.device.Devices;
-import io.seriatim.graph.program.OpDesc;
+import java.util.function.Supplier;
 
 /**
- * The memory that an operation needs for its results and for its own arrays, such as indexes, which are on the Java
- * heap. It is checked against the limit of the host's memory before anything is allocated, because sizes come from
- * files.
+ * The memory of arrays that operations make on the Java heap for themselves, such as indexes. Their lengths come from
+ * files, so they are checked against the limit of the host's memory before an array is made. Errors do not name the
+ * operation: whoever lowers or runs it adds its name.
  */
-final class WorkingMemory {
+public final class WorkingMemory {
+    /** Arrays of fewer bytes are not checked. */
+    private static final long SMALL = 1 << 16;
+    private static final int MOST = Integer.MAX_VALUE - 8;
+    private static final ScopedValue<Long> LIMIT = ScopedValue.newInstance();
+
     private WorkingMemory() {
     }
 
     /**
-     * Checks a size.
+     * Does something, such as lowering, with another limit than that of the system's devices.
      *
-     * @param op
-     *            the operation
-     * @param purpose
-     *            what the memory is for, for the message
-     * @param elements
-     *            how many elements there are
-     * @param each
-     *            the bytes of one
-     * @throws IllegalArgumentException
-     *             if there are more bytes than the limit of the host's memory
+     * @param <T>
+     *            the type of its result
+     * @param limit
+     *            in bytes
+     * @param action
+     *            what is done
+     * @return its result
      */
-    static void require(OpDesc op, Object purpose, long elements, long each) {
-        long limit = Devices.system().host().memory().limit();
-        if (elements > limit / each) {
-            throw new IllegalArgumentException("Operation '" + op.type() + "' (outputs " + op.outputNames()
-                    + ") needs " + (elements > Long.MAX_VALUE / each ? "more than 2^63" : elements * each)
-                    + " bytes of working memory for " + purpose + ", but the limit is " + limit
-                    + " bytes (-Dseriatim.cpu.memory): use smaller sizes or raise the limit");
+    public static <T> T within(long limit, Supplier<T> action) {
+        return ScopedValue.where(LIMIT, limit).call(action::get);
+    }
+
+    /**
+     * Checks the length of an array of numbers of 8 bytes before it is made.
+     *
+     * @param length
+     *            how many numbers it holds
+     * @return the length
+     * @throws IllegalArgumentException
+     *             if it does not fit into the memory of the host, or is longer than an array can be
+     */
+    public static int length(long length) {
+        return length("an array of " + length + " numbers", length);
+    }
+
+    /**
+     * Checks the length of an array of numbers of 8 bytes before it is made.
+     *
+     * @param purpose
+     *            what it holds, for messages, such as {@code indexes}
+     * @param length
+     *            how many numbers it holds
+     * @return the length
+     * @throws IllegalArgumentException
+     *             if it does not fit into the memory of the host, or is longer than an array can be
+     */
+    public static int length(String purpose, long length) {
+        if (length < 0 || length > SMALL / Long.BYTES) {
+            require(purpose, length, limit());
         }
+        return (int) length;
+    }
+
+    /**
+     * Checks the length of an array of rows of numbers of 8 bytes before it is made.
+     *
+     * @param rows
+     *            how many rows it holds
+     * @param columns
+     *            how many numbers each row holds
+     * @return how many numbers it holds
+     * @throws IllegalArgumentException
+     *             if it does not fit into the memory of the host, or is longer than an array can be
+     */
+    public static int length(long rows, long columns) {
+        long length = Math.multiplyHigh(rows, columns) == 0 ? rows * columns : -1;
+        return length("an array of " + rows + " × " + columns + " numbers", length);
+    }
+
+    private static void require(String purpose, long length, long limit) {
+        if (length < 0 || length > limit / Long.BYTES) {
+            throw new IllegalArgumentException((length < 0 || length > Long.MAX_VALUE / Long.BYTES
+                    ? "More than 2^63"
+                    : length * Long.BYTES) + tooMuch(purpose, limit));
+        }
+        if (length > MOST) {
+            throw new IllegalArgumentException("An array of " + length + " numbers is needed for " + purpose
+                    + ", more than an array can hold: use smaller sizes");
+        }
+    }
+
+    /**
+     * The words of an error about too much memory.
+     *
+     * @param purpose
+     *            what it is for
+     * @param limit
+     *            in bytes
+     * @return to follow the number of bytes
+     */
+    public static String tooMuch(String purpose, long limit) {
+        return " bytes of working memory are needed for " + purpose + ", but the limit is " + limit
+                + " bytes (-Dseriatim.cpu.memory): use smaller sizes or raise the limit";
+    }
+
+    private static long limit() {
+        return LIMIT.isBound() ? LIMIT.get() : Devices.system().host().memory().limit();
     }
 }

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
@@ -151,7 +152,7 @@ final class CreationSchemas {
     private static void window(Lowering l) {
         int size = Math.toIntExact(Objects.requireNonNull(l.values("Size"))[0]);
         double period = Math.max(1, l.attrs().getBool("periodic") ? size : size - 1);
-        double[] values = new double[size];
+        double[] values = new double[WorkingMemory.length(size)];
         for (int i = 0; i < size; i++) {
             double angle = 2 * Math.PI * i / period;
             values[i] = switch (l.attrs().getText("function")) {

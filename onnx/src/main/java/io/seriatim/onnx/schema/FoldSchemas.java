@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Attribute;
 import java.util.Arrays;
 import java.util.List;
@@ -96,7 +97,7 @@ final class FoldSchemas {
             long[] counts = counts();
             int elements = Math.toIntExact(product(block));
             int columns = Math.toIntExact(product(counts));
-            long[] places = new long[Math.multiplyExact(elements, columns)];
+            long[] places = new long[WorkingMemory.length(elements, columns)];
             for (int i = 0; i < places.length; i++) {
                 long element = i / columns;
                 long column = i % columns;
@@ -123,7 +124,7 @@ final class FoldSchemas {
         int channels = Math.toIntExact(l.outType("Out", 0).dims()[0] * l.outType("Out", 0).dims()[1]);
         l.call("onnx_col2im", (in, out) -> {
             double[] columns = Tensors.doubles(in, 0);
-            double[] sums = new double[Math.multiplyExact(channels, size)];
+            double[] sums = new double[WorkingMemory.length(channels, size)];
             long[] at = places.all();
             for (int i = 0; i < columns.length; i++) {
                 long place = at[i % at.length];
@@ -142,7 +143,7 @@ final class FoldSchemas {
             long[] at = new Places(attrs, image, Tensors.longs(in, 1)).all();
             double[] gradient = Tensors.doubles(in, 2);
             long size = product(image);
-            double[] columns = new double[Math.toIntExact(gradient.length / Math.max(1, size) * at.length)];
+            double[] columns = new double[WorkingMemory.length(gradient.length / Math.max(1, size), at.length)];
             for (int i = 0; i < columns.length; i++) {
                 long place = at[i % at.length];
                 columns[i] = place < 0 ? 0 : gradient[(int) (i / at.length * size + place)];

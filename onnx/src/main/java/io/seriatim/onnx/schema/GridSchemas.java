@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import java.util.Arrays;
@@ -85,7 +86,7 @@ final class GridSchemas {
         }
 
         double[] sample(double[] x, double[] grid, int count) {
-            double[] y = new double[Math.multiplyExact(Math.multiplyExact(batch, channels), count)];
+            double[] y = new double[WorkingMemory.length((long) batch * channels, count)];
             int combinations = Math.powExact(taps, lengths.length);
             for (int i = 0; i < batch * count; i++) {
                 int image = i / count;

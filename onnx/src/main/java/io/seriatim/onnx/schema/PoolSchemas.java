@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.IndexRangeException;
@@ -30,7 +31,7 @@ final class PoolSchemas {
                     l.call("onnx_pool", (in, out) -> {
                         double[] elements = Tensors.doubles(in, 0);
                         Pool pool = new Pool(attrs, x.dims());
-                        double[] results = new double[pool.count()];
+                        double[] results = new double[WorkingMemory.length(pool.count())];
                         long[] places = new long[indexed ? results.length : 0];
                         pool.run(elements, results, places);
                         Tensors.write(results, out, 0);
@@ -44,7 +45,7 @@ final class PoolSchemas {
                     Attrs attrs = l.attrs();
                     Shape x = l.in("X").shape();
                     l.call("onnx_pool_grad", (in, out) -> {
-                        double[] gradient = new double[Math.toIntExact(x.size())];
+                        double[] gradient = new double[WorkingMemory.length(x.size())];
                         new Pool(attrs, x.dims()).spread(Tensors.doubles(in, 0), Tensors.doubles(in, 1), gradient);
                         Tensors.write(gradient, out, 0);
                     }, List.of(l.in("X"), l.in("Out@GRAD")), List.of(l.output("X@GRAD")));
@@ -124,7 +125,7 @@ final class PoolSchemas {
     }
 
     private static double[] unpool(double[] x, int[] places, Shape result) {
-        double[] y = new double[Math.toIntExact(result.size())];
+        double[] y = new double[WorkingMemory.length(result.size())];
         for (int i = 0; i < x.length; i++) {
             y[places[i]] = x[i];
         }

@@ -1,7 +1,8 @@
 package io.seriatim.onnx.schema;
 
+import io.seriatim.graph.op.WorkingMemory;
 import java.util.Arrays;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 
 /**
  * How one axis is resized: which elements an element of the result is made of.
@@ -83,9 +84,9 @@ record Resampling(String mode, String coordinates, String nearest, double a, boo
         double stretch = wide ? scale : 1;
         int half = mode.equals("nearest") ? 0 : (int) Math.ceil((mode.equals("linear") ? 1 : 2) / stretch);
         int taps = mode.equals("nearest") ? 1 : 2 * half;
-        long[] places = new long[Math.toIntExact(Math.multiplyExact(result, (long) taps))];
+        long[] places = new long[WorkingMemory.length(result, taps)];
         double[] weights = new double[places.length];
-        boolean[] outside = new boolean[(int) result];
+        boolean[] outside = new boolean[WorkingMemory.length(result)];
         for (int i = 0; i < result; i++) {
             double place = place(i, length, result, scale, from, to);
             outside[i] = coordinates.equals("tf_crop_and_resize") && (place < 0 || place > length - 1);
@@ -114,6 +115,6 @@ record Resampling(String mode, String coordinates, String nearest, double a, boo
     /** Whether an axis stays as it is. */
     static boolean isSame(Axis axis, long length) {
         return axis.taps() == 1 && axis.places().length == length
-                && Arrays.equals(axis.places(), LongStream.range(0, length).toArray());
+                && IntStream.range(0, axis.places().length).allMatch(i -> axis.places()[i] == i);
     }
 }

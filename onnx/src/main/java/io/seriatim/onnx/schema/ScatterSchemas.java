@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
@@ -191,7 +192,7 @@ final class ScatterSchemas {
         Tensor given = in.size() > 2 ? in.get(2) : null;
         Shape shape = x.shape();
         long batch = shape.dim(0);
-        long[] starts = given == null ? new long[(int) batch] : given.toLongArray();
+        long[] starts = given == null ? new long[WorkingMemory.length(batch)] : given.toLongArray();
         long outer = 1;
         for (int i = 1; i < axis; i++) {
             outer *= shape.dim(i);

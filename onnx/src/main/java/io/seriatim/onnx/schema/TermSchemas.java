@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
@@ -94,7 +95,7 @@ final class TermSchemas {
         l.call("onnx_tfidf", (in, out) -> {
             long[] words = Tensors.longs(in, 0);
             int rows = length == 0 ? (int) (dims.length == 1 ? 1 : dims[0]) : words.length / length;
-            double[] counts = new double[rows * columns];
+            double[] counts = new double[WorkingMemory.length(rows, columns)];
             Map<List<Long>, Integer> grams = grams(attrs);
             for (int row = 0; row < rows; row++) {
                 count(attrs, grams, Arrays.copyOfRange(words, row * length, (row + 1) * length), counts,

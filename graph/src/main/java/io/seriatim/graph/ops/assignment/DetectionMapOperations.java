@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComputedOutputs;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
@@ -190,7 +191,7 @@ public final class DetectionMapOperations {
 
         private ComputedOutputs results() {
             int classes = given.attrs().getInt("class_num");
-            double[] counts = new double[classes];
+            double[] counts = new double[WorkingMemory.length(classes)];
             objects.forEach((kind, count) -> {
                 if (kind >= 0 && kind < classes) {
                     counts[kind] = count;
@@ -206,7 +207,7 @@ public final class DetectionMapOperations {
 
         private void set(ComputedOutputs results, String slot, Map<Integer, List<Detection>> all, int classes) {
             List<Detection> rows = new ArrayList<>();
-            long[] ends = new long[classes + 1];
+            long[] ends = new long[WorkingMemory.length(classes + 1L)];
             for (int kind = 0; kind < classes; kind++) {
                 rows.addAll(all.getOrDefault(kind, List.of()));
                 ends[kind + 1] = rows.size();

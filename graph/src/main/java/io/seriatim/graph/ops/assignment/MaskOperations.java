@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComputedOutputs;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
@@ -65,7 +66,7 @@ public final class MaskOperations {
 
         /** The mask of the object in a region. */
         boolean[] mask(double[] region, int size) {
-            boolean[] mask = new boolean[size * size];
+            boolean[] mask = new boolean[WorkingMemory.length(size, size)];
             float left = (float) region[0];
             float top = (float) region[1];
             float width = Math.max((float) region[2] - left, 1);
@@ -219,7 +220,7 @@ public final class MaskOperations {
         }
 
         private ComputedOutputs results(Lod lod) {
-            double[] rows = new double[Math.multiplyExact(width, masks.size())];
+            double[] rows = new double[WorkingMemory.length(width, masks.size())];
             double[] boxRows = new double[Boxes.WIDTH * masks.size()];
             for (int i = 0; i < masks.size(); i++) {
                 int[] mask = masks.get(i);

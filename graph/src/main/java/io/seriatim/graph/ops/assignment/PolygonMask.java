@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.assignment;
 
+import io.seriatim.graph.op.WorkingMemory;
 /**
  * The elements of a square mask that lie in a polygon. The boundary is followed on a grid five times as fine, as in the
  * tools of the COCO data set: where it crosses the middle of a column, the elements below change sides.
@@ -13,7 +14,7 @@ final class PolygonMask {
 
     private PolygonMask(int size) {
         this.size = size;
-        changes = new boolean[size * size + 1];
+        changes = new boolean[WorkingMemory.length(size, size) + 1];
     }
 
     /** Marks the elements of a polygon in a mask, row after row; points are x and y in elements of the mask. */

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComputedOutputs;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.program.Attribute;
@@ -205,7 +206,7 @@ public final class ProposalLabelOperations {
             int width = Boxes.WIDTH * classes;
             double[] regions = new double[Boxes.WIDTH * examples.size()];
             double[] labels = new double[examples.size()];
-            double[] targets = new double[Math.multiplyExact(width, examples.size())];
+            double[] targets = new double[WorkingMemory.length(width, examples.size())];
             double[] weights = new double[targets.length];
             double[] overlaps = new double[examples.size()];
             for (int i = 0; i < examples.size(); i++) {

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.common;
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.computation.Reduction;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,7 +16,7 @@ public final class Dims {
     }
 
     public static long[] unknown(long rank) {
-        long[] dims = new long[Math.toIntExact(rank)];
+        long[] dims = new long[WorkingMemory.length(rank)];
         Arrays.fill(dims, -1);
         return dims;
     }

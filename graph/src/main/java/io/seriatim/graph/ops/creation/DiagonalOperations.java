@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -251,6 +252,7 @@ public final class DiagonalOperations {
     private static long[] indices(Attrs attrs, String rows, String columns, boolean lower) {
         long width = attrs.getInt(columns);
         long offset = attrs.getInt("offset");
+        WorkingMemory.length("its indexes", attrs.getInt(rows) * width);
         long[] inside = LongStream.range(0, attrs.getInt(rows) * width).filter(i -> {
             long above = i % width - i / width;
             return lower ? above <= offset : above >= offset;

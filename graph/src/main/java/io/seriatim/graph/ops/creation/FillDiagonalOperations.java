@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -68,7 +69,7 @@ public final class FillDiagonalOperations {
         }
         long width = dims[1];
         long offset = attrs.getInt("offset");
-        long[] chosen = new long[Math.toIntExact(size)];
+        long[] chosen = new long[WorkingMemory.length(size)];
         long end = attrs.getBool("wrap") ? size : Math.min(size, width * width);
         for (long i = 0; i < end; i += step) {
             long column = i % width + offset;
@@ -139,7 +140,7 @@ public final class FillDiagonalOperations {
             l.out(to, x);
             return;
         }
-        long[] chosen = new long[Math.toIntExact(rows * columns)];
+        long[] chosen = new long[WorkingMemory.length(rows, columns)];
         long above = Math.max(-offset, 0);
         for (long i = above; i < above + count; i++) {
             chosen[Math.toIntExact(i * columns + i + offset)] = 1;

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ElementOrder;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Lines;
@@ -86,7 +87,7 @@ public final class CumulativeOperations {
 
     /** The index of the extreme of all elements up to each one; of equal elements the last. */
     private static long[] places(ElementOrder order, boolean largest, Lines lines) {
-        long[] places = new long[lines.size()];
+        long[] places = new long[WorkingMemory.length(lines.size())];
         for (int i = 0; i < places.length; i++) {
             int at = lines.place(i);
             if (at > 0) {

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.cumulative;
 
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Lines;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
@@ -69,7 +70,7 @@ final class RunningGradients {
     static Operand ofLogarithms(Lowering l, Operand x, Operand dout, Lines lines, boolean exclusive, boolean reverse) {
         int length = lines.length();
         Operand each = lines(l, x, lines).unsqueeze(1);
-        long[] counts = new long[Math.multiplyExact(length, length)];
+        long[] counts = new long[WorkingMemory.length(length, length)];
         for (int k = 0; k < length; k++) {
             for (int i = 0; i < length; i++) {
                 boolean part = reverse ? i >= k : i <= k;

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.detection;
 
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.StandardOrder;
 import java.util.Arrays;
 
@@ -32,7 +33,7 @@ final class BipartiteMatch {
         this.similarities = similarities;
         this.columns = columns;
         least = precision.round(1e-6);
-        rows = new int[images * columns];
+        rows = new int[WorkingMemory.length(images, columns)];
         Arrays.fill(rows, NONE);
         distances = new double[rows.length];
     }

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.Tensor;
@@ -101,7 +102,7 @@ public final class BoxOperations {
             double[] targets = array(in, 1);
             double[] variances = in.get(2) == null ? constant : array(in, 2);
             int step = in.get(2) == null ? 0 : SIZE;
-            double[] coded = new double[rows * columns * SIZE];
+            double[] coded = new double[WorkingMemory.length((long) rows * columns, SIZE)];
             for (int i = 0; i < rows * columns; i++) {
                 int prior = axis == 0 ? i % columns : i / columns;
                 BoxCode.At from = new BoxCode.At(priors, prior * SIZE);
@@ -170,7 +171,7 @@ public final class BoxOperations {
             double[] y = array(in, 1);
             double[] areas = new double[y.length / SIZE];
             Arrays.setAll(areas, i -> area(y, i * SIZE, pixel, precision));
-            double[] overlaps = new double[x.length / SIZE * areas.length];
+            double[] overlaps = new double[WorkingMemory.length(x.length / SIZE, areas.length)];
             int place = 0;
             for (int i = 0; i < x.length; i += SIZE) {
                 double area = area(x, i, pixel, precision);
@@ -257,7 +258,7 @@ public final class BoxOperations {
 
     /** The x of each point, then the y of each point. */
     private static double[] grid(int height, int width) {
-        double[] grid = new double[2 * height * width];
+        double[] grid = new double[WorkingMemory.length(2L * height, width)];
         for (int i = 0; i < height * width; i++) {
             int row = i / width;
             int column = i % width;

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComputedOutputs;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.tensor.DType;
@@ -77,7 +78,7 @@ final class MulticlassSuppression {
         if (count == 0 && !indexed) {
             outputs.add("Out", dtype, new double[]{-1}, 1, 1).divide("Out", 0, 1);
         } else {
-            double[] rows = new double[Math.multiplyExact(count, width)];
+            double[] rows = new double[WorkingMemory.length(count, width)];
             int[] indexes = new int[count];
             int row = 0;
             for (int i = 0; i < images; i++) {

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -53,7 +54,7 @@ public final class PriorOperations {
         int rows = Math.toIntExact(input[2]);
         int columns = Math.toIntExact(input[3]);
         int ofPoint = boxes.count() * SIZE;
-        double[] values = new double[rows * columns * ofPoint];
+        double[] values = new double[WorkingMemory.length((long) rows * columns, ofPoint)];
         double[] variances = new double[values.length];
         double[] given = l.attrs().getDoubles("variances");
         Arrays.setAll(variances, i -> given[i % SIZE]);

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComputedOutputs;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.graph.ops.common.StandardOrder;
@@ -90,7 +91,7 @@ final class Proposals {
     private Found image(int image) {
         double[] scores = ofImage(image);
         int[] order = best(scores);
-        double[] boxes = new double[order.length * BoxCode.SIZE];
+        double[] boxes = new double[WorkingMemory.length(order.length, BoxCode.SIZE)];
         int count = 0;
         for (int index : order) {
             int at = count * BoxCode.SIZE;
@@ -116,7 +117,7 @@ final class Proposals {
 
     /** The scores of an image in the order of its anchors: of a row, then of a column, then of the anchors there. */
     private double[] ofImage(int image) {
-        double[] result = new double[anchorsHere * height * width];
+        double[] result = new double[WorkingMemory.length((long) anchorsHere * height, width)];
         for (int i = 0; i < result.length; i++) {
             result[i] = scores[place(image, i, 1, 0)];
         }

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.numerics.Power;
 
 /**
@@ -56,8 +57,8 @@ final class YoloBoxes {
         int count = anchors.length / 2;
         int area = height * width;
         int predictions = CLASSES + classes;
-        Found found = new Found(new double[images * count * area * BoxCode.SIZE],
-                new double[images * count * area * classes]);
+        Found found = new Found(new double[WorkingMemory.length((long) images * count, (long) area * BoxCode.SIZE)],
+                new double[WorkingMemory.length((long) images * count, (long) area * classes)]);
         for (int image = 0; image < images; image++) {
             int start = image * count * (predictions + (aware ? 1 : 0)) * area;
             int own = start + (aware ? count * area : 0);

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.WorkingMemory;
 import java.util.Arrays;
 
 /**
@@ -78,8 +79,9 @@ final class YoloLoss {
     }
 
     Result forward(Truth truth) {
-        Result result = new Result(new double[images], new double[images * mask.length * size * size],
-                new long[images * trueBoxes]);
+        Result result = new Result(new double[images],
+                new double[WorkingMemory.length((long) images * mask.length, (long) size * size)],
+                new long[WorkingMemory.length(images, trueBoxes)]);
         for (int image = 0; image < images; image++) {
             ignore(image, truth, result.objects);
             for (int i = 0; i < trueBoxes; i++) {

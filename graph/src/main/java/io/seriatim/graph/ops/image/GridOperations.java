@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Term;
@@ -246,7 +247,7 @@ public final class GridOperations {
         Operand y = l.temporary(l.outType("Output", 0).spec());
         l.call("grid_sampler", (in, out) -> {
             double[] images = numbers(in, 0);
-            double[] results = new double[Math.toIntExact(y.shape().size())];
+            double[] results = new double[WorkingMemory.length(y.shape().size())];
             each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 1), (n, p, cell) -> {
                 for (int corner = 0; corner < cell.corners; corner++) {
                     int element = cell.element(corner);
@@ -335,9 +336,9 @@ public final class GridOperations {
         Operand rows = l.temporary(TensorSpec.of(DType.INT64, places, corners));
         Operand inside = l.temporary(TensorSpec.of(DType.BOOL, places, corners));
         Step.HostFunction function = (in, out) -> {
-            double[] parts = new double[Math.toIntExact(places * axes)];
+            double[] parts = new double[WorkingMemory.length(places, axes)];
             double[] changes = new double[parts.length];
-            long[] elements = new long[Math.toIntExact(places * corners)];
+            long[] elements = new long[WorkingMemory.length(places, corners)];
             long[] found = new long[elements.length];
             each(sizes, new Cell(l.attrs(), x), numbers(in, 0), (n, p, cell) -> {
                 int place = n * sizes.places() + p;
@@ -374,7 +375,7 @@ public final class GridOperations {
             Operand dx = l.temporary(x.spec());
             l.call("grid_sampler_grad of X", (in, out) -> {
                 double[] dy = numbers(in, 1);
-                double[] sums = new double[Math.toIntExact(x.shape().size())];
+                double[] sums = new double[WorkingMemory.length(x.shape().size())];
                 each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 0),
                         (n, p, cell) -> spread(sizes, n, p, cell, dy, sums));
                 Elements.write(sums, Objects.requireNonNull(out.getFirst()));
@@ -386,7 +387,7 @@ public final class GridOperations {
             l.call("grid_sampler_grad of Grid", (in, out) -> {
                 double[] images = numbers(in, 0);
                 double[] dy = numbers(in, 2);
-                double[] slopes = new double[Math.toIntExact(grid.shape().size())];
+                double[] slopes = new double[WorkingMemory.length(grid.shape().size())];
                 each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 1),
                         (n, p, cell) -> steepness(sizes, n, p, cell, images, dy, slopes));
                 Elements.write(slopes, Objects.requireNonNull(out.getFirst()));
@@ -453,7 +454,7 @@ public final class GridOperations {
         boolean corners = l.attrs().getBool("align_corners");
         int axes = grid.shape().rank() - 2;
         int places = Math.toIntExact(grid.shape().slice(1, axes + 1).size());
-        double[] numbers = new double[places * (axes + 1)];
+        double[] numbers = new double[WorkingMemory.length(places, axes + 1)];
         for (int p = 0; p < places; p++) {
             int rest = p;
             for (int i = 0; i < axes; i++) {

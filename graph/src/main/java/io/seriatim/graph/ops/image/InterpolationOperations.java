@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.ImageLayout;
 import io.seriatim.graph.ops.convolution.ConvolutionOperations;
@@ -249,7 +250,7 @@ public final class InterpolationOperations {
 
     /** Which elements the places of a dimension take. */
     private static Operand elements(Lowering l, Interpolation interpolation, int i, long length) {
-        long[] elements = new long[Math.toIntExact(interpolation.output().get(i))];
+        long[] elements = new long[WorkingMemory.length(interpolation.output().get(i))];
         for (int place = 0; place < elements.length; place++) {
             elements[place] = Math.min((long) interpolation.kind().source(place, interpolation.steps().get(i)),
                     length - 1);
@@ -300,7 +301,7 @@ public final class InterpolationOperations {
             boolean corners = l.attrs().getBool("align_corners");
             float step = size.step(axis, length, corners);
             int places = Math.toIntExact(size.lengths()[axis]);
-            double[] weights = new double[Math.toIntExact(places * length)];
+            double[] weights = new double[WorkingMemory.length(places, length)];
             for (int place = 0; place < places; place++) {
                 double source = corners ? step * place : step * (place + 0.5) - 0.5;
                 double at = dtype == DType.FLOAT64 ? source : (float) source;

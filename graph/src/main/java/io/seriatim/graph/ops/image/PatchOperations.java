@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.Tensor;
@@ -97,7 +98,7 @@ public final class PatchOperations {
         Operand places(Lowering l) {
             long rows = rows();
             long columns = columns();
-            long[] places = new long[Math.toIntExact(size() * rows * columns)];
+            long[] places = new long[WorkingMemory.length(size(), Math.multiplyExact(rows, columns))];
             int at = 0;
             for (long i = 0; i < kernel[0]; i++) {
                 for (long j = 0; j < kernel[1]; j++) {

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.IndexRangeException;
@@ -94,7 +95,7 @@ public final class IndexPutOperations {
         Step.HostFunction function = (in, out) -> {
             double[] elements = Objects.requireNonNull(in.getFirst()).toDoubleArray();
             int[] places = places(in.subList(1, in.size()), from.shape());
-            double[] sums = new double[Math.toIntExact(result.shape().size())];
+            double[] sums = new double[WorkingMemory.length(result.shape().size())];
             int[] sources = sources(result.shape(), places.length, sums.length);
             for (int i = 0; i < places.length; i++) {
                 sums[sources[i]] += elements[places[i]];
@@ -151,7 +152,7 @@ public final class IndexPutOperations {
         boolean none = each.stream().anyMatch(axis -> axis.length == 0);
         int slice = IntStream.range(each.size(), x.rank()).map(i -> Math.toIntExact(x.dim(i))).reduce(1,
                 Math::multiplyExact);
-        int[] places = new int[none ? 0 : count * slice];
+        int[] places = new int[none ? 0 : WorkingMemory.length(count, slice)];
         for (int i = 0; i < places.length; i++) {
             long at = 0;
             for (int axis = 0; axis < each.size(); axis++) {

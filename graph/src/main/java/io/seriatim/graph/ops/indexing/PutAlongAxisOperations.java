@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -130,7 +131,7 @@ public final class PutAlongAxisOperations {
         Tensor input = Objects.requireNonNull(in.get(0));
         Tensor values = Objects.requireNonNull(in.get(2));
         int[] places = places(input, Objects.requireNonNull(in.get(1)), axis);
-        int[] counts = new int[Math.toIntExact(input.shape().size())];
+        int[] counts = new int[WorkingMemory.length(input.shape().size())];
         Arrays.fill(counts, self ? 1 : 0);
         if (out.dtype().arithmetic() == DType.INT64) {
             long[] result = input.toLongArray();
@@ -230,7 +231,7 @@ public final class PutAlongAxisOperations {
      */
     private static Operand last(Lowering l, Operand dy) {
         Operand index = l.in("Index");
-        long[] numbers = new long[Math.toIntExact(index.shape().size())];
+        long[] numbers = new long[WorkingMemory.length(index.shape().size())];
         Arrays.setAll(numbers, i -> i);
         Operand own = l.constant(Tensor.of(numbers, index.shape().dims()));
         Operand put = assign(l, l.fill(0, dy.spec().with(DType.INT64)), own);

@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.program.Attribute;
@@ -76,7 +77,7 @@ public final class SelectionOperations {
         Shape x = l.in("X").shape();
         Shape mask = l.in("Mask").shape();
         Shape shape = x.broadcast(mask);
-        long[] numbers = new long[Math.toIntExact(x.size())];
+        long[] numbers = new long[WorkingMemory.length(x.size())];
         Arrays.setAll(numbers, i -> i);
         long[] from = expanded(numbers, x, shape);
         long[] holds = expanded(Objects.requireNonNull(l.values("Mask")), mask, shape);
@@ -203,7 +204,7 @@ public final class SelectionOperations {
         for (int i = 0; i < l.count("X"); i++) {
             l.into(Copy.PLAIN, List.of(l.in("X", i)), List.of(all.slice(0, i * rows, (i + 1) * rows)));
         }
-        long[] numbers = new long[Math.toIntExact(rows)];
+        long[] numbers = new long[WorkingMemory.length(rows)];
         Arrays.setAll(numbers, i -> i);
         Operand ids = l.cast(l.in("Ids"), DType.INT64).reshape(rows);
         Operand starts = l.binary(Function.MULTIPLY, ids, l.number(DType.INT64, (double) rows));

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.computation.MatMul;
 import java.util.ArrayList;
@@ -68,6 +69,7 @@ public final class ChainProductOperations {
      */
     private static int[][] cuts(List<Operand> factors) {
         int count = factors.size();
+        WorkingMemory.length(count, count);
         double[][] costs = new double[count][count];
         int[][] cuts = new int[count][count];
         for (int length = 2; length <= count; length++) {

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComplexNumbers;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
@@ -89,7 +90,8 @@ public final class EigenOperations {
         List<double[]> read =
                 in.stream().map(tensor -> Objects.requireNonNull(tensor).asReal().toDoubleArray()).toList();
         List<double[]> written = out.stream()
-                .map(tensor -> new double[Math.toIntExact(2 * Objects.requireNonNull(tensor).shape().size())]).toList();
+                .map(tensor -> new double[WorkingMemory.length(2 * Objects.requireNonNull(tensor).shape().size())])
+                .toList();
         for (int place = 0; place < count; place++) {
             int at = place;
             List<ComplexMatrix> given = read.stream().map(values -> matrix(values, count, n, at)).toList();

@@ -3,6 +3,7 @@ package io.seriatim.graph.ops.linalg;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
 import io.seriatim.tensor.DType;
@@ -62,7 +63,7 @@ final class MatrixGradients {
     /** Truth values [n, n] of the diagonal. */
     private static Term diagonal(Lowering l, long side) {
         int n = Math.toIntExact(side);
-        long[] values = new long[Math.multiplyExact(n, n)];
+        long[] values = new long[WorkingMemory.length(n, n)];
         IntStream.range(0, n).forEach(i -> values[i * n + i] = 1);
         return new Term(l, l.constant(Tensor.of(DType.BOOL, values, n, n)));
     }

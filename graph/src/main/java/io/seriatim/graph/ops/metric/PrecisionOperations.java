@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
@@ -76,7 +77,7 @@ public final class PrecisionOperations {
 
     private static double[] counts(int[] found, int[] labels, double @Nullable [] weights,
             Arithmetic arithmetic, int classes) {
-        double[] counts = new double[classes * COUNTERS];
+        double[] counts = new double[WorkingMemory.length(classes, COUNTERS)];
         for (int i = 0; i < found.length; i++) {
             double weight = weights == null ? 1 : weights[i];
             for (int of = 0; of < classes; of++) {

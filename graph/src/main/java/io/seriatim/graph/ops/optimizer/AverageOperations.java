@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -112,7 +113,7 @@ public final class AverageOperations {
         }
 
         private static void clear(Tensor sum) {
-            Elements.write(new double[Math.toIntExact(sum.shape().size())], sum);
+            Elements.write(new double[WorkingMemory.length(sum.shape().size())], sum);
         }
 
         private static long number(List<@Nullable Tensor> state, int index) {

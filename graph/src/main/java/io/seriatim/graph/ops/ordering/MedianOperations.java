@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Axes;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
@@ -73,7 +74,7 @@ public final class MedianOperations {
     private static void medians(Tensor x, Tensor medians, Tensor indexes) {
         double[] values = x.toDoubleArray();
         long[] places = new long[2 * values.length];
-        double[] found = new double[Math.toIntExact(medians.shape().size())];
+        double[] found = new double[WorkingMemory.length(medians.shape().size())];
         int length = found.length == 0 ? 0 : values.length / found.length;
         for (int group = 0; group < found.length; group++) {
             int start = group * length;
@@ -115,7 +116,7 @@ public final class MedianOperations {
         Step.HostFunction function = (in, out) -> {
             long[] places = required(in, 0).toLongArray();
             double[] given = required(in, 1).toDoubleArray();
-            double[] result = new double[Math.toIntExact(required(out, 0).shape().size())];
+            double[] result = new double[WorkingMemory.length(required(out, 0).shape().size())];
             int groups = Math.min(given.length, result.length);
             int medians = collects ? result.length : given.length;
             int length = medians == 0 ? 0 : Math.max(given.length, result.length) / medians;

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Axes;
 import io.seriatim.graph.ops.common.ElementOrder;
 import io.seriatim.graph.ops.common.Elements;
@@ -215,7 +216,7 @@ public final class OrderOperations {
             Operand places = l.temporary(TensorSpec.of(DType.INT64, x.shape().with(axis, 1).dims()));
             l.call("mode", (in, out) -> {
                 ElementOrder order = ElementOrder.of(Objects.requireNonNull(in.getFirst()), true);
-                long[] found = new long[Math.toIntExact(places.shape().size())];
+                long[] found = new long[WorkingMemory.length(places.shape().size())];
                 for (int i = 0; i < found.length; i++) {
                     found[i] = mode(order, lines.element(i * lines.length(), false), lines.length(), lines.inner());
                 }

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -102,7 +103,7 @@ public final class UniqueOperations {
         Values values = Objects.requireNonNull(Values.of(x.dtype(), l.values("X"), l.numbers("X")));
         List<List<Integer>> groups = values.sorted(x.shape().dims(), axis);
         long[] firsts = groups.stream().mapToLong(List::getFirst).toArray();
-        long[] index = new long[Math.toIntExact(x.dim(axis))];
+        long[] index = new long[WorkingMemory.length(x.dim(axis))];
         for (int i = 0; i < groups.size(); i++) {
             for (int place : groups.get(i)) {
                 index[place] = i;
@@ -160,7 +161,7 @@ public final class UniqueOperations {
                     Values values = Objects.requireNonNull(Values.of(l.in("X").dtype(), l.values("X"), l.numbers("X")));
                     List<List<Integer>> groups = values.groups();
                     long[] firsts = groups.stream().mapToLong(List::getFirst).toArray();
-                    long[] index = new long[Math.toIntExact(l.in("X").shape().size())];
+                    long[] index = new long[WorkingMemory.length(l.in("X").shape().size())];
                     for (int i = 0; i < groups.size(); i++) {
                         for (int place : groups.get(i)) {
                             index[place] = i;
@@ -182,7 +183,7 @@ public final class UniqueOperations {
         long[] firsts = firsts(values, flat.shape().dims(), axis);
         l.out("Out", l.run(new Gather(axis, Gather.NO_PADDING), flat, l.constant(Tensor.of(firsts, firsts.length))));
         int length = Math.toIntExact(flat.dim(axis));
-        long[] index = new long[length];
+        long[] index = new long[WorkingMemory.length(length)];
         long[] counts = new long[firsts.length];
         for (int i = 0, group = -1; i < length; i++) {
             group += group + 1 < firsts.length && firsts[group + 1] == i ? 1 : 0;

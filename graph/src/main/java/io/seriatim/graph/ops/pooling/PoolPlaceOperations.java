@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -109,7 +110,7 @@ public final class PoolPlaceOperations {
         Image image = Image.of(l.attrs(), x.shape());
         l.call(l.type(), (in, out) -> {
             double[] images = Objects.requireNonNull(in.getFirst()).toDoubleArray();
-            double[] largest = new double[Math.toIntExact(values.shape().size())];
+            double[] largest = new double[WorkingMemory.length(values.shape().size())];
             long[] at = new long[largest.length];
             for (int i = 0; i < largest.length; i++) {
                 int first = i / image.places() * image.elements();

@@ -10,6 +10,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ImageLayout;
 import io.seriatim.graph.ops.common.WindowAttributes;
 import io.seriatim.graph.ops.convolution.ConvolutionOperations;
@@ -183,7 +184,7 @@ public final class PoolingOperations {
                 long[] kernel) {
             Operand product = l.number(dtype, 1);
             for (int i = 0; i < places.length; i++) {
-                double[] share = new double[Math.toIntExact(places[i])];
+                double[] share = new double[WorkingMemory.length(places[i])];
                 for (int place = 0; place < share.length; place++) {
                     long first = (long) place * window.stride(i) - window.begin(i);
                     long counted = Math.min(first + kernel[i], lengths[i] + window.begin(i)) - first;

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import java.util.Arrays;
@@ -102,7 +103,7 @@ public final class PyramidPoolingOperations {
         int width = Math.toIntExact(x.dim(3));
         l.call("spp", (in, results) -> {
             double[] elements = Objects.requireNonNull(in.getFirst()).toDoubleArray();
-            double[] pooled = new double[Math.toIntExact(out.shape().size())];
+            double[] pooled = new double[WorkingMemory.length(out.shape().size())];
             each(x, levels, (result, plane, top, bottom, left, right) -> {
                 double value = largest ? -Float.MAX_VALUE : 0;
                 for (int i = top; i < bottom; i++) {

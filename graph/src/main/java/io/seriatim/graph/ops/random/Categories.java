@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.random;
 
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.Tensor;
 import java.util.function.DoubleSupplier;
@@ -10,7 +11,7 @@ final class Categories {
     private final double[] sums;
 
     private Categories(int count) {
-        weights = new double[count];
+        weights = new double[WorkingMemory.length(count)];
         sums = new double[count];
     }
 
@@ -18,7 +19,7 @@ final class Categories {
     static void sample(Tensor x, int samples, boolean replacement, DoubleSupplier uniform, Tensor out) {
         double[] values = x.toDoubleArray();
         int count = Math.toIntExact(x.shape().dim(-1));
-        long[] chosen = new long[Math.toIntExact(out.shape().size())];
+        long[] chosen = new long[WorkingMemory.length(out.shape().size())];
         Categories categories = new Categories(count);
         for (int row = 0; row * samples < chosen.length; row++) {
             System.arraycopy(values, row * count, categories.weights, 0, count);

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.random;
 
 import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -52,7 +53,7 @@ public final class PaddleDraws {
     }
 
     void uniform(double least, double end, Tensor out) {
-        double[] values = new double[Math.toIntExact(out.shape().size())];
+        double[] values = new double[WorkingMemory.length(out.shape().size())];
         if (out.dtype() == DType.FLOAT64) {
             Arrays.setAll(values, _ -> unitDouble() * (end - least) + least);
         } else {
@@ -63,7 +64,7 @@ public final class PaddleDraws {
 
     /** By inversion of the distribution function. */
     void exponential(float rate, Tensor out) {
-        double[] values = new double[Math.toIntExact(out.shape().size())];
+        double[] values = new double[WorkingMemory.length(out.shape().size())];
         if (out.dtype() == DType.FLOAT64) {
             Arrays.setAll(values, _ -> -Math.log(1 - unitDouble()) / rate);
         } else {
@@ -74,7 +75,7 @@ public final class PaddleDraws {
 
     /** The polar method (Marsaglia, Bray, 1964): of each pair the second comes first. */
     void normal(float mean, float deviation, Tensor out) {
-        double[] values = new double[Math.toIntExact(out.shape().size())];
+        double[] values = new double[WorkingMemory.length(out.shape().size())];
         for (int i = 0; i < values.length; i += 2) {
             double[] pair = out.dtype() == DType.FLOAT64 ? pairOfDoubles() : pairOfFloats();
             for (int j = 0; j < 2 && i + j < values.length; j++) {
@@ -113,7 +114,7 @@ public final class PaddleDraws {
     }
 
     void truncatedNormal(float mean, float deviation, Tensor out) {
-        double[] values = new double[Math.toIntExact(out.shape().size())];
+        double[] values = new double[WorkingMemory.length(out.shape().size())];
         Arrays.setAll(values, _ -> {
             double uniform = unit(out.dtype()) * (1 - LEAST) + LEAST;
             return NormalQuantile.truncated(uniform) * deviation + mean;
@@ -126,7 +127,7 @@ public final class PaddleDraws {
      * some (Lemire, 2019).
      */
     void whole(long least, long end, Tensor out) {
-        long[] values = new long[Math.toIntExact(out.shape().size())];
+        long[] values = new long[WorkingMemory.length(out.shape().size())];
         Arrays.setAll(values, _ -> least + below(end - least));
         Elements.write(values, out);
     }
@@ -146,7 +147,7 @@ public final class PaddleDraws {
     /** The numbers from 0, shuffled: two places are taken from each draw. */
     void permutation(Tensor out) {
         int n = Math.toIntExact(out.shape().size());
-        long[] values = new long[n];
+        long[] values = new long[WorkingMemory.length(n)];
         Arrays.setAll(values, i -> i);
         int i = 1;
         if (n > 0 && n % 2 == 0) {
@@ -184,7 +185,7 @@ public final class PaddleDraws {
 
     /** The mask of dropout, 1 or 0: always drawn in single precision. */
     public long[] kept(int count, float probability) {
-        long[] kept = new long[count];
+        long[] kept = new long[WorkingMemory.length(count)];
         Arrays.setAll(kept, _ -> unitFloat() < probability ? 0 : 1);
         return kept;
     }

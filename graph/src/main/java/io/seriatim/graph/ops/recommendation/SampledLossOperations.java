@@ -9,6 +9,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Term;
@@ -181,7 +182,7 @@ public final class SampledLossOperations {
             int[] right = Checks.within(TYPE, "Label", Checks.tensor(in, 0), 0, settings.classes() - 1L);
             ClassSampler sampler = settings.sampler(in.get(1), in.get(2), in.get(3));
             PaddleDraws draws = PaddleDraws.of(generator.start(Checks.tensor(in, 4)));
-            long[] samples = new long[Math.toIntExact(to.shape().size())];
+            long[] samples = new long[WorkingMemory.length(to.shape().size())];
             int count = Checks.dim(to, 1);
             for (int i = 0; i < samples.length; i++) {
                 int row = i / count;

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.SequenceOffsets;
@@ -89,7 +90,7 @@ public final class GruOperations {
                 double[] bias = Checks.tensor(in, 2).toDoubleArray();
                 Arrays.setAll(gates, i -> gates[i] + bias[i % bias.length]);
             }
-            double[] reset = new double[batch.rows.length * width];
+            double[] reset = new double[WorkingMemory.length(batch.rows.length, width)];
             double[] hidden = new double[reset.length];
             settings.sequences(batch, width, Checks.tensor(in, 1).toDoubleArray()).forward(gates,
                     batch.firstStates(in.get(3), width), reset, hidden);

@@ -10,6 +10,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.random.RandomOperations;
 import io.seriatim.tensor.DType;
@@ -224,7 +225,9 @@ public final class RecurrentOperations {
             int count = Math.toIntExact(to.shape().size());
             // Paddle draws nothing if all is dropped.
             Elements.write(
-                    probability == 1 ? new long[count] : RandomOperations.draws(shared, seed).kept(count, probability),
+                    probability == 1
+                            ? new long[WorkingMemory.length(count)]
+                            : RandomOperations.draws(shared, seed).kept(count, probability),
                     to);
         }, List.of(), List.of(mask));
         return mask;

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.recurrent;
 
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.Tensor;
 import java.util.Comparator;
 import java.util.stream.IntStream;
@@ -70,7 +71,9 @@ final class SequenceBatch {
 
     /** The first states of the sequences in the order of the recurrence; zeros unless given. */
     double[] firstStates(@Nullable Tensor given, int width) {
-        return given == null ? new double[sequences.length * width] : orderedStates(given.toDoubleArray(), width);
+        return given == null
+                ? new double[WorkingMemory.length(sequences.length, width)]
+                : orderedStates(given.toDoubleArray(), width);
     }
 
     private double[] orderedStates(double[] states, int width) {

@@ -5,6 +5,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -80,7 +81,7 @@ public final class CountOperations {
     }
 
     private static double[] counts(long[] x, double @Nullable [] weights, int length) {
-        double[] counts = new double[length];
+        double[] counts = new double[WorkingMemory.length(length)];
         for (int i = 0; i < x.length; i++) {
             counts[Math.toIntExact(x[i])] += weights == null ? 1 : weights[i];
         }
@@ -130,7 +131,7 @@ public final class CountOperations {
         boolean same = low == high;
         double from = same ? low - 1 : low;
         double to = same ? high + 1 : high;
-        long[] counts = new long[bins];
+        long[] counts = new long[WorkingMemory.length(bins)];
         for (double value : x) {
             if (value >= from && value <= to) {
                 // In the type of X, so that a number at the end of a range is counted where Paddle counts it.

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
@@ -67,7 +68,7 @@ public final class SegmentOperations {
             double[] values = x.toDoubleArray();
             long[] ids = Checks.tensor(in, 1).toLongArray();
             int width = values.length / ids.length;
-            double[] results = new double[Math.toIntExact(Checks.tensor(out, 0).shape().size())];
+            double[] results = new double[WorkingMemory.length(Checks.tensor(out, 0).shape().size())];
             for (int begin = 0, end; begin < ids.length; begin = end) {
                 end = end(ids, begin);
                 int to = Math.toIntExact(ids[begin] * width);

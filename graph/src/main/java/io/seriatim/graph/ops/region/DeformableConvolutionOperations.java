@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
@@ -154,7 +155,7 @@ public final class DeformableConvolutionOperations {
             int[] strides = attrs.getInts("strides");
             int[] paddings = attrs.getInts("paddings");
             int[] dilations = attrs.getInts("dilations");
-            double[] grid = new double[Math.toIntExact(2 * height * width * results())];
+            double[] grid = new double[WorkingMemory.length(2 * height * width, results())];
             int half = grid.length / 2;
             for (int i = 0; i < half; i++) {
                 long result = i % results();

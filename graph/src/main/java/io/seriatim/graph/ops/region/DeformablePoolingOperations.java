@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -245,7 +246,7 @@ public final class DeformablePoolingOperations {
             double[] regions = numbers(in.get(1));
             double[] trans = numbers(in.get(2));
             long[] images = Objects.requireNonNull(in.get(3)).toLongArray();
-            double[] means = new double[bins.results(images.length)];
+            double[] means = new double[WorkingMemory.length(bins.results(images.length))];
             double[] found = new double[means.length];
             for (int i = 0; i < means.length; i++) {
                 int result = i;

@@ -4,6 +4,7 @@ import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.ops.common.SequenceOffsets;
@@ -89,7 +90,7 @@ final class Regions {
     }
 
     private static long[] images(String type, long[] counts, long count) {
-        long[] images = new long[Math.toIntExact(count)];
+        long[] images = new long[WorkingMemory.length(count)];
         long from = 0;
         for (int n = 0; n < counts.length; n++) {
             if (counts[n] < 0 || counts[n] > count - from) {

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
@@ -131,7 +132,7 @@ public final class RoiPoolOperations {
             double[] elements = Objects.requireNonNull(in.get(0)).toDoubleArray();
             double[] regions = Objects.requireNonNull(in.get(1)).toDoubleArray();
             long[] images = Objects.requireNonNull(in.get(2)).toLongArray();
-            double[] largest = new double[Math.toIntExact(out.shape().size())];
+            double[] largest = new double[WorkingMemory.length(out.shape().size())];
             long[] places = new long[largest.length];
             Arrays.fill(places, -1);
             for (int region = 0; region < images.length; region++) {
@@ -197,7 +198,7 @@ public final class RoiPoolOperations {
             long[] places = argmax.toLongArray();
             long[] image = Objects.requireNonNull(in.get(2)).toLongArray();
             Tensor to = Objects.requireNonNull(out.getFirst());
-            double[] written = new double[Math.toIntExact(to.shape().size())];
+            double[] written = new double[WorkingMemory.length(to.shape().size())];
             long bins = argmax.shape().slice(2, 4).size();
             for (int i = 0; i < places.length; i++) {
                 if (places[i] >= plane) {
@@ -265,7 +266,7 @@ public final class RoiPoolOperations {
         double[] read = Objects.requireNonNull(in.get(0)).toDoubleArray();
         double[] regions = Objects.requireNonNull(in.get(1)).toDoubleArray();
         long[] images = Objects.requireNonNull(in.get(2)).toLongArray();
-        double[] written = new double[Math.toIntExact(to.shape().size())];
+        double[] written = new double[WorkingMemory.length(to.shape().size())];
         for (int region = 0; region < images.length; region++) {
             Bin[] bins = sizes.scaledBins(regions, region);
             // Each bin has channels of its own: channel c of the result takes bin i from channel c · bins + i.

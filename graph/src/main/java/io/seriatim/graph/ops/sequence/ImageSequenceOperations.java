@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Tensor;
@@ -80,7 +81,8 @@ public final class ImageSequenceOperations {
          *            of patches
          */
         long[] places(long[] x, long rows, long columns) {
-            long[] places = new long[Math.toIntExact(rows * columns * x[1] * size())];
+            long[] places =
+                    new long[WorkingMemory.length(Math.multiplyExact(rows, columns), Math.multiplyExact(x[1], size()))];
             int at = 0;
             for (long row = 0; row < rows; row++) {
                 for (long column = 0; column < columns; column++) {
@@ -114,7 +116,7 @@ public final class ImageSequenceOperations {
             inference.set("Out", inference.dtype("X"), x[0] < 0 || count < 0 ? -1 : x[0] * count, width);
             return;
         }
-        long[] counts = new long[Math.toIntExact(x[0])];
+        long[] counts = new long[WorkingMemory.length(x[0])];
         long[] sizes = sizes(inference.values("Y"), x, inference.attrs());
         for (int i = 0; i < counts.length; i++) {
             long rows = patches.count(0, sizes[2 * i]);
@@ -135,7 +137,7 @@ public final class ImageSequenceOperations {
     /** The height and width of each image, from its real size where that is given. */
     private static long[] sizes(long @Nullable [] real, long[] x, Attrs attrs) {
         int[] stride = attrs.getInts("out_stride");
-        long[] sizes = new long[Math.toIntExact(2 * x[0])];
+        long[] sizes = new long[WorkingMemory.length(2 * x[0])];
         if (real != null && real.length != sizes.length) {
             throw new IllegalArgumentException("Operation 'im2sequence': Y must have the height and width of each of "
                     + "the " + x[0] + " images, but has " + real.length + " elements");
@@ -153,7 +155,7 @@ public final class ImageSequenceOperations {
         Patches patches = Patches.of(l.attrs());
         long[] sizes = sizes(l.values("Y"), dims, l.attrs());
         long[] out = l.outType("Out", 0).dims();
-        long[] counts = new long[Math.toIntExact(dims[0])];
+        long[] counts = new long[WorkingMemory.length(dims[0])];
         long elements = dims[1] * dims[2] * dims[3];
         boolean alike = true;
         for (int i = 0; i < counts.length; i++) {

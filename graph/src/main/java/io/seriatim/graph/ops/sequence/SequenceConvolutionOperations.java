@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.Shape;
@@ -233,7 +234,7 @@ public final class SequenceConvolutionOperations {
     }
 
     private static long[] uniform(long count, long length) {
-        long[] offsets = new long[Math.toIntExact(count + 1)];
+        long[] offsets = new long[WorkingMemory.length(count + 1)];
         Arrays.setAll(offsets, i -> i * length);
         return offsets;
     }

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.ops.common.SequenceOffsets;
@@ -117,7 +118,7 @@ public final class SequenceElementOperations {
                     l.call("sequence_enumerate", (in, out) -> {
                         long[] x = Objects.requireNonNull(in.get(0)).toLongArray();
                         long[] offsets = SequenceOffsets.of("sequence_enumerate", "X", in.get(1), x.length);
-                        long[] windows = new long[x.length * window];
+                        long[] windows = new long[WorkingMemory.length(x.length, window)];
                         Arrays.fill(windows, padding);
                         for (int i = 0; i + 1 < offsets.length; i++) {
                             for (int row = (int) offsets[i]; row < offsets[i + 1]; row++) {
@@ -265,7 +266,7 @@ public final class SequenceElementOperations {
         Operand encoding = l.temporary(x.spec());
         l.call("add_position_encoding", (in, out) -> {
             Tensor to = Objects.requireNonNull(out.getFirst());
-            double[] values = new double[Math.toIntExact(to.shape().size())];
+            double[] values = new double[WorkingMemory.length(to.shape().size())];
             if (x.rank() == 3) {
                 for (int row = 0; row < x.dim(0) * x.dim(1); row++) {
                     encode(values, row * width, row % (int) x.dim(1), width, beta);

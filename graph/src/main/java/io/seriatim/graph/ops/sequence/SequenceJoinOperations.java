@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.ops.common.SequenceOffsets;
@@ -139,7 +140,7 @@ public final class SequenceJoinOperations {
     /** For each row of a part, its row in the result. */
     private static long[] places(List<long[]> offsets, int part) {
         long[] own = offsets.get(part);
-        long[] places = new long[(int) own[own.length - 1]];
+        long[] places = new long[WorkingMemory.length(own[own.length - 1])];
         long[] sums = sums(offsets);
         for (int i = 0; i + 1 < own.length; i++) {
             long at = sums[i];
@@ -283,7 +284,7 @@ public final class SequenceJoinOperations {
                     long[] dims = l.outType("Out", 0).dims();
                     long longest = x.dim(1);
                     Lod lod = Lod.ofLengths(Objects.requireNonNull(l.values("Length")));
-                    long[] indexes = new long[Math.toIntExact(dims[0])];
+                    long[] indexes = new long[WorkingMemory.length(dims[0])];
                     if (!lod.isEmpty()) {
                         places(l.type(), lod.last(), indexes, longest);
                     }

@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.DType;
@@ -129,7 +130,7 @@ public final class SequencePoolOperations {
             long[] offsets = SequenceOffsets.of(l.type(), "X", in.get(1), values.shape().dim(0));
             double[] from = values.toDoubleArray();
             Tensor to = Objects.requireNonNull(out.get(0));
-            double[] most = new double[Math.toIntExact(to.shape().size())];
+            double[] most = new double[WorkingMemory.length(to.shape().size())];
             long[] places = new long[most.length];
             Arrays.fill(most, padding);
             Arrays.fill(places, SequenceRows.NONE);
@@ -165,7 +166,7 @@ public final class SequencePoolOperations {
                 double[] gradient = Objects.requireNonNull(in.get(0)).toDoubleArray();
                 long[] places = Objects.requireNonNull(in.get(1)).toLongArray();
                 Tensor to = Objects.requireNonNull(out.get(0));
-                double[] sums = new double[Math.toIntExact(to.shape().size())];
+                double[] sums = new double[WorkingMemory.length(to.shape().size())];
                 int width = Math.toIntExact(dims[0] == 0 ? 0 : sums.length / dims[0]);
                 for (int i = 0; i < places.length; i++) {
                     if (places[i] >= dims[0]) {

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.Lod;
@@ -124,7 +125,7 @@ public final class SequenceRowOperations {
             if (!divided) {
                 return Lod.NONE;
             }
-            long[] lengths = new long[Math.toIntExact(Arrays.stream(times).sum())];
+            long[] lengths = new long[WorkingMemory.length(Arrays.stream(times).sum())];
             int at = 0;
             for (int i = 0; i < times.length; i++) {
                 for (long k = 0; k < times[i]; k++) {

@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.sequence;
 
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.DType;
@@ -55,7 +56,7 @@ final class SequenceRows {
     static Operand indexes(Lowering l, long count, List<Operand> from, Function function) {
         Operand result = l.temporary(TensorSpec.of(DType.INT64, count));
         l.call(l.type() + " rows", (in, out) -> {
-            long[] indexes = new long[Math.toIntExact(count)];
+            long[] indexes = new long[WorkingMemory.length(count)];
             Arrays.fill(indexes, NONE);
             function.write(in, indexes);
             Elements.write(indexes, Objects.requireNonNull(out.getFirst()));

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Copy;
@@ -296,6 +297,10 @@ public final class ExpandOperations {
     private static Operand repeated(Lowering l, long length) {
         long @Nullable [] given = l.values("RepeatsTensor");
         long[] times = given == null ? new long[]{l.attrs().getInt("Repeats")} : given;
+        long count = times.length == 1
+                ? Math.multiplyExact(length, times[0])
+                : Arrays.stream(times).reduce(0, Math::addExact);
+        WorkingMemory.length("its indexes", count);
         long[] places = LongStream.range(0, length)
                 .flatMap(i -> LongStream.range(0, times[times.length == 1 ? 0 : (int) i]).map(_ -> i)).toArray();
         return l.constant(Tensor.of(places, places.length));

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.tensor.computation.Copy;
 import java.util.Arrays;
@@ -172,7 +173,7 @@ public final class JoinOperations {
                 inference.outputs("Out"));
         inference.require(length < 0 || length % num == 0, "the length %d cannot be split into %d equal parts", length,
                 num);
-        long[] lengths = new long[(int) num];
+        long[] lengths = new long[WorkingMemory.length(num)];
         Arrays.fill(lengths, length < 0 ? -1 : length / num);
         return lengths;
     }

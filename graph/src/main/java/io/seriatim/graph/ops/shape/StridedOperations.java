@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -91,7 +92,7 @@ public final class StridedOperations {
     private static long[] places(Lowering l) {
         long[] dims = l.attrs().getLongs("dims");
         long[] strides = l.attrs().getLongs("stride");
-        long[] places = new long[Math.toIntExact(Shape.of(dims).size())];
+        long[] places = new long[WorkingMemory.length(Shape.of(dims).size())];
         Arrays.fill(places, l.attrs().getLong("offset") / l.in("input").dtype().bytes());
         long inner = 1;
         for (int axis = dims.length - 1; axis >= 0; axis--) {
@@ -169,7 +170,7 @@ public final class StridedOperations {
         int windows = Math.toIntExact(dout.dim(axis));
         int size = Math.toIntExact(dout.dim(-1));
         long step = l.attrs().getLong("step");
-        long[] places = new long[Math.multiplyExact(windows, size)];
+        long[] places = new long[WorkingMemory.length(windows, size)];
         Arrays.setAll(places, i -> i / size * step + i % size);
         int[] order = new int[dout.rank()];
         for (int i = 0; i < order.length; i++) {

@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComplexNumbers;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
@@ -146,7 +147,7 @@ public final class FourierOperations {
     /** 2 for numbers whose mirror image is not in the half; they count twice in the real result. */
     private static Operand mirrored(Lowering l, Operand half, Operand whole, int axis) {
         int count = Math.toIntExact(half.dim(axis));
-        double[] parts = new double[2 * count];
+        double[] parts = new double[WorkingMemory.length(2, count)];
         for (int i = 0; i < count; i++) {
             parts[2 * i] = i >= 1 && i <= whole.dim(axis) - count ? 2 : 1;
         }

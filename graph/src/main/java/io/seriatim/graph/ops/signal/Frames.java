@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.signal;
 
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -81,7 +82,7 @@ record Frames(long length, long hop) {
     private Operand gathered(Lowering l, Operand frames, TensorSpec signal) {
         int count = Math.toIntExact(frames.dim(-2));
         int width = Math.toIntExact(length);
-        long[] indexes = new long[Math.multiplyExact(count, width)];
+        long[] indexes = new long[WorkingMemory.length(count, width)];
         for (int i = 0; i < indexes.length; i++) {
             indexes[i] = i / width * hop + i % width;
         }

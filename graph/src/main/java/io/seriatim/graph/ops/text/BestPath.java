@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.WorkingMemory;
 import java.util.Arrays;
 
 /**
@@ -57,7 +58,7 @@ final class BestPath {
     double find(double[] emissions, int begin, int length, long[] path, int at) {
         double[] scores = new double[tags];
         double[] before = new double[tags];
-        int[] from = new int[length * tags];
+        int[] from = new int[WorkingMemory.length(length, tags)];
         for (int i = 0; i < tags; i++) {
             scores[i] = sum(emissions[begin + i], first[i]);
         }

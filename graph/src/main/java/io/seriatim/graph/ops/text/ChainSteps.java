@@ -2,6 +2,7 @@ package io.seriatim.graph.ops.text;
 
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -97,7 +98,7 @@ final class ChainSteps {
 
     /** The sums of the weights of each sequence's labels. */
     private Operand scores() {
-        long[] emissions = new long[sequences.count() * longest];
+        long[] emissions = new long[WorkingMemory.length(sequences.count(), longest)];
         long[] transitions = new long[emissions.length];
         long[] last = new long[sequences.count()];
         long[] within = new long[emissions.length];

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.WorkingMemory;
 import java.util.Arrays;
 
 /**
@@ -46,7 +47,7 @@ final class CtcAlignments {
         if (steps == 0 || labels.length + repeated > steps) {
             return 0;
         }
-        double[] logs = new double[steps * classes];
+        double[] logs = new double[WorkingMemory.length(steps, classes)];
         for (int t = 0; t < steps; t++) {
             LogSpace.softmax(logits, at + t * stride, classes, logs, t * classes);
         }
@@ -65,7 +66,7 @@ final class CtcAlignments {
     /** For each step and state, the alignments that end there, the step included. */
     private double[] forward() {
         int count = states.length;
-        double[] forward = new double[steps * count];
+        double[] forward = new double[WorkingMemory.length(steps, count)];
         Arrays.fill(forward, Double.NEGATIVE_INFINITY);
         forward[0] = logs[states[0]];
         if (count > 1) {

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.WorkingMemory;
 /**
  * A linear chain of tags, a conditional random field (Lafferty, McCallum, Pereira, 2001). Of the transition weights,
  * the first row is those of the first tag, the second those of the last; then comes a row for each tag, with the
@@ -136,7 +137,7 @@ final class TagChain {
 
     /** For each row and tag, how probable the rows after it are. */
     private double[] backward(double[] exponentials, int begin, int length) {
-        double[] beta = new double[length * tags];
+        double[] beta = new double[WorkingMemory.length(length, tags)];
         for (int k = length - 1; k >= 0; k--) {
             for (int i = 0; i < tags; i++) {
                 double sum = k == length - 1 ? factors[tags + i] : 0;
@@ -153,7 +154,7 @@ final class TagChain {
 
     private void ofTransitions(double[] exponentials, double[] alpha, double[] beta, int begin, int k, int[] labels,
             double scale, double[] ofWeights) {
-        double[] pairs = new double[tags * tags];
+        double[] pairs = new double[WorkingMemory.length(tags, tags)];
         double sum = 0;
         for (int i = 0; i < tags; i++) {
             for (int j = 0; j < tags; j++) {

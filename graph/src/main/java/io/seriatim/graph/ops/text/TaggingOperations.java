@@ -7,6 +7,7 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.Checks;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
@@ -290,7 +291,7 @@ public final class TaggingOperations {
                 bounded ? Arrays.copyOfRange(weights, begin - tags, begin) : none);
         double[] values = input.toDoubleArray();
         double[] sums = new double[lengths.length];
-        long[] tagged = new long[lengths.length * width];
+        long[] tagged = new long[WorkingMemory.length(lengths.length, width)];
         for (int i = 0; i < lengths.length; i++) {
             int at = i * steps * tags;
             sums[i] = lengths[i] > 0

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.text;
 
+import io.seriatim.graph.op.WorkingMemory;
 import java.util.Arrays;
 
 /**
@@ -72,7 +73,7 @@ final class TransducerAlignments {
     /** For each step and number of emitted labels, the paths that lead there. */
     private double[] forward() {
         int columns = labels.length + 1;
-        double[] forward = new double[steps * columns];
+        double[] forward = new double[WorkingMemory.length(steps, columns)];
         for (int t = 0; t < steps; t++) {
             for (int u = 0; u < columns; u++) {
                 double sum = t == 0 && u == 0 ? 0 : Double.NEGATIVE_INFINITY;

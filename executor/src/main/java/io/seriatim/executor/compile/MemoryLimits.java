@@ -1,0 +1,91 @@
+package io.seriatim.executor.compile;
+
+import io.seriatim.device.DeviceMemoryException;
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Failures;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.op.WorkingMemory;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Fill;
+import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.Where;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refuses operations of which a single result or temporary does not fit into the memory of the host. Only memory that
+ * is really taken counts: a result that the plan has made a view takes none. Other devices refuse what does not fit when
+ * it is allocated.
+ */
+final class MemoryLimits {
+    private final long limit;
+
+    /**
+     * The limit of the host's memory.
+     *
+     * @param limit
+     *            in bytes
+     */
+    MemoryLimits(long limit) {
+        this.limit = limit;
+    }
+
+    /** Checks all tasks, which are placed. */
+    void check(TaskGraph graph) {
+        check(graph, _ -> true);
+    }
+
+    /**
+     * Checks those of some tasks that the passes surely leave with their results, because the passes request kernels,
+     * which may make arrays of the lengths of what they compute. Values without a place are those of the host.
+     */
+    void checkBeforePasses(TaskGraph graph, Predicate<Task.Compute> which) {
+        check(graph, task -> which.test(task) && task.stages().stream().noneMatch(MemoryLimits::mayVanish));
+    }
+
+    /** Whether a stage may become a view, or part of the stage that reads its result. */
+    private static boolean mayVanish(Stage stage) {
+        return switch (stage.computation()) {
+            case Copy _,Fill _,Unary _,Binary _,Where _ -> true;
+            case null, default -> false;
+        };
+    }
+
+    private void check(TaskGraph graph, Predicate<Task.Compute> which) {
+        ValueTable values = graph.values();
+        for (Task task : graph.tasks()) {
+            if (task instanceof Task.Compute compute && which.test(compute)) {
+                if (compute.place().isHost()) {
+                    compute.temporaries().forEach(each -> require(values, compute, "a temporary", each));
+                }
+                for (int value : compute.writes()) {
+                    TensorSpec spec = values.spec(value);
+                    Place place = values.place(value);
+                    if (spec != null && values.memory(value) == value && values.constant(value) == null
+                            && values.origin(value) == ValueNumbering.Origin.COMPUTED
+                            && (place == null || place.isHost())) {
+                        require(values, compute, "its result '" + values.name(value) + "'", spec);
+                    }
+                }
+            }
+        }
+    }
+
+    private void require(ValueTable values, Task.Compute task, String purpose, TensorSpec spec) {
+        if (spec.bytes() > limit) {
+            Function<Integer, @Nullable String> shapes = value -> {
+                TensorSpec known = values.spec(value);
+                return known == null ? null : Failures.shape(known);
+            };
+            throw Failures.of(task.operations(), shapes, new DeviceMemoryException(spec.bytes()
+                    + WorkingMemory.tooMuch(purpose + ", " + Failures.shape(spec), limit)));
+        }
+    }
+}
