@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * different lengths from their ends.
  */
 final class RecurrentLoop {
+    private static final long MOST_UNROLLED = 4;
+
     private final Node node;
     private final String mode;
     private final int size;
@@ -126,6 +128,9 @@ final class RecurrentLoop {
             inputs = steps.add(inputs, steps.slice(bias, 0, 0, (long) gates * size));
             recurrentBias = steps.slice(bias, 0, (long) gates * size, 2L * gates * size);
         }
+        if (x.dim(0) >= 1 && x.dim(0) <= MOST_UNROLLED) {
+            return unrolled(inputs, lengths, new Cell(steps, weights, recurrentBias), initial, (int) x.dim(0), reverse);
+        }
         Ref length = Size.of(outer, x, 0).tensor(outer);
         Ref again = outer.declare(ArgType.dense(DType.BOOL, 1));
         outer.op("assign").in("X", outer.binary("less_than", outer.integers(DType.INT64, 0), length))
@@ -139,16 +144,7 @@ final class RecurrentLoop {
                 : loop.count;
         Ref input = inner.squeeze(inner.op("gather").in("X", inputs).in("Index", at).attr("axis", 0).out("Out"), 0);
         List<Ref> next = new Cell(new Steps(inner), weights, recurrentBias).step(input, loop.states);
-        Ref output = next.getFirst();
-        if (lengths != null) {
-            Ref inside = inner.unsqueeze(
-                    inner.binary("less_than", at, inner.cast(inner.reshape(lengths, -1), DType.INT64)), 1);
-            output = select(inner, inside, output, inner.op("fill_any_like").in("X", output).attr("value", 0f)
-                    .attr("dtype", output.dtype()).out("Out"));
-            for (int i = 0; i < next.size(); i++) {
-                next.set(i, select(inner, inside, next.get(i), loop.states.get(i)));
-            }
-        }
+        Ref output = within(inner, lengths, at, next, loop.states);
         loop.collect(List.of(output));
         Ref follows = inner.binary("less_than",
                 inner.binary("elementwise_add", loop.count, inner.integers(DType.INT64, 1)), length);
@@ -158,6 +154,46 @@ final class RecurrentLoop {
         return new Results(reverse
                 ? steps.op("flip").in("X", outputs).attr("axis", new int[]{0}).out("Out")
                 : outputs, loop.states);
+    }
+
+    /** The steps one after the other, without a loop: few of them cost less so, and can be fused. */
+    private Results unrolled(Ref inputs, @Nullable Ref lengths, Cell cell, List<Ref> initial, int count,
+            boolean reverse) {
+        BlockBuilder block = node.block();
+        Steps steps = new Steps(block);
+        List<Ref> states = initial;
+        List<Ref> outputs = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int at = reverse ? count - 1 - i : i;
+            Ref input = block.squeeze(steps.slice(inputs, 0, at, at + 1L), 0);
+            List<Ref> next = new ArrayList<>(cell.step(input, states));
+            Ref output = within(block, lengths, block.integers(DType.INT64, at), next, states);
+            outputs.add(reverse ? 0 : i, output);
+            states = next;
+        }
+        return new Results(steps.op("stack").in("X", outputs).attr("axis", 0).out("Y"), states);
+    }
+
+    /**
+     * The output of a step. Behind the end of a sequence it is 0, and the states stay as they are.
+     *
+     * @param at
+     *            the step, counted in the order of time
+     * @param next
+     *            the states after the step, which are replaced
+     */
+    private static Ref within(BlockBuilder block, @Nullable Ref lengths, Ref at, List<Ref> next, List<Ref> states) {
+        Ref output = next.getFirst();
+        if (lengths != null) {
+            Ref inside = block.unsqueeze(
+                    block.binary("less_than", at, block.cast(block.reshape(lengths, -1), DType.INT64)), 1);
+            output = select(block, inside, output, block.op("fill_any_like").in("X", output).attr("value", 0f)
+                    .attr("dtype", output.dtype()).out("Out"));
+            for (int i = 0; i < next.size(); i++) {
+                next.set(i, select(block, inside, next.get(i), states.get(i)));
+            }
+        }
+        return output;
     }
 
     private static Ref select(BlockBuilder block, Ref condition, Ref x, Ref y) {

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Recurrent layers as loops beside the operation for whole layers, which takes their usual forms. */
+/**
+ * Recurrent layers as loops, or as the steps of short ones, beside the operation for whole layers, which takes their
+ * usual forms.
+ */
 class RecurrentLoopTest {
     private static final int STEPS = 4;
     private static final int BATCH = 3;
@@ -20,17 +23,18 @@ class RecurrentLoopTest {
     private static final int SIZE = 3;
 
     @ParameterizedTest
-    @CsvSource({"LSTM, forward, false", "LSTM, reverse, false", "LSTM, bidirectional, true", "GRU, forward, true",
-            "GRU, bidirectional, false", "RNN, reverse, false", "RNN, bidirectional, true"})
-    void loopComputesWhatTheOperationComputes(String mode, String direction, boolean lengths) {
+    @CsvSource({"LSTM, forward, false, 6", "LSTM, reverse, false, 3", "LSTM, bidirectional, true, 6",
+            "LSTM, bidirectional, true, 4", "GRU, forward, true, 6", "GRU, forward, true, 4",
+            "GRU, bidirectional, false, 2", "RNN, reverse, false, 6", "RNN, bidirectional, true, 4"})
+    void loopComputesWhatTheOperationComputes(String mode, String direction, boolean lengths, int steps) {
         long gates = gates(mode);
         int directions = direction.equals("bidirectional") ? 2 : 1;
         SplittableRandom random = new SplittableRandom(mode.hashCode() * 31L + direction.hashCode());
         @Nullable
-        Tensor[] operands = {random(random, STEPS, BATCH, FEATURES),
+        Tensor[] operands = {random(random, steps, BATCH, FEATURES),
                 random(random, directions, gates * SIZE, FEATURES), random(random, directions, gates * SIZE, SIZE),
                 random(random, directions, 2 * gates * SIZE),
-                lengths ? Tensor.of(DType.INT32, new long[]{4, 1, 2}, BATCH) : null,
+                lengths ? Tensor.of(DType.INT32, new long[]{steps, 1, 2}, BATCH) : null,
                 random(random, directions, BATCH, SIZE)};
         int results = mode.equals("LSTM") ? 3 : 2;
         List<Tensor> whole = layer(mode, direction).runAll(results, operands);
