@@ -25,6 +25,9 @@ public final class Doubles {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** Of the square blocks that are transposed fastest. */
+    private static final int SIDE = 32;
+
     private Doubles() {
     }
 
@@ -56,7 +59,7 @@ public final class Doubles {
         } else if (stride == 0) {
             loadAny(memory, dtype, at, 0, into, from, 1);
             Arrays.fill(into, from + 1, from + count, into[from]);
-        } else {
+        } else if (stride != 1 || !loadDense(memory, dtype, at, into, from, count)) {
             loadAny(memory, dtype, at, stride, into, from, count);
         }
     }
@@ -144,6 +147,31 @@ public final class Doubles {
         }
     }
 
+    /** Whether a frequent type was read, by a loop with a constant step, which the JIT vectorises. */
+    private static boolean loadDense(MemorySegment memory, DType dtype, long at, double[] into, int from, int count) {
+        switch (dtype) {
+            case FLOAT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(FLOAT, at + i * 4L);
+                }
+            }
+            case INT32 -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = memory.get(INT, at + i * 4L);
+                }
+            }
+            case UINT8, BOOL -> {
+                for (int i = 0; i < count; i++) {
+                    into[from + i] = (memory.get(ValueLayout.JAVA_BYTE, at + i) & 0xff);
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /**
      * Writes elements.
      *
@@ -169,7 +197,7 @@ public final class Doubles {
         }
         if (stride == 1 && dtype == DType.FLOAT64) {
             MemorySegment.copy(values, from, memory, DOUBLE, at, count);
-        } else {
+        } else if (stride != 1 || !storeDense(memory, dtype, at, values, from, count)) {
             storeAny(memory, dtype, at, stride, values, from, count);
         }
     }
@@ -254,6 +282,154 @@ public final class Doubles {
                     memory.set(DOUBLE, at + i * step, values[from + i]);
                     memory.set(DOUBLE, at + i * step + Double.BYTES, 0d);
                 }
+            }
+        }
+    }
+
+    private static boolean storeDense(MemorySegment memory, DType dtype, long at, double[] values, int from,
+            int count) {
+        switch (dtype) {
+            case FLOAT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(FLOAT, at + i * 4L, (float) values[from + i]);
+                }
+            }
+            case INT32 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(INT, at + i * 4L, (int) (long) values[from + i]);
+                }
+            }
+            case UINT8 -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (long) values[from + i]);
+                }
+            }
+            case BOOL -> {
+                for (int i = 0; i < count; i++) {
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (values[from + i] != 0 ? 1 : 0));
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Reads a block of elements, row after row, whatever the strides: repeated rows and columns are read once, and of a
+     * block that is transposed in memory the columns are read as lines.
+     *
+     * @param memory
+     *            the memory that is read
+     * @param dtype
+     *            the type of the elements
+     * @param at
+     *            the offset of the first element, in bytes
+     * @param rowStride
+     *            the distance between neighbours in a column, in elements
+     * @param rows
+     *            the number of rows
+     * @param stride
+     *            the distance between neighbours in a row, in elements
+     * @param columns
+     *            the number of columns
+     * @param into
+     *            the array that receives the values, from its beginning
+     * @param scratch
+     *            another array that is as long; it holds anything then
+     */
+    public static void loadBlock(MemorySegment memory, DType dtype, long at, long rowStride, int rows, long stride,
+            int columns, double[] into, double[] scratch) {
+        if (rows == 1 || rowStride == stride * columns) {
+            load(memory, dtype, at, stride, into, 0, rows * columns);
+        } else if (rowStride == 0) {
+            load(memory, dtype, at, stride, into, 0, columns);
+            for (int done = columns; done < rows * columns; done *= 2) {
+                System.arraycopy(into, 0, into, done, Math.min(done, rows * columns - done));
+            }
+        } else if (stride == 0) {
+            load(memory, dtype, at, rowStride, scratch, 0, rows);
+            for (int i = 0; i < rows; i++) {
+                Arrays.fill(into, i * columns, (i + 1) * columns, scratch[i]);
+            }
+        } else if (isTransposed(rowStride, stride)) {
+            for (int j = 0; j < columns; j++) {
+                load(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
+            }
+            transpose(scratch, /* rows= */ columns, /* columns= */ rows, into);
+        } else {
+            for (int i = 0; i < rows; i++) {
+                load(memory, dtype, at + i * rowStride * dtype.bytes(), stride, into, i * columns, columns);
+            }
+        }
+    }
+
+    /**
+     * Writes a block of elements, row after row, whatever the strides.
+     *
+     * @param memory
+     *            the memory that is written
+     * @param dtype
+     *            the type of the elements
+     * @param at
+     *            the offset of the first element, in bytes
+     * @param rowStride
+     *            the distance between neighbours in a column, in elements
+     * @param rows
+     *            the number of rows
+     * @param stride
+     *            the distance between neighbours in a row, in elements
+     * @param columns
+     *            the number of columns
+     * @param values
+     *            the values, from the beginning of the array
+     * @param scratch
+     *            another array that is as long; it holds anything then
+     */
+    public static void storeBlock(MemorySegment memory, DType dtype, long at, long rowStride, int rows, long stride,
+            int columns, double[] values, double[] scratch) {
+        if (rows == 1 || rowStride == stride * columns) {
+            store(memory, dtype, at, stride, values, 0, rows * columns);
+        } else if (isTransposed(rowStride, stride)) {
+            transpose(values, rows, columns, scratch);
+            for (int j = 0; j < columns; j++) {
+                store(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
+            }
+        } else {
+            for (int i = 0; i < rows; i++) {
+                store(memory, dtype, at + i * rowStride * dtype.bytes(), stride, values, i * columns, columns);
+            }
+        }
+    }
+
+    private static boolean isTransposed(long rowStride, long stride) {
+        return stride != 1 && Math.abs(rowStride) < Math.abs(stride);
+    }
+
+    private static void transpose(double[] from, int rows, int columns, double[] to) {
+        if (rows == SIDE && columns == SIDE) {
+            transposeSquare(from, to);
+            return;
+        }
+        // The longer loop is the inner one.
+        for (int j = 0; j < columns && columns <= rows; j++) {
+            for (int i = 0; i < rows; i++) {
+                to[j * rows + i] = from[i * columns + j];
+            }
+        }
+        for (int i = 0; i < rows && columns > rows; i++) {
+            for (int j = 0; j < columns; j++) {
+                to[j * rows + i] = from[i * columns + j];
+            }
+        }
+    }
+
+    /** With a constant length, for which the JIT needs no checks of the indexes. */
+    private static void transposeSquare(double[] from, double[] to) {
+        for (int j = 0; j < SIDE; j++) {
+            for (int i = 0; i < SIDE; i++) {
+                to[j * SIDE + i] = from[i * SIDE + j];
             }
         }
     }

@@ -137,15 +137,8 @@ interface ChainStep {
 
     private static ChainStep select(DType dtype, int condition, int x, int y, int out) {
         if (dtype != DType.FLOAT64) {
-            return (context, count) -> {
-                float[] holds = context.floats(condition);
-                float[] left = context.floats(x);
-                float[] right = context.floats(y);
-                float[] results = context.floats(out);
-                for (int i = 0; i < count; i++) {
-                    results[i] = holds[i] != 0 ? left[i] : right[i];
-                }
-            };
+            return (context, count) -> FloatLoops.select(context.floats(condition), context.floats(x),
+                    context.floats(y), context.floats(out), count);
         }
         return (context, count) -> {
             float[] holds = context.floats(condition);

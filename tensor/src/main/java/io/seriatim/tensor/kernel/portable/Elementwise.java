@@ -1,10 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Doubles;
-import io.seriatim.tensor.Floats;
-import io.seriatim.tensor.Longs;
-import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -18,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * tile of the output. Since a tile is loaded before it is stored, the output may be one of the inputs.
  */
 final class Elementwise {
-    private final LoopNest nest;
+    private final Tiles tiles;
     private final DType arithmetic;
     private final int inputs;
+    private final @Nullable DType bits;
 
     /** One tile, in the arithmetic of the type; the result goes into the tile with the number of inputs. */
     interface Tile {
@@ -37,14 +34,25 @@ final class Elementwise {
         }
     }
 
-    private Elementwise(LoopNest nest, DType arithmetic, int inputs) {
-        this.nest = nest;
+    private Elementwise(Tiles tiles, DType arithmetic, int inputs, @Nullable DType bits) {
+        this.tiles = tiles;
         this.arithmetic = arithmetic;
         this.inputs = inputs;
+        this.bits = bits;
     }
 
     /** Walks the shape of the output. An operand that is left out is not loaded. */
     static Elementwise of(DType arithmetic, TensorSpec output, @Nullable TensorSpec... inputs) {
+        return of(arithmetic, null, output, inputs);
+    }
+
+    /** All but the first operand, a condition, are walked as whole numbers with the same bits. */
+    static Elementwise ofBits(DType bits, TensorSpec output, @Nullable TensorSpec... inputs) {
+        return of(DType.INT64, bits, output, inputs);
+    }
+
+    private static Elementwise of(DType arithmetic, @Nullable DType bits, TensorSpec output,
+            @Nullable TensorSpec... inputs) {
         Shape shape = output.shape();
         long[][] strides = new long[inputs.length + 1][];
         for (int i = 0; i < inputs.length; i++) {
@@ -52,7 +60,8 @@ final class Elementwise {
             strides[i] = input == null ? new long[shape.rank()] : Tensor.broadcastStrides(input, shape);
         }
         strides[inputs.length] = output.strides();
-        return new Elementwise(LoopNest.of(shape, strides), arithmetic, inputs.length);
+        return new Elementwise(Tiles.of(shape, inputs.length, KernelContext.TILE, strides), arithmetic, inputs.length,
+                bits);
     }
 
     /** A kernel whose arguments are the inputs, then the output. */
@@ -73,68 +82,45 @@ final class Elementwise {
         }
     }
 
-    private long at(Tensor tensor, int operand, long row, long column) {
-        return tensor.offset()
-                + (nest.offset(operand, row) + column * nest.rowStride(operand)) * tensor.dtype().bytes();
-    }
-
     private void floats(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
         Tensor out = Objects.requireNonNull(arguments[inputs]);
-        for (long row = 0; row < nest.rows(); row++) {
-            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
-                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
-                for (int i = 0; i < inputs; i++) {
-                    Tensor x = arguments[i];
-                    if (x != null) {
-                        Floats.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i),
-                                0, count);
-                    }
+        for (long part = 0; part < tiles.count(); part++) {
+            for (int i = 0; i < inputs; i++) {
+                Tensor x = arguments[i];
+                if (x != null) {
+                    tiles.load(i, x, x.dtype(), part, context.floats(i), context);
                 }
-                tile.floats(context, count);
-                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs),
-                        context.floats(inputs), 0,
-                        count);
             }
+            tile.floats(context, tiles.size(part));
+            tiles.store(inputs, out, out.dtype(), part, context.floats(inputs), context);
         }
     }
 
     private void doubles(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
         Tensor out = Objects.requireNonNull(arguments[inputs]);
-        for (long row = 0; row < nest.rows(); row++) {
-            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
-                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
-                for (int i = 0; i < inputs; i++) {
-                    Tensor x = arguments[i];
-                    if (x != null) {
-                        Doubles.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i),
-                                context.doubles(i), 0, count);
-                    }
+        for (long part = 0; part < tiles.count(); part++) {
+            for (int i = 0; i < inputs; i++) {
+                Tensor x = arguments[i];
+                if (x != null) {
+                    tiles.load(i, x, part, context.doubles(i), context);
                 }
-                tile.doubles(context, count);
-                Doubles.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs),
-                        context.doubles(inputs), 0,
-                        count);
             }
+            tile.doubles(context, tiles.size(part));
+            tiles.store(inputs, out, part, context.doubles(inputs), context);
         }
     }
 
     private void longs(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
         Tensor out = Objects.requireNonNull(arguments[inputs]);
-        for (long row = 0; row < nest.rows(); row++) {
-            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
-                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
-                for (int i = 0; i < inputs; i++) {
-                    Tensor x = arguments[i];
-                    if (x != null) {
-                        Longs.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.longs(i), 0,
-                                count);
-                    }
+        for (long part = 0; part < tiles.count(); part++) {
+            for (int i = 0; i < inputs; i++) {
+                Tensor x = arguments[i];
+                if (x != null) {
+                    tiles.load(i, x, bits == null || i == 0 ? x.dtype() : bits, part, context.longs(i), context);
                 }
-                tile.longs(context, count);
-                Longs.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs),
-                        context.longs(inputs), 0,
-                        count);
             }
+            tile.longs(context, tiles.size(part));
+            tiles.store(inputs, out, bits == null ? out.dtype() : bits, part, context.longs(inputs), context);
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.LoopNest;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -15,12 +14,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sums, differences, products, quotients and extremes of float32, the most frequent operations: with little code around
- * the loops, since many tensors have few elements. Short rows are computed directly from memory to memory.
+ * the loops, since many tensors have few elements. A few short rows are computed directly from memory to memory.
  */
 final class FloatBinary extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int SHORT = 8;
+    private static final int FEW = 128;
 
     private final Binary.Function function;
     private final LoopNest nest;
@@ -30,10 +30,13 @@ final class FloatBinary extends PortableKernel {
     private final long yStride;
     private final long outStride;
     private final boolean dense;
+    private final boolean few;
+    private final Tiles tiles;
 
-    private FloatBinary(Binary.Function function, LoopNest nest) {
+    private FloatBinary(Binary.Function function, LoopNest nest, Tiles tiles) {
         this.function = function;
         this.nest = nest;
+        this.tiles = tiles;
         rows = nest.rows();
         length = nest.rowLength();
         xStride = nest.rowStride(0);
@@ -41,6 +44,7 @@ final class FloatBinary extends PortableKernel {
         outStride = nest.rowStride(2);
         dense = rows == 1 && length > SHORT && length <= KernelContext.TILE && xStride == 1 && yStride == 1
                 && outStride == 1;
+        few = length <= SHORT && rows * length <= FEW;
     }
 
     /** Null for other functions, other types and post-ops. */
@@ -50,10 +54,13 @@ final class FloatBinary extends PortableKernel {
             default -> false;
         };
         boolean floats = x.dtype() == DType.FLOAT32 && y.dtype() == DType.FLOAT32 && out.dtype() == DType.FLOAT32;
-        return common && floats && binary.postOps().isEmpty()
-                ? new FloatBinary(binary.function(), LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()),
-                        Tensor.broadcastStrides(y, out.shape()), out.strides()))
-                : null;
+        if (!common || !floats || !binary.postOps().isEmpty()) {
+            return null;
+        }
+        long[] left = Tensor.broadcastStrides(x, out.shape());
+        long[] right = Tensor.broadcastStrides(y, out.shape());
+        return new FloatBinary(binary.function(), LoopNest.of(out.shape(), left, right, out.strides()),
+                Tiles.of(out.shape(), 2, KernelContext.TILE, left, right, out.strides()));
     }
 
     @Override
@@ -65,6 +72,10 @@ final class FloatBinary extends PortableKernel {
             dense(x, y, out, context);
             return;
         }
+        if (!few) {
+            byTiles(x, y, out, context);
+            return;
+        }
         MemorySegment left = x.memory();
         MemorySegment right = y.memory();
         MemorySegment result = out.memory();
@@ -72,11 +83,7 @@ final class FloatBinary extends PortableKernel {
             long xAt = x.offset() + nest.offset(0, row) * Float.BYTES;
             long yAt = y.offset() + nest.offset(1, row) * Float.BYTES;
             long outAt = out.offset() + nest.offset(2, row) * Float.BYTES;
-            if (length <= SHORT) {
-                direct(left, xAt, right, yAt, result, outAt);
-            } else {
-                byTiles(left, xAt, right, yAt, result, outAt, context);
-            }
+            direct(left, xAt, right, yAt, result, outAt);
         }
     }
 
@@ -92,17 +99,29 @@ final class FloatBinary extends PortableKernel {
         MemorySegment.copy(result, 0, out.memory(), FLOAT, out.offset(), count);
     }
 
-    private void byTiles(MemorySegment x, long xAt, MemorySegment y, long yAt, MemorySegment out, long outAt,
-            KernelContext context) {
+    private void byTiles(Tensor x, Tensor y, Tensor out, KernelContext context) {
         float[] left = context.floats(0);
         float[] right = context.floats(1);
         float[] result = context.floats(2);
-        for (long i = 0; i < length; i += KernelContext.TILE) {
-            int count = (int) Math.min(KernelContext.TILE, length - i);
-            Floats.load(x, DType.FLOAT32, xAt + i * xStride * Float.BYTES, xStride, left, 0, count);
-            Floats.load(y, DType.FLOAT32, yAt + i * yStride * Float.BYTES, yStride, right, 0, count);
+        long leftLoaded = -1;
+        long rightLoaded = -1;
+        int before = -1;
+        for (long tile = 0; tile < tiles.count(); tile++) {
+            int count = tiles.size(tile);
+            long leftAt = tiles.offset(0, tile);
+            long rightAt = tiles.offset(1, tile);
+            // A repeated operand's tile is still there. Tiles of one offset and size have the same rows and columns.
+            if (leftAt != leftLoaded || count != before) {
+                tiles.load(0, x, DType.FLOAT32, tile, left, context);
+            }
+            if (rightAt != rightLoaded || count != before) {
+                tiles.load(1, y, DType.FLOAT32, tile, right, context);
+            }
+            leftLoaded = leftAt;
+            rightLoaded = rightAt;
+            before = count;
             FloatLoops.binary(function, left, right, result, count);
-            Floats.store(out, DType.FLOAT32, outAt + i * outStride * Float.BYTES, outStride, result, 0, count);
+            tiles.store(2, out, DType.FLOAT32, tile, result, context);
         }
     }
 

@@ -178,6 +178,14 @@ public final class FloatLoops {
         }
     }
 
+    /** The first of two values where a condition is not 0, else the second. */
+    static void select(float[] condition, float[] x, float[] y, float[] out, int count) {
+        int n = Math.max(count, LEAST_OF_SLOW);
+        for (int i = 0; i < n; i++) {
+            out[i] = condition[i] != 0 ? x[i] : y[i];
+        }
+    }
+
     private static void add(float[] x, float[] y, float[] out, int n) {
         for (int i = 0; i < n; i++) {
             out[i] = x[i] + y[i];

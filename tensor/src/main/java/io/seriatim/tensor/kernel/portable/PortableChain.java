@@ -23,24 +23,25 @@ final class PortableChain extends PortableKernel {
     private static final int VECTORS = 64;
     private static final int LEAST_TILE = 256;
 
-    private final Elements[] operands;
+    private final Tiles tiles;
+    private final boolean[] repeated;
     private final boolean[] wide;
     private final int[] slots;
     private final int[] sources;
     private final int inputs;
     private final int[] outputs;
     private final ChainStep[] steps;
-    private final long size;
-    private final int tile;
 
     private PortableChain(Chain chain, TensorSpec[] values, @Nullable TensorSpec[] arguments) {
         inputs = chain.inputs();
         outputs = chain.outputs().stream().mapToInt(Integer::intValue).toArray();
         Shape shape = Objects.requireNonNull(arguments[inputs]).shape();
-        size = shape.size();
-        operands = new Elements[arguments.length];
-        for (int i = 0; i < operands.length; i++) {
-            operands[i] = Elements.of(Objects.requireNonNull(arguments[i]), shape);
+        long[][] strides = new long[arguments.length][];
+        repeated = new boolean[arguments.length];
+        for (int i = 0; i < strides.length; i++) {
+            TensorSpec operand = Objects.requireNonNull(arguments[i]);
+            strides[i] = Tensor.broadcastStrides(operand, shape);
+            repeated[i] = operand.shape().size() == 1;
         }
         wide = new boolean[values.length];
         for (int i = 0; i < wide.length; i++) {
@@ -49,7 +50,8 @@ final class PortableChain extends PortableKernel {
         slots = new int[values.length];
         sources = sources(chain, values);
         int arrays = place(chain);
-        tile = Math.clamp(CACHED / arrays & -VECTORS, LEAST_TILE, KernelContext.TILE);
+        tiles = Tiles.of(shape, inputs, Math.clamp(CACHED / arrays & -VECTORS, LEAST_TILE, KernelContext.TILE),
+                strides);
         DType[] dtypes = Arrays.stream(values).map(TensorSpec::dtype).toArray(DType[]::new);
         List<ChainStep> computed = new ArrayList<>();
         for (int i = inputs; i < values.length; i++) {
@@ -92,7 +94,7 @@ final class PortableChain extends PortableKernel {
         boolean[][] taken = new boolean[2][Chain.MOST_VALUES];
         for (int i = 0; i < inputs; i++) {
             // Values that are loaded once must not be overwritten.
-            lastUse[i] = operands[i].isRepeated() ? Integer.MAX_VALUE : lastUse[i];
+            lastUse[i] = repeated[i] ? Integer.MAX_VALUE : lastUse[i];
             slots[i] = take(taken[wide[i] ? 1 : 0]);
         }
         int most = inputs;
@@ -129,43 +131,43 @@ final class PortableChain extends PortableKernel {
 
     @Override
     void compute(@Nullable Tensor[] arguments, KernelContext context) {
-        for (int i = 0; i < inputs && size > 0; i++) {
-            if (operands[i].isRepeated()) {
-                load(i, arguments, 0, (int) Math.min(tile, size), context);
+        for (int i = 0; i < inputs && tiles.count() > 0; i++) {
+            if (repeated[i]) {
+                load(i, arguments, 0, context);
             }
         }
-        for (long first = 0; first < size; first += tile) {
-            int count = (int) Math.min(tile, size - first);
+        for (long tile = 0; tile < tiles.count(); tile++) {
             for (int i = 0; i < inputs; i++) {
-                if (!operands[i].isRepeated()) {
-                    load(i, arguments, first, count, context);
+                if (!repeated[i]) {
+                    load(i, arguments, tile, context);
                 }
             }
+            int count = tiles.size(tile);
             for (ChainStep step : steps) {
                 step.run(context, count);
             }
             for (int i = 0; i < outputs.length; i++) {
-                store(i, arguments, first, count, context);
+                store(i, arguments, tile, context);
             }
         }
     }
 
-    private void load(int input, @Nullable Tensor[] arguments, long first, int count, KernelContext context) {
+    private void load(int input, @Nullable Tensor[] arguments, long tile, KernelContext context) {
         Tensor tensor = Objects.requireNonNull(arguments[input]);
         if (wide[input]) {
-            operands[input].load(tensor, first, context.doubles(slots[input]), count);
+            tiles.load(input, tensor, tile, context.doubles(slots[input]), context);
         } else {
-            operands[input].load(tensor, first, context.floats(slots[input]), count);
+            tiles.load(input, tensor, tensor.dtype(), tile, context.floats(slots[input]), context);
         }
     }
 
-    private void store(int output, @Nullable Tensor[] arguments, long first, int count, KernelContext context) {
+    private void store(int output, @Nullable Tensor[] arguments, long tile, KernelContext context) {
         Tensor tensor = Objects.requireNonNull(arguments[inputs + output]);
         int value = outputs[output];
         if (wide[value]) {
-            operands[inputs + output].store(tensor, first, context.doubles(slots[value]), count);
+            tiles.store(inputs + output, tensor, tile, context.doubles(slots[value]), context);
         } else {
-            operands[inputs + output].store(tensor, first, context.floats(slots[value]), count);
+            tiles.store(inputs + output, tensor, tensor.dtype(), tile, context.floats(slots[value]), context);
         }
     }
 }

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Copies, casts and fills. */
 final class PortableCopy {
     private static final int BLOCK = 32;
+    private static final int FEW = 32;
 
     private PortableCopy() {
     }
@@ -34,12 +35,19 @@ final class PortableCopy {
         LoopNest nest = LoopNest.of(to.shape(), Tensor.broadcastStrides(from, to.shape()), to.strides());
         if (from.dtype() == to.dtype()) {
             boolean dense = (nest.rowStride(0) == 1 && nest.rowStride(1) == 1) || nest.rowLength() == 1;
+            DType bits = bits(from.dtype());
+            boolean longRows = dense && nest.rowLength() >= KernelContext.TILE / 4;
+            if (bits == null || longRows || (nest.rows() == 1 && dense) || nest.rows() * nest.rowLength() <= FEW) {
+                return PortableKernel.of((in, out, _) -> move(nest, in, out, dense));
+            }
             int rank = to.shape().rank();
-            if (!dense && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1
+            if (bits.bytes() <= 2 && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1
                     && to.strides()[rank - 1] == 1) {
                 return transposed(from, to);
             }
-            return PortableKernel.of((in, out, _) -> move(nest, in, out, dense));
+            Tiles tiles = Tiles.of(to.shape(), 1, KernelContext.TILE, Tensor.broadcastStrides(from, to.shape()),
+                    to.strides());
+            return PortableKernel.of((in, out, context) -> move(tiles, bits, in, out, context));
         }
         if (from.dtype().isComplex() && to.dtype().isComplex()) {
             return ComplexParts.of(parts -> copy(copy, parts), from.asReal(), to.asReal());
@@ -100,7 +108,41 @@ final class PortableCopy {
         }
     }
 
-    /** The last two dimensions are exchanged: by blocks, so that the lines of both sides stay in the cache. */
+    /** The whole numbers as which elements are moved, since they keep all bits; null for the longest. */
+    static @Nullable DType bits(DType dtype) {
+        return switch (dtype.bytes()) {
+            case 1 -> DType.UINT8;
+            case 2 -> DType.INT16;
+            case 4 -> DType.INT32;
+            case 8 -> DType.INT64;
+            default -> null;
+        };
+    }
+
+    /**
+     * Views of other strides, transposed ones, and short or repeated rows. Elements of 4 bytes are moved as floats,
+     * which are only copied from array to array, so that no bit of a NaN changes.
+     */
+    private static void move(Tiles tiles, DType bits, Tensor from, Tensor to, KernelContext context) {
+        if (bits == DType.INT32) {
+            float[] values = context.floats(0);
+            for (long tile = 0; tile < tiles.count(); tile++) {
+                tiles.load(0, from, DType.FLOAT32, tile, values, context);
+                tiles.store(1, to, DType.FLOAT32, tile, values, context);
+            }
+            return;
+        }
+        long[] values = context.longs(0);
+        for (long tile = 0; tile < tiles.count(); tile++) {
+            tiles.load(0, from, bits, tile, values, context);
+            tiles.store(1, to, bits, tile, values, context);
+        }
+    }
+
+    /**
+     * The last two dimensions are exchanged: by blocks, so that the lines of both sides stay in the cache. From memory to
+     * memory, which for the shortest elements is faster than through arrays of longer ones.
+     */
     private static Kernel transposed(TensorSpec from, TensorSpec to) {
         int rank = to.shape().rank();
         long rows = to.shape().dim(rank - 2);

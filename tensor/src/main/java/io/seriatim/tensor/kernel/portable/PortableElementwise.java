@@ -216,6 +216,10 @@ final class PortableElementwise {
             @Override
             public void doubles(KernelContext context, int count) {
                 double[] result = context.doubles(inputs);
+                if (postOps.length == 0) {
+                    DoubleLoops.binary(binary.function(), context.doubles(0), context.doubles(1), result, count);
+                    return;
+                }
                 for (int i = 0; i < count; i++) {
                     double value = BinaryFunctions.apply(binary.function(), context.doubles(0)[i],
                             context.doubles(1)[i]);
@@ -236,6 +240,9 @@ final class PortableElementwise {
                 long[] a = context.longs(0);
                 long[] b = context.longs(1);
                 long[] result = context.longs(2);
+                if (LongLoops.binary(binary.function(), unsigned, a, b, result, count)) {
+                    return;
+                }
                 for (int i = 0; i < count; i++) {
                     result[i] = unsigned
                             ? BinaryFunctions.applyUnsigned(binary.function(), a[i], b[i])
@@ -245,33 +252,15 @@ final class PortableElementwise {
         });
     }
 
+    /** Of the bits of the elements, whatever their type: as whole numbers they are chosen without a branch. */
     static Kernel where(Where where, @Nullable TensorSpec[] arguments) {
         TensorSpec out = Objects.requireNonNull(arguments[3]);
-        return Elementwise.of(out.dtype().arithmetic(), out, arguments[0], arguments[1], arguments[2])
+        DType bits = Objects.requireNonNull(PortableCopy.bits(out.dtype()));
+        return Elementwise.ofBits(bits, out, arguments[0], arguments[1], arguments[2])
                 .kernel(new Elementwise.Tile() {
                     @Override
-                    public void floats(KernelContext context, int count) {
-                        for (int i = 0; i < count; i++) {
-                            context.floats(3)[i] = context.floats(0)[i] != 0
-                                    ? context.floats(1)[i]
-                                    : context.floats(2)[i];
-                        }
-                    }
-
-                    @Override
-                    public void doubles(KernelContext context, int count) {
-                        for (int i = 0; i < count; i++) {
-                            context.doubles(3)[i] = context.doubles(0)[i] != 0
-                                    ? context.doubles(1)[i]
-                                    : context.doubles(2)[i];
-                        }
-                    }
-
-                    @Override
                     public void longs(KernelContext context, int count) {
-                        for (int i = 0; i < count; i++) {
-                            context.longs(3)[i] = context.longs(0)[i] != 0 ? context.longs(1)[i] : context.longs(2)[i];
-                        }
+                        LongLoops.select(context.longs(0), context.longs(1), context.longs(2), context.longs(3), count);
                     }
                 });
     }
