@@ -51,6 +51,7 @@ public final class FloatLoops {
             case LINEAR -> linear(alpha, beta, x, y, n);
             case NEGATE -> negate(x, y, n);
             case RECIPROCAL -> reciprocal(x, y, slow);
+            case POW -> FloatPowers.run(x, alpha, y, count);
             default -> other(function, alpha, beta, x, y, count);
         }
     }
@@ -174,6 +175,7 @@ public final class FloatLoops {
             case DIVIDE -> divide(x, y, out, Math.max(count, LEAST_OF_SLOW));
             case MAXIMUM -> maximum(x, y, out, n);
             case MINIMUM -> minimum(x, y, out, n);
+            case POWER -> FloatPowers.run(x, y, out, count);
             default -> other(function, x, y, out, count);
         }
     }
