@@ -6,6 +6,7 @@ import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,14 @@ final class VersionForm {
     /** For PaddlePaddle 3. */
     static void registerNewer(Map<String, PaddleForms.Rule> rules) {
         register(rules, true);
+        // In inference it leaves the statistics as they are, and there is nothing in the variables of its results.
+        for (String type : List.of("fake_quantize_moving_average_abs_max",
+                "fake_quantize_dequantize_moving_average_abs_max")) {
+            rules.put(type, (op, steps, _) -> attrs(op).getBool("is_test")
+                    && unchanged(op, steps, List.of(), "Scale", "State", "Accum"));
+        }
+        rules.put("rmsprop", (op, steps, _) -> !attrs(op).getBool("centered")
+                && unchanged(op, steps, List.of("MeanGrad"), "MeanGrad"));
         rules.put("one_hot_v2", (op, steps, _) -> ofType(op, steps, DType.FLOAT32));
     }
 
@@ -33,6 +42,9 @@ final class VersionForm {
         rules.put("grid_sampler", (op, steps, _) -> !attrs(op).getText("mode").equals("nearest")
                 ? changed(op, steps, "half_to_even", newer)
                 : newer && !attrs(op).getBool("half_to_even") && toNearest(op, steps));
+        rules.put("put_along_axis", (op, steps, _) -> (!attrs(op).getText("Reduce").equals("mean")
+                || steps.tensor(op.input("Input").getFirst()).dtype().isFloating())
+                && changed(op, steps, "floors_mean", newer));
         rules.put("matrix_rank", (op, steps, _) -> ofType(op, steps, newer ? DType.INT64 : DType.INT32));
         rules.put("sigmoid_cross_entropy_with_logits", (op, steps, _) -> op.input("pos_weight").isEmpty()
                 && changed(op, steps, "weighs_labels", newer));
@@ -50,6 +62,31 @@ final class VersionForm {
         steps.op("cast").in("X", numbers).attr("in_dtype", DataTypes.number(made)).attr("out_dtype", wanted.dataType())
                 .into("Out", out);
         return true;
+    }
+
+    /** An operation without results that are their operands, which other variables get as copies. */
+    private static boolean unchanged(OpDesc op, Steps steps, List<String> unused, String... states) {
+        Map<String, List<String>> inputs = new LinkedHashMap<>(op.inputs());
+        Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
+        boolean found = false;
+        for (String state : states) {
+            String in = inputs.containsKey(state) ? state : "In" + state;
+            String out = inputs.containsKey(state) ? state + "Out" : "Out" + state;
+            List<String> given = inputs.getOrDefault(in, List.of());
+            List<String> made = outputs.getOrDefault(out, List.of());
+            if (given.size() == 1 && made.size() == 1) {
+                found = true;
+                outputs.remove(out);
+                if (!made.equals(given)) {
+                    steps.op("assign").in("X", given).into("Out", made.getFirst());
+                }
+            }
+        }
+        unused.forEach(inputs::remove);
+        if (found) {
+            steps.keep(op.with(inputs, outputs));
+        }
+        return found;
     }
 
     private static Attrs attrs(OpDesc op) {

@@ -86,6 +86,9 @@ final class OperationsOfPaddle {
         if (WITHOUT_KERNEL.contains(op.type())) {
             return List.of("'" + op.type() + "', whose kernel does not run in programs,");
         }
+        if (op.type().equals("stft") && op.attribute("onesided") instanceof Attribute.Bool(boolean half) && !half) {
+            return List.of("'stft' with onesided = false, whose kernel does not run in programs,");
+        }
         return isGradient ? List.of() : SCHEMA.problems(Uses.of(SCHEMA, block, op));
     }
 }

@@ -3,6 +3,7 @@ package io.seriatim.graph.format;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
@@ -68,6 +69,15 @@ class OperationsOfPaddleTest {
         assertEquals("PaddlePaddle 2 has no counterpart of an operation of the model: '" + type + "', whose kernel "
                 + "does not run in programs, (of 'b'). Other formats may have counterparts: try .onnx or .json",
                 e.getMessage());
+    }
+
+    @Test
+    void namesSpectraWithBothSides() {
+        Program program = program(OpDesc.of("stft").in("X", "a").in("Window", "w").out("Out", "b")
+                .attr("onesided", false).build());
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> OperationsOfPaddle.expressed(program));
+        assertTrue(String.valueOf(e.getMessage()).contains("'stft' with onesided = false"), e.getMessage());
     }
 
     /** Programs that Paddle wrote are as they were. */

@@ -23,6 +23,36 @@ class RarerOperationsTest {
         return OpDesc.of("einsum").in("Operands", operands).out("Out", "y").attr("equation", equation).build();
     }
 
+    /** As both versions of PaddlePaddle do. */
+    @Test
+    void sumOfOneElementIsTheElement() {
+        Tensor y = SmallProgram.run(OpDesc.of("cumsum").in("X", "x").out("Out", "y").attr("axis", -1)
+                .attr("exclusive", true).build(), Map.of("x", Tensor.of(new double[]{2.5}, new long[0])), "y");
+        assertArrayEquals(new double[]{2.5}, y.toDoubleArray());
+    }
+
+    /** Of both flags, PaddlePaddle follows copy_data. */
+    @Test
+    void partsAreCopiedWhateverTheConstant() {
+        Tensor y = SmallProgram.run(OpDesc.of("coalesce_tensor").in("Input", "a", "b").out("Output", "a", "b")
+                .out("FusedOutput", "y").attr("dtype", 6).attr("copy_data", true).attr("set_constant", true)
+                .attr("constant", 7f).attr("use_align", false).build(),
+                Map.of("a", Tensor.of(new double[]{1, 2}, 2), "b", Tensor.of(new double[]{3}, 1)), "y");
+        assertArrayEquals(new double[]{1, 2, 3}, y.toDoubleArray());
+    }
+
+    /** PaddlePaddle ignores truncated labels, but counts those that are not equal to the one to ignore. */
+    @Test
+    void labelsThatAreEqualDoNotCount() {
+        Map<String, Tensor> feeds = Map.of("x", Tensor.of(new double[]{1, 1, 1, 1, 1}, 5), "label",
+                Tensor.of(new double[]{0, 0.5, 1, 0.9, -0.5}, 5));
+        double loss = Math.log1p(Math.exp(-1));
+        assertArrayEquals(new double[]{0, 0, loss / 4, 0, 0}, SmallProgram.run(
+                OpDesc.of("sigmoid_cross_entropy_with_logits").in("X", "x").in("Label", "label").out("Out", "y")
+                        .attr("ignore_index", 0).attr("normalize", true).build(),
+                feeds, "y").toDoubleArray(), 1e-12);
+    }
+
     @Test
     void einsumMultipliesMatrices() {
         Tensor y = SmallProgram.run(einsum("ij,kj->ki", "a", "b"),

@@ -43,6 +43,12 @@ final class PirSpecialWriter {
                 return aligned(builder, block, op);
             }
             case "merged_momentum" -> writer.refuse(block, op, "PaddlePaddle 3 runs it for no program: use momentum");
+            case "stft" -> {
+                if (!Boolean.FALSE.equals(value(op, "onesided"))) {
+                    return false;
+                }
+                writer.refuse(block, op, "with onesided = false, which PaddlePaddle 3 runs for no program");
+            }
             case "share_data" -> one(builder, block, op, "1.assign", "X");
             case "lod_array_length" -> length(builder, block, op);
             case "write_to_array" -> arrayWrite(builder, block, op);
@@ -112,7 +118,7 @@ final class PirSpecialWriter {
     }
 
     /** The value of fill_constant, whose text is more exact than its number. */
-    private static Object number(OpDesc op) {
+    static Object number(OpDesc op) {
         if (value(op, "str_value") instanceof String text && !text.isBlank()) {
             return switch (text.strip()) {
                 case "inf" -> Double.POSITIVE_INFINITY;

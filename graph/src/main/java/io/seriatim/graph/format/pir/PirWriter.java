@@ -285,6 +285,9 @@ final class PirWriter {
         if (parameter.kind().equals("place")) {
             return parameter.byDefault() == null ? "undefined" : parameter.byDefault();
         }
+        if (parameter.kind().equals("scalar") && schema.attribute("str_value") != null) {
+            return PirSpecialWriter.number(op);
+        }
         if (value == null) {
             value = PirLiterals.value(String.valueOf(parameter.byDefault()));
         }

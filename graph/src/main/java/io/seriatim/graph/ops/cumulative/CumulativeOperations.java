@@ -239,8 +239,8 @@ public final class CumulativeOperations {
 
     private static Operand scan(Lowering l, Operand x, boolean backwards) {
         boolean exclusive = l.attrs().getBool("exclusive");
-        if (x.rank() == 0) {
-            return exclusive ? l.fill(0, x.spec()) : l.copy(x);
+        if (x.rank() == 0) { // Paddle adds up nothing, also where the element itself does not count.
+            return l.copy(x);
         }
         int axis = l.attrs().getBool("flatten") ? 0 : l.attrs().getInt("axis");
         return l.run(new Scan(axis, exclusive, l.attrs().getBool("reverse") != backwards), x);

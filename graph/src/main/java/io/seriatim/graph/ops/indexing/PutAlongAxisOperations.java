@@ -67,6 +67,8 @@ public final class PutAlongAxisOperations {
         Operation.define("put_along_axis").in("Input", "Index", "Value").out("Result")
                 .required("Axis", Attribute.Int.class)
                 .attr("Reduce", "assign").attr("Include_self", true)
+                // PaddlePaddle 2 rounds means of whole numbers towards 0, PaddlePaddle 3 down.
+                .attr("floors_mean", false)
                 .refuse((_, attrs) -> Reduce.find(attrs.getText("Reduce")) != null
                         ? null
                         : "the attribute Reduce must be assign, add, mul, multiply, mean, amin or amax, but is '"
@@ -104,8 +106,9 @@ public final class PutAlongAxisOperations {
         } else {
             int axis = input.shape().axis(l.attrs().getInt("Axis"));
             Operand result = l.temporary(input.spec());
+            boolean floors = l.attrs().getBool("floors_mean");
             l.call("put_along_axis",
-                    (in, out) -> reduce(reduce, self, axis, in, Objects.requireNonNull(out.getFirst())),
+                    (in, out) -> reduce(reduce, self, floors, axis, in, Objects.requireNonNull(out.getFirst())),
                     List.of(input, l.in("Index"), l.in("Value")), List.of(result));
             l.out("Result", result);
         }
@@ -127,7 +130,8 @@ public final class PutAlongAxisOperations {
         return l.run(new TakeAlongAxis(l.attrs().getInt("Axis")), from, l.in("Index"));
     }
 
-    private static void reduce(Reduce reduce, boolean self, int axis, List<@Nullable Tensor> in, Tensor out) {
+    private static void reduce(Reduce reduce, boolean self, boolean floors, int axis, List<@Nullable Tensor> in,
+            Tensor out) {
         Tensor input = Objects.requireNonNull(in.get(0));
         Tensor values = Objects.requireNonNull(in.get(2));
         int[] places = places(input, Objects.requireNonNull(in.get(1)), axis);
@@ -144,7 +148,9 @@ public final class PutAlongAxisOperations {
             }
             for (int i = 0; reduce == Reduce.MEAN && i < result.length; i++) {
                 int count = Math.max(1, counts[i]);
-                result[i] = unsigned ? Long.divideUnsigned(result[i], count) : result[i] / count;
+                result[i] = unsigned
+                        ? Long.divideUnsigned(result[i], count)
+                        : floors ? Math.floorDiv(result[i], count) : result[i] / count;
             }
             Elements.write(result, out);
         } else {

@@ -16,6 +16,8 @@ import java.util.List;
 
 /** Losses of numbers and probabilities. */
 public final class LossOperations {
+    /** Labels that are no further apart are equal. */
+    private static final double EQUAL_LABELS = 1e-6;
     private static final String CROSSED = "sigmoid_cross_entropy_with_logits";
 
     /** Paddle's logarithm of 0 here, and what it divides by at least. */
@@ -148,7 +150,11 @@ public final class LossOperations {
         if (!l.attrs().getBool("normalize")) {
             return valid;
         }
-        Operand others = l.cast(l.binary(Binary.Function.NOT_EQUAL, label, ignore), values.dtype());
+        // Paddle ignores truncated labels, but counts those that are not equal.
+        DType dtype = values.dtype();
+        Operand distance = l.unary(Unary.Function.ABS, l.binary(Binary.Function.SUBTRACT, l.in("Label"),
+                l.number(dtype, l.attrs().getInt("ignore_index"))));
+        Operand others = l.cast(l.binary(Binary.Function.GREATER, distance, l.number(dtype, EQUAL_LABELS)), dtype);
         Operand count = l.binary(Binary.Function.MAXIMUM,
                 l.run(new Reduction(Reduction.Function.SUM, List.of(), false), others),
                 l.number(values.dtype(), LEAST_COUNT));

@@ -173,7 +173,7 @@ public final class CopyOperations {
         for (int i = 0; i < l.count("Input"); i++) {
             Operand part = l.in("Input", i);
             long size = part.shape().size();
-            if (copied && !constant) {
+            if (copied) { // Of both flags, this one counts.
                 l.into(Copy.PLAIN, List.of(part.reshape(size)), List.of(whole.slice(0, from, from + size)));
             }
             l.alias("Output", i, whole.slice(0, from, from + size).reshape(part.shape().dims()));

@@ -125,6 +125,19 @@ class PirMeaningsTest {
         assertArrayEquals(expected, loaded(file).toDoubleArray(), 1e-12);
     }
 
+    /** Means of whole numbers are rounded down; those of PaddlePaddle 2 towards 0. */
+    @ParameterizedTest
+    @CsvSource({"-5,0,true,-3", "-5,0,false,-3", "7,-2,true,0", "-1,-2,false,-2", "5,2,false,3"})
+    void meansAreRoundedDown(long first, long second, boolean self, long expected) throws IOException {
+        feed("x", Tensor.of(new long[]{-3, 1}, 2));
+        feed("index", Tensor.of(new long[]{0, 0}, 2));
+        feed("value", Tensor.of(new long[]{first, second}, 2));
+        Path file = save(OpDesc.of("put_along_axis").in("Input", "x").in("Index", "index").in("Value", "value")
+                .out("Result", "out").attr("Axis", 0).attr("Reduce", "mean").attr("Include_self", self)
+                .attr("floors_mean", true));
+        assertArrayEquals(new long[]{expected, 1}, loaded(file).toLongArray());
+    }
+
     @Test
     void ranksAreInt64() throws IOException {
         feed("x", doubles(new double[]{1, 0, 0, 1, 1, 1, 1, 1}, 2, 2, 2));

@@ -119,6 +119,60 @@ class PirWriterTest {
         only(ops, "1.cast");
     }
 
+    /** PIR's full has one value, not a text that is more exact. */
+    @Test
+    void fillsWithTheNumberOfTheText() {
+        feed("x", DType.FLOAT32, 4, 2);
+        PirOp op = only(written(OpDesc.of("fill_constant_batch_size_like").in("Input", "x").out("Out", "y")
+                .attr("shape", new int[]{-1, 3}).attr("str_value", "3"), "y"), "1.full_batch_size_like");
+        assertEquals(3.0, attribute(op, "value"));
+    }
+
+    /** PaddlePaddle 3 leaves the variables of results empty that PaddlePaddle 2 leaves as they were. */
+    @ParameterizedTest
+    @ValueSource(strings = {"fake_quantize_moving_average_abs_max", "fake_quantize_dequantize_moving_average_abs_max"})
+    void resultsThatDoNotChangeAreTheOperands(String type) {
+        feed("x", DType.FLOAT32, 4, 2);
+        feed("scale", DType.FLOAT32, 1);
+        for (String out : List.of("y", "z")) {
+            Appender.append(program.global(), OpDesc.of(type).in("X", "x").in("InScale", "scale").out("Out", out)
+                    .out("OutScale", "scale").attr("is_test", true).build(), Roles.FORWARD);
+        }
+        List<PirOp> ops = PirWriter.write(new InferenceModel(program, feeds, List.of("z", "scale"), Map.of())).ops()
+                .stream().filter(op -> op.kind().equals("1." + type)).toList();
+        assertEquals(2, ops.size());
+        assertEquals(ops.getFirst().operands(), ops.getLast().operands());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false,meangrad", "false,other", "true,meangrad"})
+    void gradientsWithoutMeanNeedNone(boolean centered, String out) {
+        for (String name : List.of("param", "grad", "meansquare", "moment", "meangrad")) {
+            feed(name, DType.FLOAT32, 2, 3);
+        }
+        feed("rate", DType.FLOAT32, 1);
+        PirOp op = only(written(OpDesc.of("rmsprop").in("Param", "param").in("Grad", "grad").in("Moment", "moment")
+                .in("MeanSquare", "meansquare").in("MeanGrad", "meangrad").in("LearningRate", "rate")
+                .out("ParamOut", "param").out("MomentOut", "moment").out("MeanSquareOut", "meansquare")
+                .out("MeanGradOut", out).attr("centered", centered), out, "param"), "1.rmsprop_");
+        assertEquals(centered, op.operands().get(5) != 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void refusesSpectraWithBothSides(boolean half) {
+        feed("x", DType.FLOAT32, 2, 32);
+        feed("w", DType.FLOAT32, 8);
+        OpDesc.Builder op = OpDesc.of("stft").in("X", "x").in("Window", "w").out("Out", "y").attr("n_fft", 8)
+                .attr("hop_length", 4).attr("normalized", false).attr("onesided", half);
+        if (half) {
+            only(written(op, "y"), "1.stft");
+        } else {
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> written(op, "y"));
+            assertTrue(String.valueOf(e.getMessage()).contains("'stft' (with onesided = false"), e.getMessage());
+        }
+    }
+
     @Test
     void refusesByName() {
         feed("x", DType.FLOAT32, -1);
