@@ -13,8 +13,8 @@
     exports io.seriatim.graph.dialect to io.seriatim.onnx;
     exports io.seriatim.graph.format;
     exports io.seriatim.graph.interpret;
-    // Symbols of MXNet are JSON.
-    exports io.seriatim.graph.json to io.seriatim.mxnet;
+    // Symbols of MXNet and encodings of tables are JSON.
+    exports io.seriatim.graph.json to io.seriatim.mxnet, io.seriatim.train;
     // The executor runs the same programs as the interpreter.
     exports io.seriatim.graph.lod to io.seriatim.executor;
     exports io.seriatim.graph.quantization to io.seriatim.executor, io.seriatim.train;

@@ -7,6 +7,7 @@ module io.seriatim.train {
     requires static transitive org.jspecify;
     requires transitive io.seriatim.executor;
     requires com.google.protobuf;
+    requires de.siegmar.fastcsv;
 
     exports io.seriatim.train;
     exports io.seriatim.train.data;

@@ -15,7 +15,7 @@ import java.util.function.Function;
 
 /**
  * The common part of all networks of this package. The evaluation program is copied after the loss and before the
- * backward part.
+ * backward part. The last feed is the label, which the saved model does not take.
  */
 record Training(Value output, Value loss, Map<String, Value> metrics) {
     /** Builds a model from a function that appends the output, the loss and the metrics. */
@@ -41,6 +41,7 @@ record Training(Value output, Value loss, Map<String, Value> metrics) {
         training.metrics.forEach((metric, value) -> metrics.put(metric, value.name()));
         return new Model(name, network.main(), network.startup(), evaluations.getFirst(), feeds, training.loss.name(),
                 metrics,
-                network.schedules(), feeds.subList(0, 1), List.of(training.output.name()), unit, unitsPerExample);
+                network.schedules(), feeds.subList(0, feeds.size() - 1), List.of(training.output.name()), unit,
+                unitsPerExample);
     }
 }
