@@ -7,7 +7,6 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.compile.Preparation;
 import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Options;
-import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.SingleFlight;
@@ -60,10 +59,18 @@ final class BlockPlan {
     /** Frames on devices hold streams, of which there are few. */
     private static final int MOST_DEVICE_FRAMES = 8;
 
+    /**
+     * The most plans of one block that run inside of each other. Each is compiled, so that the work would be quadratic
+     * in the number of late sizes; what follows the last one is interpreted.
+     */
+    private static final int MOST_RESTS = 16;
+
     private final Executor executor;
     private final ValueNumbering accesses;
     private final boolean once;
     private final boolean usesDevice;
+    /** The number of plans of the same block that this one runs inside of. */
+    private final int depth;
     private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
     @GuardedBy("this")
     private final List<Variant> variants = new ArrayList<>();
@@ -242,28 +249,34 @@ final class BlockPlan {
         }
     }
 
-    /** Creates the plan of a program's global block. */
-    BlockPlan(Executor executor, ValueNumbering accesses, boolean once) {
-        this(executor, accesses, once, Map.of(), new Workspaces(), null);
+    /**
+     * Creates the plan of a program's global block.
+     *
+     * @param usesDevice
+     *            whether any operation of the program may run on a device
+     */
+    BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice) {
+        this(executor, accesses, once, usesDevice, 0, Map.of(), new Workspaces(), null);
     }
 
     /**
      * Creates the plan of a nested block, which may have other shapes in every iteration of a loop: shapes are compiled
      * fully when they come for the second time.
      */
-    static BlockPlan inner(Executor executor, ValueNumbering accesses) {
-        return new BlockPlan(executor, accesses, false, Map.of(), new Workspaces(), new SeenOnce<>());
+    static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice) {
+        return new BlockPlan(executor, accesses, false, usesDevice, 0, Map.of(), new Workspaces(), new SeenOnce<>());
     }
 
-    private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, Map<String, Tensor> constants,
-            Workspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
+    private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
+            Map<String, Tensor> constants, Workspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
         this.executor = executor;
         this.accesses = accesses;
         this.once = once;
         this.constants = constants;
         this.workspaces = workspaces;
         this.seen = seen;
-        this.usesDevice = PlaceRequest.usesDevice(accesses.block().program(), executor.options().place());
+        this.usesDevice = usesDevice;
+        this.depth = depth;
     }
 
     ValueNumbering accesses() {
@@ -463,7 +476,8 @@ final class BlockPlan {
         compiled.increment();
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
-            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, constants, sharing, hasty);
+            boolean cuts = !usesDevice && depth < MOST_RESTS;
+            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, constants, sharing, cuts, hasty);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan));
         } catch (OutOfMemoryError e) {
@@ -476,8 +490,8 @@ final class BlockPlan {
     private @Nullable BlockPlan rest(CompiledPlan plan) {
         for (Task task : plan.tasks()) {
             if (task instanceof Task.Rest rest) {
-                return new BlockPlan(executor, rest.block(), once, rest.constants(), workspaces.rest(),
-                        new SeenOnce<>());
+                return new BlockPlan(executor, rest.block(), once, usesDevice, depth + 1, rest.constants(),
+                        workspaces.rest(), new SeenOnce<>());
             }
         }
         return null;

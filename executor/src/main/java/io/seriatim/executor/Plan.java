@@ -5,6 +5,7 @@ import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.ValueNumbering;
@@ -72,6 +73,7 @@ public final class Plan {
     private final boolean once;
     private final boolean writesScope;
     private final boolean makesAliases;
+    private final boolean usesDevice;
     private @Nullable Map<String, Set<Integer>> mentions;
     /** The plans of the global block, by the set of variables that the scope keeps. */
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
@@ -91,6 +93,7 @@ public final class Plan {
                 : program;
         this.lods = LodProgram.of(BlockPersistables.moved(quantized), feeds.names(), fetches.names());
         this.program = lods.program() == program ? program.copy() : lods.program();
+        this.usesDevice = PlaceRequest.usesDevice(this.program, executor.options().place());
         Block block = this.program.global();
         this.stored = feeds.names().stream().filter(name -> block.get(name).isPersistable())
                 .collect(Collectors.toCollection(LinkedHashSet::new));
@@ -134,7 +137,8 @@ public final class Plan {
         Set<String> wanted = new LinkedHashSet<>(fetches.names());
         wanted.addAll(lods.fetches());
         kept.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
-        return new BlockPlan(executor, ValueNumbering.of(program.global(), given, List.copyOf(wanted)), once);
+        return new BlockPlan(executor, ValueNumbering.of(program.global(), given, List.copyOf(wanted)), once,
+                usesDevice);
     }
 
     /**
@@ -534,7 +538,7 @@ public final class Plan {
         BlockPlan plan = known != null
                 ? known
                 : first(inner, block,
-                        BlockPlan.inner(executor, ValueNumbering.inner(session.block(), mentions())));
+                        BlockPlan.inner(executor, ValueNumbering.inner(session.block(), mentions()), usesDevice));
         plan.run(session, cancellation, recording, makesAliases || root.sharesMemory());
     }
 

@@ -2,7 +2,6 @@ package io.seriatim.executor.compile;
 
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
-import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
@@ -58,13 +57,14 @@ public final class PlanCompiler {
      *
      * @param constants
      *            the variables from outside of the block that are constants
+     * @param cuts
+     *            whether what follows a type that is known only at run time becomes a task of its own
      */
     public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals,
-            Map<String, Tensor> constants, Sharing sharing, boolean once) {
+            Map<String, Tensor> constants, Sharing sharing, boolean cuts, boolean once) {
         long limit = options.devices().host().memory().limit();
         MemoryLimits limits = new MemoryLimits(limit);
         ValueTable values = new ValueTable(accesses);
-        boolean cuts = !PlaceRequest.usesDevice(accesses.block().program(), options.place());
         boolean keepsAll = options.nanCheck() || !options.passes().contains(PassName.SIMPLIFICATION);
         Lowerer lowerer = new Lowerer(accesses, values, constants, cuts,
                 op -> !keepsAll && Operations.system().isPure(op, accesses.block().program(),

@@ -92,10 +92,11 @@ final class Cut {
         Set<Integer> written = new LinkedHashSet<>();
         rest.forEach(access -> Arrays.stream(access.writes()).forEach(written::add));
         Map<String, Integer> outer = new LinkedHashMap<>();
+        boolean[] isBefore = before(position);
         for (Access access : rest) {
             for (int value : access.reads()) {
                 // A variable of the scope, or one that blocks overwrite, keeps its number when it is written.
-                if (!written.contains(value) || isBefore(value, position)) {
+                if (!written.contains(value) || isBefore[value]) {
                     outer.putIfAbsent(values.name(value), value);
                 }
             }
@@ -130,10 +131,20 @@ final class Cut {
                 writes.stream().mapToInt(Integer::intValue).toArray(), externals);
     }
 
-    /** Returns whether a value has a content before an operation: it is external, or an earlier operation writes it. */
-    private boolean isBefore(int value, int position) {
-        return values.origin(value) != ValueNumbering.Origin.COMPUTED
-                || accesses.operations().subList(0, position).stream()
-                        .anyMatch(access -> Arrays.stream(access.writes()).anyMatch(each -> each == value));
+    /**
+     * Returns for each value whether it has a content before an operation: it is external, or an earlier operation
+     * writes it.
+     */
+    private boolean[] before(int position) {
+        boolean[] isBefore = new boolean[values.size()];
+        for (int value = 0; value < isBefore.length; value++) {
+            isBefore[value] = values.origin(value) != ValueNumbering.Origin.COMPUTED;
+        }
+        for (Access access : accesses.operations().subList(0, position)) {
+            for (int value : access.writes()) {
+                isBefore[value] = true;
+            }
+        }
+        return isBefore;
     }
 }

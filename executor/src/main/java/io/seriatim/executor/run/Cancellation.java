@@ -7,8 +7,10 @@ import io.seriatim.graph.program.Program;
 import java.io.Serial;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +31,8 @@ public final class Cancellation {
     private final Set<Thread> interrupted = new HashSet<>();
     /** By block, how often the run has begun it since it last began the enclosing block; null if it is not counted. */
     private final @Nullable Map<Integer, Integer> begun;
+    /** By block, the blocks directly inside of it that are counted. */
+    private final Map<Integer, Queue<Integer>> begunInside = new ConcurrentHashMap<>();
 
     /**
      * Why the caller stops a run.
@@ -162,9 +166,13 @@ public final class Cancellation {
         if (reason != null) {
             throw new Stopped(reason, where(block));
         }
-        Program program = block.program();
-        counts.keySet().removeIf(other -> program.block(other).parent() == block.index());
-        counts.merge(block.index(), 1, Integer::sum);
+        Queue<Integer> inside = begunInside.remove(block.index());
+        if (inside != null) {
+            inside.forEach(counts::remove);
+        }
+        if (counts.merge(block.index(), 1, Integer::sum) == 1) {
+            begunInside.computeIfAbsent(block.parent(), _ -> new ConcurrentLinkedQueue<>()).add(block.index());
+        }
     }
 
     /** Returns the exception that ends a cancelled run before a task of the block. */

@@ -35,6 +35,7 @@ final class ControlInstructions {
     private final BlockRunner blocks;
     /** For operations that have run, whether a gradient reads their steps. */
     private final Map<OpDesc, Boolean> kept = new IdentityHashMap<>();
+    private @Nullable Map<String, List<OpDesc>> readers;
     /** The loops that have run. */
     private final Map<OpDesc, Loop> loops = new IdentityHashMap<>();
 
@@ -59,10 +60,27 @@ final class ControlInstructions {
     /** Returns whether the steps of a loop or branch are kept: an operation of the program reads them. */
     private synchronized boolean keepsSteps(OpDesc op, String slot) {
         return kept.computeIfAbsent(op, _ -> {
-            Set<String> names = new HashSet<>(op.output(slot));
-            return program.blocks().stream().flatMap(block -> block.ops().stream())
-                    .anyMatch(other -> other != op && other.inputNames().stream().anyMatch(names::contains));
+            Map<String, List<OpDesc>> all = readers();
+            return op.output(slot).stream().flatMap(name -> all.getOrDefault(name, List.of()).stream())
+                    .anyMatch(other -> other != op);
         });
+    }
+
+    /** Returns the operations that read each variable of the program, which may have very many loops and branches. */
+    private synchronized Map<String, List<OpDesc>> readers() {
+        Map<String, List<OpDesc>> known = readers;
+        if (known == null) {
+            known = new HashMap<>();
+            for (Block block : program.blocks()) {
+                for (OpDesc op : block.ops()) {
+                    for (String name : op.inputNames()) {
+                        known.computeIfAbsent(name, _ -> new ArrayList<>(1)).add(op);
+                    }
+                }
+            }
+            readers = known;
+        }
+        return known;
     }
 
     static Block block(Program program, OpDesc op) {
