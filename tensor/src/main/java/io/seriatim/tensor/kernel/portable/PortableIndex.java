@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Slices taken and put by index. Indices are checked before anything is written. */
 final class PortableIndex {
+    /** Of a row that is held in an array, whichever of its elements are taken. */
+    private static final int MOST_OF_ROW = 4096;
+
     private PortableIndex() {
     }
 
@@ -59,9 +62,16 @@ final class PortableIndex {
         }
         Slices slices = Slices.of(x.shape(), x.shape().axis(gather.axis()));
         long bytes = slices.inner() * x.dtype().bytes();
-        return PortableKernel.of((all, _) -> {
+        boolean single = slices.inner() == 1 && slices.outer() > 1 && x.dtype().bytes() == Float.BYTES
+                && slices.length() <= MOST_OF_ROW
+                && 8 * Objects.requireNonNull(arguments[1]).shape().size() >= slices.length();
+        return PortableKernel.of((all, context) -> {
             Tensor from = all.get(0);
             Tensor indices = all.get(1);
+            if (single) {
+                elements(gather, slices, from, indices, all.get(2), context);
+                return;
+            }
             long count = check("gather", indices, slices.length(), gather.padding());
             MemorySegment source = from.memory();
             MemorySegment target = all.get(2).memory();
@@ -79,6 +89,37 @@ final class PortableIndex {
                 }
             }
         });
+    }
+
+    /**
+     * Elements of 4 bytes along the last axis, as when images are resized: from a row in an array to a row in an array.
+     * They are moved as floats, which are only copied, so that no bit changes.
+     */
+    private static void elements(Gather gather, Slices slices, Tensor from, Tensor indices, Tensor to,
+            KernelContext context) {
+        long count = check("gather", indices, slices.length(), gather.padding());
+        int length = Math.toIntExact(slices.length());
+        // The last place of the row holds the zero of padding.
+        float[] row = context.floatArray(length + 1);
+        float[] taken = context.floats(0);
+        int[] places = context.ints(0);
+        for (long first = 0; first < count; first += KernelContext.TILE) {
+            int part = (int) Math.min(KernelContext.TILE, count - first);
+            for (int i = 0; i < part; i++) {
+                long index = index(indices, first + i);
+                places[i] = isPadding(index, gather.padding()) ? length : (int) index;
+            }
+            for (long outer = 0; outer < slices.outer(); outer++) {
+                Floats.load(from.memory(), DType.FLOAT32, from.offset() + outer * length * Float.BYTES, 1, row, 0,
+                        length);
+                row[length] = 0;
+                for (int i = 0; i < part; i++) {
+                    taken[i] = row[places[i]];
+                }
+                Floats.store(to.memory(), DType.FLOAT32, to.offset() + (outer * count + first) * Float.BYTES, 1, taken,
+                        0, part);
+            }
+        }
     }
 
     /** Views are read element by element. */

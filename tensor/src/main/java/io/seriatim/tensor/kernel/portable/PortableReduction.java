@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * else a tile of neighbouring results is folded at once.
  */
 final class PortableReduction {
+    private static final int TURNS = 8;
+
     private final Reduction.Function function;
     private final boolean whole;
     private final boolean unsigned;
@@ -161,11 +163,50 @@ final class PortableReduction {
         return a + b + (c + d);
     }
 
-    private void addFloats(double[] sums, Tensor x, long at, int length, KernelContext context) {
+    /**
+     * The sums of neighbouring results, of few enough that eight rows of them fit a tile: each result has eight sums,
+     * which take turns, so that a loop has many additions also for few results. The order does not depend on how many
+     * results there are, so that parts of them have the same bits.
+     */
+    private void sumsOfTile(Tensor x, long from, double[] sums, int length, KernelContext context) {
         float[] tile = context.floats(0);
-        Floats.load(x.memory(), x.dtype(), at, results.rowStride(0), tile, 0, length);
-        for (int i = 0; i < length; i++) {
+        float[] scratch = context.floats(1);
+        int turn = TURNS * length;
+        int most = KernelContext.TILE / turn * TURNS;
+        Arrays.fill(sums, 0, turn, 0);
+        for (long part = 0; part < elements.rows(); part++) {
+            for (long i = 0; i < elements.rowLength(); i += most) {
+                int rows = (int) Math.min(most, elements.rowLength() - i);
+                long at =
+                        x.offset() + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
+                Floats.loadBlock(x.memory(), x.dtype(), at, elements.rowStride(0), rows, results.rowStride(0), length,
+                        tile, scratch);
+                int size = rows * length;
+                if (size <= turn) {
+                    addFloats(sums, tile, size);
+                    continue;
+                }
+                for (int begin = 0; begin < size; begin += turn) {
+                    addFloats(sums, tile, begin, Math.min(turn, size - begin));
+                }
+            }
+        }
+        for (int first = length; first < turn; first += length) {
+            for (int j = 0; j < length; j++) {
+                sums[j] += sums[first + j];
+            }
+        }
+    }
+
+    private static void addFloats(double[] sums, float[] tile, int count) {
+        for (int i = 0; i < count; i++) {
             sums[i] += tile[i];
+        }
+    }
+
+    private static void addFloats(double[] sums, float[] tile, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            sums[i] += tile[from + i];
         }
     }
 
@@ -210,31 +251,38 @@ final class PortableReduction {
         Tensor y = all.get(1);
         double[] tile = context.doubles(0);
         double[] sums = context.doubles(1);
+        boolean addsFloats = sumsFloats(x);
+        int most = addsFloats ? KernelContext.TILE / TURNS : KernelContext.TILE;
         for (long row = 0; row < results.rows(); row++) {
-            for (long column = 0; column < results.rowLength(); column += KernelContext.TILE) {
-                int length = (int) Math.min(KernelContext.TILE, results.rowLength() - column);
-                Arrays.fill(sums, 0, length, startDouble());
+            for (long column = 0; column < results.rowLength(); column += most) {
+                int length = (int) Math.min(most, results.rowLength() - column);
                 long from = results.offset(0, row) + column * results.rowStride(0);
+                if (addsFloats) {
+                    sumsOfTile(x, from, sums, length, context);
+                    storeTile(y, row, column, sums, length);
+                    continue;
+                }
+                Arrays.fill(sums, 0, length, startDouble());
                 for (long part = 0; part < elements.rows(); part++) {
                     for (long i = 0; i < elements.rowLength(); i++) {
                         long at = x.offset()
                                 + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
-                        if (sumsFloats(x)) {
-                            addFloats(sums, x, at, length, context);
-                        } else {
-                            Doubles.load(x.memory(), x.dtype(), at, results.rowStride(0), tile, 0, length);
-                            foldEach(sums, tile, length);
-                        }
+                        Doubles.load(x.memory(), x.dtype(), at, results.rowStride(0), tile, 0, length);
+                        foldEach(sums, tile, length);
                     }
                 }
-                for (int i = 0; i < length; i++) {
-                    sums[i] = end(sums[i]);
-                }
-                long to = results.offset(1, row) + column * results.rowStride(1);
-                Doubles.store(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), results.rowStride(1), sums, 0,
-                        length);
+                storeTile(y, row, column, sums, length);
             }
         }
+    }
+
+    private void storeTile(Tensor y, long row, long column, double[] sums, int length) {
+        for (int i = 0; i < length; i++) {
+            sums[i] = end(sums[i]);
+        }
+        long to = results.offset(1, row) + column * results.rowStride(1);
+        Doubles.store(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), results.rowStride(1), sums, 0,
+                length);
     }
 
     private void foldEach(double[] sums, double[] tile, int length) {

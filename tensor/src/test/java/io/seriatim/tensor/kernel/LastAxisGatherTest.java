@@ -1,0 +1,51 @@
+package io.seriatim.tensor.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.IndexRangeException;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Gather;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Elements that are taken along the last axis, as when images are resized. */
+class LastAxisGatherTest {
+    private static final long SEED = 20261126;
+
+    @ParameterizedTest
+    @CsvSource({"FLOAT32,7,14", "FLOAT32,1,1", "FLOAT32,300,2500", "FLOAT32,5000,1200", "FLOAT32,3000,5",
+            "INT32,40,80", "FLOAT64,40,80", "BOOL,9,30"})
+    void takesTheElements(DType dtype, int length, int count) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        int rows = 3;
+        double[] values = random.ints((long) rows * length, 0, dtype == DType.BOOL ? 2 : 1 << 20).asDoubleStream()
+                .toArray();
+        long[] places = random.longs(count, -1, length).toArray();
+        double[] taken = KernelRun.run(Kernels.system(), new Gather(1, -1), Tensor.of(dtype, values, rows, length),
+                Tensor.of(places, count))[0].toDoubleArray();
+        for (int row = 0; row < rows; row++) {
+            for (int i = 0; i < count; i++) {
+                double expected = places[i] < 0 ? 0 : values[row * length + (int) places[i]];
+                assertEquals(expected, taken[row * count + i], "row " + row + ", place " + i + ", seed " + SEED);
+            }
+        }
+    }
+
+    @Test
+    void keepsBitsAndChecksPlaces() {
+        float odd = Float.intBitsToFloat(0x7f800001);
+        Tensor x = Tensor.of(new float[]{1, odd, -0f, 2}, 2, 2);
+        Tensor y = KernelRun.run(Kernels.system(), Gather.of(1), x, Tensor.of(new long[]{1, 0, 1}, 3))[0];
+        int[] bits = {0x7f800001, 0x3f800000, 0x7f800001, 0x40000000, 0x80000000, 0x40000000};
+        float[] taken = y.toFloatArray();
+        for (int i = 0; i < bits.length; i++) {
+            assertEquals(bits[i], Float.floatToRawIntBits(taken[i]), "element " + i);
+        }
+        assertThrows(IndexRangeException.class,
+                () -> KernelRun.run(Kernels.system(), Gather.of(1), x, Tensor.of(new long[]{0, 2}, 2)));
+    }
+}
