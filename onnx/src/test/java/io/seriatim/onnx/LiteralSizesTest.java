@@ -3,20 +3,30 @@ package io.seriatim.onnx;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.PlanView;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Arithmetic on shapes with indexes out of initialisers is folded when a plan is compiled. */
 final class LiteralSizesTest {
@@ -66,6 +76,66 @@ final class LiteralSizesTest {
                 .message(12, value("z", FLOAT, -1, -1));
         return Files.write(folder.resolve("model.onnx"), message().number(1, 8)
                 .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+    }
+
+    /** A graph of one node whose second operand is an initialiser and, if so wanted, an input. */
+    private Path model(String type, WireMessage initializer, int irVersion, long... number) throws IOException {
+        WireMessage graph = message().text(2, "g")
+                .message(1, message().texts(1, "k", "more").text(2, "sum").text(4, "Add"))
+                .message(1, message().texts(1, "x", "sum").text(2, "y").text(4, type))
+                .message(5, initializer).message(5, longs("more", number.length == 0, number.length == 0
+                        ? new long[]{0}
+                        : number))
+                .message(11, value("x", FLOAT, 2, 3)).message(11, value("k", INT64, number.length == 0
+                        ? new long[0]
+                        : new long[]{number.length}))
+                .message(12, value("y", FLOAT, -1, -1));
+        return Files.write(folder.resolve(type + ".onnx"), message().number(1, irVersion)
+                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+    }
+
+    private static float[] run(InferenceModel model, Map<String, Tensor> given) {
+        Map<String, Tensor> all = new LinkedHashMap<>(model.parameters());
+        all.put("x", Tensor.of(new float[]{0, 1, 2, 3, 4, 5}, 2, 3));
+        all.putAll(given);
+        Tensor y = Objects.requireNonNull(Interpreter.of(Kernels.portable()).run(model.program(), all,
+                List.of("y")).get("y"));
+        float[] values = Arrays.copyOf(y.toFloatArray(), (int) y.shape().size() + 1);
+        values[values.length - 1] = y.shape().dims()[0];
+        return values;
+    }
+
+    /** Neither what is computed of an initialiser that may be fed nor the sizes that it gives are constants. */
+    @ParameterizedTest
+    @CsvSource({"Reshape,3 2,1 6,0 1 2 3 4 5 3,0 1 2 3 4 5 1", "Gather,1,0,3 4 5 3,0 1 2 3",
+            "Tile,1 1,1 2,0 1 2 3 4 5 2,0 1 2 0 1 2 3 4 5 3 4 5 2", "Expand,2 3,1 3,0 1 2 3 4 5 2,0 1 2 3 4 5 2"})
+    void initialisersThatMayBeFedAreNotFolded(String type, String own, String fed, String expected, String changed)
+            throws IOException {
+        long[] number = Stream.of(own.split(" ")).mapToLong(Long::parseLong).toArray();
+        boolean scalar = type.equals("Gather");
+        Path file = model(type, longs("k", scalar, number), 8, scalar ? new long[0] : new long[number.length]);
+        try (InferenceModel model = OnnxModels.load(file)) {
+            assertEquals(List.of("x"), model.feeds());
+            assertTrue(model.parameters().containsKey("k"), model.parameters().toString());
+            assertArrayEquals(floats(expected), run(model, Map.of()));
+            long[] other = Stream.of(fed.split(" ")).mapToLong(Long::parseLong).toArray();
+            assertArrayEquals(floats(changed), run(model, Map.of("k", scalar
+                    ? Tensor.of(other, new long[0])
+                    : Tensor.of(other, other.length))));
+        }
+        try (InferenceModel model = OnnxModels.load(model(type, longs("k", scalar, number), 3,
+                scalar ? new long[0] : new long[number.length]))) {
+            assertFalse(model.parameters().containsKey("k"), "before version 4, initialisers cannot be fed");
+        }
+    }
+
+    private static float[] floats(String text) {
+        String[] words = text.split(" ", -1);
+        float[] floats = new float[words.length];
+        for (int i = 0; i < words.length; i++) {
+            floats[i] = Float.parseFloat(words[i]);
+        }
+        return floats;
     }
 
     @Test

@@ -30,6 +30,8 @@ final class Constants {
 
     private final Map<String, Tensor> values = new HashMap<>();
     private final Set<String> trained = new HashSet<>();
+    /** Those that callers may feed: what is computed of them is known only when the program runs. */
+    private final Set<String> feedable = new HashSet<>();
 
     Ref add(String name, Tensor value, boolean isTrained) {
         values.put(name, value);
@@ -44,6 +46,14 @@ final class Constants {
         return values.get(name);
     }
 
+    void feedable(String name) {
+        feedable.add(name);
+    }
+
+    boolean isFeedable(String name) {
+        return feedable.contains(name);
+    }
+
     boolean isTrained(String name) {
         return trained.contains(name);
     }
@@ -56,7 +66,8 @@ final class Constants {
         }
         for (String name : op.inputNames()) {
             Tensor value = values.get(name);
-            if (value == null || value.shape().size() > MOST || (trained.contains(name) && value.shape().rank() > 0)) {
+            if (value == null || feedable.contains(name) || value.shape().size() > MOST
+                    || (trained.contains(name) && value.shape().rank() > 0)) {
                 return false;
             }
         }

@@ -39,7 +39,6 @@ public final class ModelBuilder {
     private final Set<String> results = new HashSet<>();
     private final Map<String, String> wishes = new LinkedHashMap<>();
     private final List<String> feeds = new ArrayList<>();
-    private final Set<String> feedable = new HashSet<>();
     private final List<String> expressedTraining = new ArrayList<>();
     private boolean forInference;
     private final Set<String> used = new HashSet<>();
@@ -148,7 +147,7 @@ public final class ModelBuilder {
      *            the name of a parameter
      */
     public void feedable(String name) {
-        feedable.add(name);
+        constants.feedable(name);
     }
 
     /**
@@ -165,14 +164,14 @@ public final class ModelBuilder {
     }
 
     /**
-     * The value of a constant or parameter.
+     * The value of a constant, or of a parameter that callers do not feed.
      *
      * @param ref
      *            any variable
      * @return null if it is known only when the program runs
      */
     public @Nullable Tensor value(Ref ref) {
-        return constants.find(ref.name());
+        return constants.isFeedable(ref.name()) ? null : constants.find(ref.name());
     }
 
     /**
@@ -232,7 +231,7 @@ public final class ModelBuilder {
             return;
         }
         used.add(name);
-        if (!feedable.contains(name) && Literals.isLiteral(value)) {
+        if (!constants.isFeedable(name) && Literals.isLiteral(value)) {
             literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
             program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
         } else {

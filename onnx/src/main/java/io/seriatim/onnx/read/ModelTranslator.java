@@ -63,12 +63,16 @@ public final class ModelTranslator {
     private final OnnxModel model;
     private final TensorData data;
     private final LoadOptions options;
+    /** Whether inputs with an initialiser may be fed. */
+    private final boolean overridable;
     private final ModelBuilder builder = new ModelBuilder();
     private final Lists lists = new Lists(builder);
     private final Map<String, OnnxFunction> functions = new HashMap<>();
     private int called;
 
-    private ModelTranslator(String source, OnnxModel model, TensorData data, LoadOptions options) {
+    private ModelTranslator(String source, OnnxModel model, TensorData data, LoadOptions options,
+            boolean overridable) {
+        this.overridable = overridable;
         this.source = source;
         this.model = model;
         this.data = data;
@@ -101,11 +105,26 @@ public final class ModelTranslator {
     public static InferenceModel translate(String source, OnnxModel model, TensorData data, LoadOptions options)
             throws IOException {
         try {
-            return new ModelTranslator(source, model, data, options).translated();
+            return translate(source, model, data, options, model.irVersion() >= OVERRIDABLE_SINCE);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(source + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Where an operation needs a number while the file is read, initialisers keep their values: none can be fed. */
+    private static InferenceModel translate(String source, OnnxModel model, TensorData data, LoadOptions options,
+            boolean overridable) throws IOException {
+        try {
+            return new ModelTranslator(source, model, data, options, overridable).translated();
+        } catch (IllegalArgumentException e) {
+            Set<String> initialized = new HashSet<>();
+            model.graph().initializers().forEach(each -> initialized.add(each.name()));
+            if (!overridable || model.graph().inputs().stream().noneMatch(each -> initialized.contains(each.name()))) {
+                throw e;
+            }
+            return new ModelTranslator(source, model, data, options, false).translated();
         }
     }
 
@@ -130,7 +149,7 @@ public final class ModelTranslator {
         for (OnnxValue input : graph.inputs()) {
             if (!initialized.contains(input.name())) {
                 scope.bind(input.name(), feed(input, dims.get(input.name())));
-            } else if (model.irVersion() >= OVERRIDABLE_SINCE) {
+            } else if (overridable) {
                 builder.feedable(input.name());
             }
         }
