@@ -20,6 +20,7 @@ final class OnnxForm {
     static void register(Map<String, PaddleForms.Rule> rules) {
         rules.put("onnx_reduce", OnnxForm::reduce);
         rules.put("onnx_resize", OnnxForm::resize);
+        rules.put("onnx_pool", OnnxPoolForm::pool);
     }
 
     private static double @Nullable [] numbers(OpDesc op, String slot, PaddleForms.Reads reads) {

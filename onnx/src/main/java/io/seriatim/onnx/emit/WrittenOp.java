@@ -245,7 +245,11 @@ public final class WrittenOp {
                     ? parts.getFirst()
                     : node("Concat", Map.of("axis", 0), parts.toArray(String[]::new));
         }
-        return !tensor.isEmpty() && has(tensor) ? int64s(in(tensor)) : ints(attrs.getLongs(attribute));
+        if (tensor.isEmpty() || !has(tensor)) {
+            return ints(attrs.getLongs(attribute));
+        }
+        // ONNX Runtime merges a Reshape that makes a vector of sizes with the one that reads them, and stops.
+        return rank(tensor) == 1 ? cast(in(tensor), DType.INT64) : int64s(in(tensor));
     }
 
     /** An operation that cannot be written; the message names it. */

@@ -98,6 +98,59 @@ class WrittenAsPaddleTest {
         keeps(model(dtype, new long[]{2, 3, 4}, parameters, op), values(dtype, 2, 3, 4));
     }
 
+    private static OpDesc.Builder pool(String kind, boolean ceil, int kernel, int stride, int begin, int end,
+            int axes) {
+        int[] paddings = new int[2 * axes];
+        for (int i = 0; i < axes; i++) {
+            paddings[2 * i] = begin;
+            paddings[2 * i + 1] = end;
+        }
+        int[] sizes = new int[axes];
+        Arrays.fill(sizes, kernel);
+        int[] strides = new int[axes];
+        Arrays.fill(strides, stride);
+        int[] dilations = new int[axes];
+        Arrays.fill(dilations, 1);
+        return OpDesc.of("onnx_pool").attr("kind", kind).attr("ksize", sizes).attr("strides", strides)
+                .attr("dilations", dilations).attr("paddings", paddings).attr("ceil_mode", ceil);
+    }
+
+    /** Windows at the end that begin in the padding are none; those that only end there are one more. */
+    @ParameterizedTest
+    @CsvSource({"max,true,3,2,1,1,2", "max,true,2,2,0,1,2", "max,true,2,3,1,1,3", "max,false,3,2,0,2,1",
+            "avg,true,3,2,1,1,2", "avg,true,2,3,1,1,1", "avg,false,3,1,1,0,3", "avg_padded,false,3,2,1,0,2",
+            "avg_padded,false,3,2,1,1,1", "avg_padded,true,2,3,1,1,2"})
+    void poolsImagesOfKnownSizes(String kind, boolean ceil, int kernel, int stride, int begin, int end, int axes)
+            throws IOException {
+        for (int length = 4; length < 8; length++) {
+            long[] dims = new long[2 + axes];
+            Arrays.fill(dims, length);
+            dims[0] = 2;
+            InferenceModel model = model(DType.FLOAT32, dims, Map.of(), pool(kind, ceil, kernel, stride, begin, end,
+                    axes));
+            keeps(model, values(DType.FLOAT32, dims));
+        }
+    }
+
+    @Test
+    void poolsBytes() throws IOException {
+        keeps(model(DType.INT8, new long[]{2, 3, 5, 5}, Map.of(), pool("max", false, 2, 2, 0, 0, 2)),
+                values(DType.INT8, 2, 3, 5, 5));
+    }
+
+    /** Of open lengths, only a run knows the last window; some means count what lies beyond the padding. */
+    @ParameterizedTest
+    @CsvSource({"max,true,3,2,1,1,-1", "avg_padded,true,3,2,0,0,6", "lp,false,2,2,0,0,6", "max,true,3,2,3,1,6"})
+    void refusesOtherPooling(String kind, boolean ceil, int kernel, int stride, int begin, int end, int length) {
+        InferenceModel model = model(DType.FLOAT32, new long[]{2, 3, length, length}, Map.of(),
+                pool(kind, ceil, kernel, stride, begin, end, 2));
+        for (String format : List.of("pdmodel", "json")) {
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    () -> InferenceModels.save(folder.resolve("x." + format), model));
+            assertTrue(String.valueOf(e.getMessage()).contains("'onnx_pool'"), e.getMessage());
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"nearest,asymmetric,floor,1.5", "nearest,half_pixel,round_prefer_floor,2",
             "linear,half_pixel,floor,1.5",

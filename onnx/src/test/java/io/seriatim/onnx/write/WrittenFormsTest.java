@@ -105,6 +105,30 @@ class WrittenFormsTest {
         assertTrue(String.valueOf(e.getMessage()).contains("'ConstantOfShape' to complex64"), e.getMessage());
     }
 
+    /** Of ends before the first element, Paddle leaves that element out, unlike ONNX. */
+    @ParameterizedTest
+    @CsvSource({"-1,-6,false,2", "-1,-6,true,2", "-1,-9,true,2", "-1,-1,true,3", "4,-3,false,1", "4,-3,true,1",
+            "3,0,true,2"})
+    void slicesBackwards(int start, int end, boolean open, int count) throws IOException {
+        feed("x", DType.FLOAT32, open, 5, 2);
+        written(OpDesc.of("strided_slice").in("Input", "x").out("Out", "out").attr("axes", new int[]{0})
+                .attr("starts", new int[]{start}).attr("ends", new int[]{end}).attr("strides", new int[]{-2})
+                .attr("infer_flags", new int[]{1}));
+        try (InferenceModel again = InferenceModels.load(folder.resolve("x.onnx"))) {
+            assertEquals(count, run(again, feeds).shape().dim(0));
+        }
+    }
+
+    /** ONNX Runtime 1.32 takes two Reshape in a row for one. */
+    @Test
+    void sizesThatAreAVectorAreNotReshaped() throws IOException {
+        feed("x", DType.FLOAT32, false, 2, 3);
+        program.global().put(VarDesc.of("shape", VarType.dense(DType.INT32, 2)));
+        feeds.put("shape", Tensor.of(DType.INT32, new double[]{3, 2}, 2));
+        assertEquals(1, written(OpDesc.of("reshape2").in("X", "x").in("Shape", "shape").out("Out", "out")
+                .out("XShape", "s").attr("shape", new int[]{-1, 2})).stream().filter("Reshape"::equals).count());
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void roundsHalvesAsTheOperationDoes(boolean even) throws IOException {

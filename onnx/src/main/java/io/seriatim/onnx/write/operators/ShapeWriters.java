@@ -215,16 +215,37 @@ public final class ShapeWriters {
     private static void stridedSlice(WrittenOp op) {
         String starts = op.numbers("starts", "StartsTensor", "StartsTensorList");
         long[] steps = op.attrs().getLongs("strides");
-        long[] stops = op.attrs().getLongs("ends").clone();
-        for (int i = 0; i < Math.min(steps.length, stops.length); i++) {
-            // Backwards, Paddle takes −1 as the place before the first element.
-            stops[i] = steps[i] < 0 && stops[i] == -1 ? Long.MIN_VALUE + 1 : stops[i];
-        }
         String ends = op.has("EndsTensor") || op.has("EndsTensorList")
                 ? op.numbers("ends", "EndsTensor", "EndsTensorList")
-                : op.ints(stops);
+                : stops(op, steps);
         String strides = op.numbers("strides", "StridesTensor", "StridesTensorList");
         sliced(op, op.node("Slice", op.in("Input"), starts, ends, op.ints(op.attrs().getLongs("axes")), strides));
+    }
+
+    /** Backwards, −1 is the place before the first element, and an end further off the first, which is left out. */
+    private static String stops(WrittenOp op, long... steps) {
+        long[] stops = op.attrs().getLongs("ends").clone();
+        int[] axes = op.attrs().getInts("axes");
+        long[] dims = op.dims("Input");
+        List<String> parts = new ArrayList<>();
+        boolean computed = false;
+        for (int i = 0; i < stops.length; i++) {
+            boolean back = i < steps.length && steps[i] < 0;
+            int axis = op.axis(axes[i], dims.length);
+            if (back && stops[i] < -1 && dims[axis] < 0) {
+                String length = op.node("Gather", op.node("Shape", op.in("Input")), op.ints(axis));
+                parts.add(op.node("Max", op.node("Add", length, op.ints(stops[i])), op.ints(0)));
+                computed = true;
+                continue;
+            }
+            if (back && stops[i] < 0) {
+                stops[i] = stops[i] == -1 ? Long.MIN_VALUE + 1 : Math.max(0, stops[i] + dims[axis]);
+            }
+            parts.add(op.ints(stops[i]));
+        }
+        return computed
+                ? op.node("Concat", Map.of("axis", 0), parts.toArray(String[]::new))
+                : op.ints(stops);
     }
 
     private static void sliced(WrittenOp op, String slice) {
