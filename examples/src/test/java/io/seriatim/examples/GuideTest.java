@@ -40,6 +40,13 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.train.Model;
+import io.seriatim.train.TablePredictor;
+import io.seriatim.train.Trainer;
+import io.seriatim.train.data.TableData;
+import io.seriatim.train.data.TableEncoding;
+import io.seriatim.train.model.Recipe;
+import io.seriatim.train.model.TableMlp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +54,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -268,10 +276,35 @@ class GuideTest {
     }
 
     @Test
+    void aTableIsLearnedAndAsked() throws IOException {
+        Random random = new Random(1);
+        StringBuilder text = new StringBuilder("city,age,class\n");
+        for (int i = 0; i < 300; i++) {
+            int age = random.nextBoolean() ? random.nextInt(40) : 60 + random.nextInt(40);
+            text.append(random.nextBoolean() ? "Rome," : "Oslo,").append(age).append(age < 50 ? ",young\n" : ",old\n");
+        }
+        Path file = Files.writeString(folder.resolve("people.csv"), text);
+        TableData.Examples people = TableData.csv(file).category("city").number("age").label("class").read();
+        TableMlp network = new TableMlp(people.encoding());
+        Recipe recipe = network.recipe();
+        Model model = network.build(recipe, recipe.steps(people.split().training().size()));
+        Trainer trainer = Trainer.of(model, people.split()).batch(recipe.batch()).epochs(recipe.epochs()).build();
+        trainer.run();
+        trainer.saveAs(folder.resolve("people.json"));
+        people.encoding().save(folder.resolve(TableEncoding.FILE));
+        try (TablePredictor predictor = TablePredictor.load(folder.resolve("people.json"))) {
+            TablePredictor.Prediction answer = predictor.predict(Map.of("city", "Rome", "age", "31"));
+            assertEquals("young", answer.label());
+            assertEquals(Set.of("young", "old"), answer.scores().keySet());
+        }
+    }
+
+    @Test
     void thePageSaysTheSame() throws IOException {
         List<String> missing = Document.of("guide.md").missingIn(Document.test("GuideTest.java"),
                 Document.main("train/SpiralTraining.java"));
-        assertEquals(List.of("System.out.println(table);",
+        assertEquals(List.of("System.out.println(answer.label() + \" of \" + answer.scores());",
+                "System.out.println(table);",
                 "engine.trace(orders, event -> System.out.println(event.kind() + \" by \" + event.operation() + "
                         + "\", version \" + event.version()));",
                 "System.out.println(\"seed \" + seed + \": \" + total(engine));"), missing);

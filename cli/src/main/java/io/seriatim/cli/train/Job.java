@@ -15,6 +15,8 @@ import io.seriatim.train.data.DataFiles;
 import io.seriatim.train.data.FeedFiles;
 import io.seriatim.train.data.LabelledData;
 import io.seriatim.train.data.Split;
+import io.seriatim.train.data.TableData;
+import io.seriatim.train.data.TableEncoding;
 import io.seriatim.train.data.TextData;
 import io.seriatim.train.data.Vocabulary;
 import io.seriatim.train.model.Architecture;
@@ -26,6 +28,7 @@ import io.seriatim.train.model.Mlp;
 import io.seriatim.train.model.ProgramModel;
 import io.seriatim.train.model.Recipe;
 import io.seriatim.train.model.ResNet18;
+import io.seriatim.train.model.TableMlp;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,6 +38,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,11 +52,18 @@ import org.jspecify.annotations.Nullable;
  *            the text of a text model, or null
  * @param baseline
  *            the validation loss of a bigram model of that text; NaN without text
+ * @param table
+ *            the encoding of a table, which is saved beside the model, or null
  */
-record Job(Settings settings, Model model, Split split, String data, @Nullable Text text, double baseline) {
+record Job(Settings settings, Model model, Split split, String data, @Nullable Text text, double baseline,
+        @Nullable TableEncoding table) {
     /** The names of the networks. Any other argument is the file of a program. */
     static final List<String> NETWORKS = List.of("names", "lenet", "mlp", "resnet18");
     private static final int DEFAULT_BATCH = 64;
+
+    private Job(Settings settings, Model model, Split split, String data, @Nullable Text text, double baseline) {
+        this(settings, model, split, data, text, baseline, null);
+    }
 
     /**
      * The text of a text model.
@@ -69,7 +80,9 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         return switch (settings.what()) {
             case "names" -> text(settings);
             case "lenet", "mlp", "resnet18" -> labelled(settings);
-            default -> settings.lossOfModel() != null ? loaded(settings, settings.lossOfModel()) : program(settings);
+            default -> settings.table() != null
+                    ? table(settings, settings.table())
+                    : settings.lossOfModel() != null ? loaded(settings, settings.lossOfModel()) : program(settings);
         };
     }
 
@@ -105,6 +118,25 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
             default -> new ResNet18(data.input(), data.label(), data.classes());
         };
         return built(settings, network, data.split(), about(settings, data.split()), null, Double.NaN);
+    }
+
+    private static Job table(Settings settings, Settings.Table columns) throws IOException {
+        TableData.Examples rows = TableData.csv(Path.of(settings.what())).separator(columns.separator().charAt(0))
+                .category(columns.categories().toArray(String[]::new))
+                .without(columns.without().toArray(String[]::new)).label(columns.label()).inferred()
+                .seed(settings.seed()).read();
+        TableMlp network = new TableMlp(rows.encoding());
+        int batch = Math.min(network.recipe().batch(), rows.split().training().size());
+        Settings filled = settings.batch() == 0 ? settings.with(settings.epochs(), batch) : settings;
+        String leftOut = rows.leftOut().isEmpty()
+                ? ""
+                : rows.leftOut().entrySet().stream().map(each -> each.getKey() + " (" + each.getValue() + ")").sorted()
+                        .collect(Collectors.joining(", ", "; left out: ", ""));
+        String about = String.format(Locale.ROOT, "%s: %,d rows for training, %,d for validation; %s%s",
+                settings.what(), rows.split().training().size(), rows.split().validation().size(), rows.encoding(),
+                leftOut);
+        Job job = built(filled, network, rows.split(), about, null, Double.NaN);
+        return new Job(job.settings, job.model, job.split, job.data, null, Double.NaN, rows.encoding());
     }
 
     private static int values(LabelledData data) {

@@ -17,6 +17,7 @@ import io.seriatim.train.StopSignal;
 import io.seriatim.train.Trainer;
 import io.seriatim.train.TrainingListener;
 import io.seriatim.train.data.ClassNames;
+import io.seriatim.train.data.TableEncoding;
 import io.seriatim.train.metrics.EventFile;
 import io.seriatim.train.metrics.History;
 import io.seriatim.train.metrics.JsonLines;
@@ -104,10 +105,19 @@ final class Session {
         for (String format : formats()) {
             places.addAll(InferenceModels.files(place(format)));
         }
+        places.addAll(tables());
         for (Path place : places) {
             StagedFiles.requireReplaceable(place);
             InputFiles.requireNotRead(place);
         }
+    }
+
+    /** The files with the encoding of a table: one beside each model. */
+    private List<Path> tables() {
+        return job.table() == null
+                ? List.of()
+                : formats().stream().map(format -> place(format).resolveSibling(TableEncoding.FILE)).distinct()
+                        .toList();
     }
 
     /** The file of the saved model. The parameters of both formats of PaddlePaddle have the same name. */
@@ -241,6 +251,13 @@ final class Session {
 
     private List<NameSampler.Invention> save(Map<String, Path> files) throws IOException {
         Path model = folder.resolve("model");
+        // Before the models, so that none is there without its encoding.
+        for (Path table : tables()) {
+            Files.createDirectories(Objects.requireNonNull(table.getParent()));
+            TableEncoding encoding = Objects.requireNonNull(job.table());
+            stop.whileWriting(() -> encoding.save(table));
+            files.putIfAbsent("table", table);
+        }
         for (String format : formats()) {
             if (format.equals(PADDLE) && job.settings().lossOfModel() == null) {
                 trainer.save(model);

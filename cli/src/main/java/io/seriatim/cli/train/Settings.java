@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *            the file of a loaded model's labels, or null if they are part of the data
  * @param output
  *            the output of a loaded model from which its loss is computed, or null for the only one
+ * @param table
+ *            the columns of a table, or null if {@code what} is none
  * @param data
  *            the file or folder of the data, or null for the network's default
  * @param rate
@@ -43,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  *            the ends of the names of saved models; none for the default
  */
 record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss,
-        @Nullable Path labels, @Nullable String output, @Nullable Path data, int epochs,
+        @Nullable Path labels, @Nullable String output, @Nullable Table table, @Nullable Path data, int epochs,
         int batch, double rate, long steps, long seed, String places, String precision, int patience,
         long evaluateEvery, long checkpointEvery, List<String> save) {
     static final String FILE = "run.properties";
@@ -51,9 +53,44 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
     static final Map<String, LoadedModel.Loss> LOSSES = Map.of("cross-entropy", LoadedModel.Loss.CROSS_ENTROPY, "mse",
             LoadedModel.Loss.MSE);
     private static final String FEED = "feed.";
+    private static final String NAMES = "\n";
+
+    /**
+     * The columns of a table.
+     *
+     * @param label
+     *            the column with the classes
+     * @param categories
+     *            columns that are categories even if they have numbers
+     * @param without
+     *            columns that are left out
+     * @param separator
+     *            one character
+     */
+    record Table(String label, List<String> categories, List<String> without, String separator) {
+        private void put(Map<String, String> lines) {
+            lines.put("label", label);
+            Settings.put(lines, "category", categories.isEmpty() ? null : String.join(NAMES, categories));
+            Settings.put(lines, "without", without.isEmpty() ? null : String.join(NAMES, without));
+            lines.put("separator", separator);
+        }
+
+        private static @Nullable Table of(Map<String, String> lines) {
+            String label = lines.get("label");
+            return label == null
+                    ? null
+                    : new Table(label, names(lines.get("category")), names(lines.get("without")),
+                            lines.getOrDefault("separator", ","));
+        }
+
+        private static List<String> names(@Nullable String text) {
+            return text == null ? List.of() : List.of(text.split(NAMES, -1));
+        }
+    }
 
     Settings with(int newEpochs, int newBatch) {
-        return new Settings(what, startup, feeds, loss, labels, output, data, newEpochs, newBatch, rate, steps, seed,
+        return new Settings(what, startup, feeds, loss, labels, output, table, data, newEpochs, newBatch, rate, steps,
+                seed,
                 places, precision, patience, evaluateEvery, checkpointEvery, save);
     }
 
@@ -74,6 +111,9 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         put(lines, "loss", loss);
         put(lines, "labels", labels);
         put(lines, "output", output);
+        if (table != null) {
+            table.put(lines);
+        }
         put(lines, "data", data);
         lines.put("epochs", Integer.toString(epochs));
         lines.put("batch", Integer.toString(batch));
@@ -89,7 +129,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         return lines;
     }
 
-    private static void put(Map<String, String> lines, String key, @Nullable Object value) {
+    static void put(Map<String, String> lines, String key, @Nullable Object value) {
         if (value != null) {
             lines.put(key, value.toString());
         }
@@ -133,7 +173,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         }
         Parser parser = new Parser(file, lines);
         return new Settings(parser.needed("what", text -> text), parser.path("startup"), feeds, lines.get("loss"),
-                parser.path("labels"), lines.get("output"), parser.path("data"),
+                parser.path("labels"), lines.get("output"), Table.of(lines), parser.path("data"),
                 parser.needed("epochs", Integer::valueOf), parser.needed("batch", Integer::valueOf),
                 parser.needed("rate", Double::valueOf), parser.needed("steps", Long::valueOf),
                 parser.needed("seed", Long::valueOf),

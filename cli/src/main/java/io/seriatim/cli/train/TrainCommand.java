@@ -45,7 +45,8 @@ public final class TrainCommand implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
     @Parameters(index = "0", arity = "0..1", defaultValue = "names", paramLabel = "names|lenet|mlp|resnet18|FILE",
-            description = "The network, a training program of PaddlePaddle (.pdmodel or __model__), or, with --loss "
+            description = "The network, a table (.csv) with --label, a training program of "
+                    + "PaddlePaddle (.pdmodel or __model__), or, with --loss "
                     + "cross-entropy or mse, a model to train further (.pdmodel, .json, .onnx, -symbol.json). "
                     + "Default: ${DEFAULT-VALUE}.")
     private String what = "names";
@@ -76,16 +77,33 @@ public final class TrainCommand implements Callable<Integer> {
             + "computed. Default: the only one.")
     private @Nullable String output;
 
+    @Option(names = "--label", paramLabel = "COLUMN", description = "For a table: the column with the classes. The "
+            + "other columns are numbers if all of their cells are, and otherwise categories.")
+    private @Nullable String label;
+
+    @Option(names = "--category", paramLabel = "COLUMN", description = "For a table: a column of numbers that stand "
+            + "for categories, such as postcodes. May be repeated.")
+    private List<String> categories = new ArrayList<>();
+
+    @Option(names = "--without", paramLabel = "COLUMN",
+            description = "For a table: a column to leave out. May be repeated.")
+    private List<String> without = new ArrayList<>();
+
+    @Option(names = "--separator", defaultValue = ",", paramLabel = "C",
+            description = "For a table: the character between cells, or tab. Default: a comma.")
+    private String separator = ",";
+
     @Option(names = "--save", split = ",", paramLabel = "pdmodel|json|onnx", description = "The formats of the saved "
             + "model. Default: that of a model that is trained further if it can be written, otherwise pdmodel.")
     private List<String> save = new ArrayList<>();
 
     @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "The number of passes over the "
-            + "data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
+            + "data. Default: names 5, lenet 12, mlp 12, resnet18 3, a table 20, a program 1.")
     private int epochs;
 
     @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "The batch size, which "
-            + "several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a program its own.")
+            + "several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a table 32, "
+            + "a program its own.")
     private int batch;
 
     @Option(names = "--steps", defaultValue = "0", paramLabel = "N", description = "Ends after N steps. Default: "
@@ -93,7 +111,8 @@ public final class TrainCommand implements Callable<Integer> {
     private long steps;
 
     @Option(names = "--rate", defaultValue = "0", paramLabel = "X", description = "The highest learning rate. "
-            + "Default: names 0.004, lenet 0.006, mlp 0.002, resnet18 0.001, a program its own.")
+            + "Default: names 0.004, lenet 0.006, mlp 0.002, resnet18 0.001, a table 0.003, "
+            + "a program its own.")
     private double rate;
 
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N",
@@ -221,6 +240,7 @@ public final class TrainCommand implements Callable<Integer> {
         if (output != null && (network || startup != null)) {
             throw usage("--output is for models that are trained further with --loss cross-entropy or mse", null);
         }
+        Settings.Table table = table(network);
         for (String format : save) {
             if (!FORMATS.contains(format)) {
                 throw usage("--save must be some of " + FORMATS + ", but is '" + format + "'", null);
@@ -236,8 +256,36 @@ public final class TrainCommand implements Callable<Integer> {
         Map<String, Path> absolute = new LinkedHashMap<>();
         feeds.forEach((name, file) -> absolute.put(name, file.toAbsolutePath().normalize()));
         return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup),
-                absolute, loss, absolute(labels), output, absolute(data), epochs, batch, rate, steps, seed, place,
+                absolute, loss, absolute(labels), output, table, absolute(data), epochs, batch, rate, steps, seed,
+                place,
                 precision, patience, evaluateEvery, checkpointEvery, save.stream().distinct().toList());
+    }
+
+    private Settings.@Nullable Table table(boolean network) {
+        boolean isTable = !network && what.toLowerCase(Locale.ROOT).endsWith(".csv");
+        if (label == null) {
+            if (!categories.isEmpty() || !without.isEmpty() || !separator.equals(",")) {
+                throw usage("--category, --without and --separator are for tables, which need --label COLUMN", null);
+            }
+            if (isTable && Files.exists(Path.of(what))) {
+                throw usage("A table needs --label, the column with the classes: train " + what + " --label COLUMN",
+                        null);
+            }
+            return null;
+        }
+        if (network || (!isTable && !Files.isRegularFile(Path.of(what)))) {
+            throw usage("--label is for tables: name the file, as in train people.csv --label " + label, null);
+        }
+        if (data != null || startup != null || loss != null || labels != null || output != null || !feeds.isEmpty()) {
+            throw usage("--data, --startup, --loss, --labels, --output and --feed are not for tables: the rows of "
+                    + what + " are the data", null);
+        }
+        String character = separator.equals("tab") || separator.equals("\\t") ? "\t" : separator;
+        if (character.length() != 1 || "\"\r\n".contains(character)) {
+            throw usage("--separator must be one character, but not a quote or a line feed, or tab, but is '"
+                    + separator + "'", null);
+        }
+        return new Settings.Table(label, List.copyOf(categories), List.copyOf(without), character);
     }
 
     private void require(String name, long value, long least) {
@@ -282,7 +330,8 @@ public final class TrainCommand implements Callable<Integer> {
         if (made == null) {
             String name = Job.NETWORKS.contains(what)
                     ? what
-                    : String.valueOf(Path.of(what).getFileName()).replaceAll("(-symbol)?\\.(pdmodel|json|onnx)$", "");
+                    : String.valueOf(Path.of(what).getFileName()).replaceAll("(-symbol)?\\.(pdmodel|json|onnx|csv)$",
+                            "");
             String time = LocalDateTime.now(ZoneId.systemDefault())
                     .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT));
             made = Path.of("runs", name + "-" + time);

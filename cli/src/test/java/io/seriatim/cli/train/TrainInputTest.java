@@ -13,11 +13,14 @@ import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Field;
+import io.seriatim.train.data.TableEncoding;
+import io.seriatim.train.data.TableEncoding.CategoryColumn;
 import io.seriatim.train.model.CharacterTransformer;
 import io.seriatim.train.model.LeNet;
 import io.seriatim.train.model.Mlp;
 import io.seriatim.train.model.Recipe;
 import io.seriatim.train.model.ResNet18;
+import io.seriatim.train.model.TableMlp;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -66,18 +69,20 @@ class TrainInputTest {
         Recipe lenet = new LeNet(image, label, 10).recipe();
         Recipe mlp = new Mlp(image, label, 10).recipe();
         Recipe resnet = new ResNet18(image, label, 10).recipe();
+        Recipe table = new TableMlp(new TableEncoding(List.of(new CategoryColumn("city", List.of("A"))), "class",
+                List.of("x", "y"), Set.of())).recipe();
         assertTrue(help.contains(
                 "names " + names.epochs() + ", lenet " + lenet.epochs() + ", mlp " + mlp.epochs() + ", resnet18 "
-                        + resnet.epochs() + ","),
+                        + resnet.epochs() + ", a table " + table.epochs() + ","),
                 help);
         assertEquals(lenet.batch(), mlp.batch());
         assertTrue(
                 help.contains("names " + names.batch() + ", lenet and mlp " + lenet.batch() + ", resnet18 "
-                        + resnet.batch() + ","),
+                        + resnet.batch() + ", a table " + table.batch() + ","),
                 help);
         assertTrue(help
                 .contains("names " + names.rate() + ", lenet " + lenet.rate() + ", mlp " + mlp.rate() + ", resnet18 "
-                        + resnet.rate() + ","),
+                        + resnet.rate() + ", a table " + table.rate() + ","),
                 help);
     }
 
