@@ -109,6 +109,41 @@ final class WrittenQuantizationTest {
         model.close();
     }
 
+    /** Operations that keep a moving average of the scale, after training. */
+    @ParameterizedTest
+    @CsvSource({"true, FLOAT32, 8, 0, true", "false, FLOAT32, 8, 0, true", "true, FLOAT32, 8, 1, false",
+            "false, FLOAT32, 4, 0, false", "true, FLOAT64, 8, 0, false"})
+    void averagedScalesAreThoseOfTraining(boolean back, DType dtype, int bits, int round, boolean own)
+            throws IOException {
+        block.put(VarDesc.of("x", VarType.dense(dtype, 4, 5))).put(VarDesc.of("y", VarType.dense(dtype, 4, 5)));
+        parameter("scale", positive(dtype, 1));
+        String type = back
+                ? "fake_quantize_dequantize_moving_average_abs_max"
+                : "fake_quantize_moving_average_abs_max";
+        block.add(OpDesc.of(type).in("X", "x").in("InScale", "scale").out("Out", "y").out("OutScale", "scale")
+                .attr("bit_length", bits).attr("round_type", round).attr("is_test", true).build());
+        Map<String, Tensor> feeds = Map.of("x", Tensor.of(dtype, random.doubles(20, -3, 3).toArray(), 4, 5));
+        InferenceModel model = new InferenceModel(program, List.of("x"), List.of("y"), parameters);
+        Path file = folder.resolve("model.onnx");
+        InferenceModels.save(file, model);
+        assertEquals(own, types(file).contains("QuantizeLinear"));
+        assertEquals(own && back, types(file).contains("DequantizeLinear"));
+        Tensor want = Objects.requireNonNull(run(model, feeds).get("y"));
+        try (InferenceModel read = InferenceModels.load(file)) {
+            Tensor have = Objects.requireNonNull(run(read, feeds).get("y"));
+            assertEquals(want.spec(), have.spec());
+            double[] wanted = want.toDoubleArray();
+            double[] got = have.toDoubleArray();
+            for (int i = 0; i < wanted.length; i++) {
+                assertEquals(wanted[i], got[i], 1e-6 * (1 + Math.abs(wanted[i])));
+            }
+        }
+        block.set(0, block.ops().getFirst().with("is_test", false));
+        IllegalArgumentException e =
+                assertThrows(IllegalArgumentException.class, () -> InferenceModels.save(file, model));
+        assertTrue(String.valueOf(e.getMessage()).contains(type), e.getMessage());
+    }
+
     /** Int8 weights stay bytes, and what only other formats need is left out. */
     @Test
     void levelsOfWeightsAreBytes() throws IOException {

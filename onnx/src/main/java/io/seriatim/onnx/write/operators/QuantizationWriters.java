@@ -5,6 +5,7 @@ import io.seriatim.onnx.emit.WrittenOp;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,39 @@ public final class QuantizationWriters {
     public static void register(OpWriters all) {
         all.add("quantize_linear", QuantizationWriters::quantize);
         all.add("dequantize_linear", QuantizationWriters::dequantize);
+        all.add("fake_quantize_moving_average_abs_max", op -> fake(op, false));
+        all.add("fake_quantize_dequantize_moving_average_abs_max", op -> fake(op, true));
+    }
+
+    /** The slot of the scales, which has another name where a moving average is kept. */
+    private static String slot(WrittenOp op) {
+        return op.has("Scale") ? "Scale" : "InScale";
+    }
+
+    /** The axis of the channels; −1 if there is one scale. */
+    private static int channels(WrittenOp op) {
+        return op.has("Scale") ? op.attrs().getInt("quant_axis") : -1;
+    }
+
+    /** Levels of the scale that training has left, or the numbers of those levels. */
+    private static void fake(WrittenOp op, boolean back) {
+        if (!op.attrs().getBool("is_test")) {
+            throw op.error("is in its form for training, which ONNX does not have");
+        }
+        for (String state : List.of("Scale", "State", "Accum")) {
+            if (op.has("In" + state)) {
+                op.out("Out" + state, op.in("In" + state));
+            }
+        }
+        String levels = levels(op);
+        if (!back) {
+            op.out("Out", levels);
+            return;
+        }
+        String bytes = op.graph().original(levels);
+        op.out("Out", bytes == null
+                ? op.node("Div", op.node("Mul", levels, scale(op, op.dtype("X"))), op.scalar(op.dtype("X"), most(op)))
+                : op.node("DequantizeLinear", bytes, step(op, false), zero(op)));
     }
 
     private static boolean observes(WrittenOp op) {
@@ -40,24 +74,27 @@ public final class QuantizationWriters {
     }
 
     private static Map<String, Object> axis(WrittenOp op) {
-        int axis = op.attrs().getInt("quant_axis");
+        int axis = channels(op);
         return axis < 0 ? Map.of() : Map.of("axis", axis);
     }
 
     private static void quantize(WrittenOp op) {
         if (observes(op)) {
             op.out("Y", op.node("Identity", op.in("X")));
-            return;
+        } else {
+            op.out("Y", levels(op));
         }
+    }
+
+    private static String levels(WrittenOp op) {
         boolean away = op.attrs().getInt("round_type") != 0;
         if (away || op.attrs().getInt("bit_length") != BITS || op.dtype("X") != DType.FLOAT32) {
-            op.out("Y", away ? awayFromZero(op) : toEven(op));
-            return;
+            return away ? awayFromZero(op) : toEven(op);
         }
         String levels = op.node("QuantizeLinear", axis(op), op.in("X"), step(op, true), zero(op));
         String numbers = op.cast(levels, DType.FLOAT32);
         op.graph().converted(numbers, levels);
-        op.out("Y", numbers);
+        return numbers;
     }
 
     private static void dequantize(WrittenOp op) {
@@ -92,10 +129,10 @@ public final class QuantizationWriters {
 
     /** The zero points that belong to the scales. Levels are symmetric. */
     private static String zero(WrittenOp op) {
-        if (op.attrs().getInt("quant_axis") < 0) {
+        if (channels(op) < 0) {
             return op.scalar(DType.INT8, 0);
         }
-        Tensor scales = op.graph().tensor(op.in("Scale"));
+        Tensor scales = op.graph().tensor(op.in(slot(op)));
         return scales == null
                 ? op.cast(op.node("Mul", scale(op, DType.FLOAT32), op.scalar(DType.FLOAT32, 0)), DType.INT8)
                 : op.graph().constant(Tensor.of(DType.INT8, new double[Math.toIntExact(scales.shape().size())],
@@ -104,13 +141,13 @@ public final class QuantizationWriters {
 
     /** PaddlePaddle's scales: one without dimensions, or those of the channels. */
     private static String scale(WrittenOp op, DType dtype) {
-        String scale = op.dtype("Scale") == dtype ? op.in("Scale") : op.cast(op.in("Scale"), dtype);
-        return op.node("Reshape", scale, op.attrs().getInt("quant_axis") < 0 ? op.ints() : op.ints(-1));
+        String scale = op.dtype(slot(op)) == dtype ? op.in(slot(op)) : op.cast(op.in(slot(op)), dtype);
+        return op.node("Reshape", scale, channels(op) < 0 ? op.ints() : op.ints(-1));
     }
 
     /** The numbers of level 1, computed at once if the scales are known. */
     private static String step(WrittenOp op, boolean divides) {
-        Tensor known = op.graph().tensor(op.in("Scale"));
+        Tensor known = op.graph().tensor(op.in(slot(op)));
         int most = most(op);
         if (known == null) {
             String scale = scale(op, DType.FLOAT32);
@@ -122,7 +159,7 @@ public final class QuantizationWriters {
             float scale = (float) steps[i];
             steps[i] = (divides && scale <= SMALLEST ? scale + ADDED : scale) / most;
         }
-        long[] dims = op.attrs().getInt("quant_axis") < 0 ? new long[0] : new long[]{steps.length};
+        long[] dims = channels(op) < 0 ? new long[0] : new long[]{steps.length};
         return op.graph().constant(Tensor.of(DType.FLOAT32, steps, dims));
     }
 
@@ -133,7 +170,7 @@ public final class QuantizationWriters {
 
     /** Numbers of channels, so that they broadcast with the operand. */
     private static String along(WrittenOp op, String numbers) {
-        int axis = op.attrs().getInt("quant_axis");
+        int axis = channels(op);
         if (axis < 0) {
             return numbers;
         }
