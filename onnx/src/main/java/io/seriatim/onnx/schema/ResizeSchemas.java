@@ -130,9 +130,12 @@ final class ResizeSchemas {
     }
 
     private static Operand resampled(Lowering l, Operand x, int axis, Resampling.Axis taps) {
-        long count = taps.places().length / taps.taps();
-        Operand taken = l.run(Gather.of(axis), x,
-                l.constant(Tensor.of(taps.places(), taps.places().length)));
+        int count = taps.places().length / taps.taps();
+        if (taps.taps() == 2) {
+            // Elementwise functions of two operands, which are computed in one pass, and give the sum of two to the bit.
+            return l.binary(Binary.Function.ADD, weighted(l, x, axis, taps, 0), weighted(l, x, axis, taps, 1));
+        }
+        Operand taken = taken(l, x, axis, taps.places());
         if (taps.taps() == 1) {
             return taken;
         }
@@ -149,6 +152,26 @@ final class ResizeSchemas {
         Operand weights = l.constant(Tensor.of(x.dtype(), taps.weights(), alone));
         Operand weighted = l.binary(Binary.Function.MULTIPLY, l.reshape(taken, rows), weights);
         return l.run(new Reduction(Reduction.Function.SUM, List.of(axis + 1), false), weighted);
+    }
+
+    /** The elements of one of the taps, each times its weight. */
+    private static Operand weighted(Lowering l, Operand x, int axis, Resampling.Axis taps, int tap) {
+        int count = taps.places().length / taps.taps();
+        long[] places = new long[count];
+        double[] weights = new double[count];
+        for (int i = 0; i < count; i++) {
+            places[i] = taps.places()[i * taps.taps() + tap];
+            weights[i] = taps.weights()[i * taps.taps() + tap];
+        }
+        long[] alone = new long[x.rank()];
+        Arrays.fill(alone, 1);
+        alone[axis] = count;
+        return l.binary(Binary.Function.MULTIPLY, taken(l, x, axis, places),
+                l.constant(Tensor.of(x.dtype(), weights, alone)));
+    }
+
+    private static Operand taken(Lowering l, Operand x, int axis, long[] places) {
+        return l.run(Gather.of(axis), x, l.constant(Tensor.of(places, places.length)));
     }
 
     private static Operand extrapolated(Lowering l, Operand x, int axis, boolean[] outside) {
