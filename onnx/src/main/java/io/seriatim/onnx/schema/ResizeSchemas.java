@@ -132,7 +132,7 @@ final class ResizeSchemas {
     private static Operand resampled(Lowering l, Operand x, int axis, Resampling.Axis taps) {
         int count = taps.places().length / taps.taps();
         if (taps.taps() == 2) {
-            // Elementwise functions of two operands, which are computed in one pass, and give the sum of two to the bit.
+            // Elementwise functions, which are computed in one pass, and give the reduction's sum of two to the bit.
             return l.binary(Binary.Function.ADD, weighted(l, x, axis, taps, 0), weighted(l, x, axis, taps, 1));
         }
         Operand taken = taken(l, x, axis, taps.places());
