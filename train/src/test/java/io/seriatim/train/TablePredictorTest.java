@@ -74,6 +74,9 @@ class TablePredictorTest {
                             name + rows.get(i));
                     assertEquals(1, answers.get(i).scores().values().stream().mapToDouble(x -> x).sum(), 1e-5);
                 }
+                // An unknown text is as a missing one, and not as some row of the table that was never trained.
+                assertEquals(predictor.predict(Map.of("city", "", "age", "20")),
+                        predictor.predict(Map.of("city", "Zurich", "age", "20")));
                 assertEquals(Set.of("no", "yes"), predictor.predict(Map.of("city", "Zurich", "age", "NA")).scores()
                         .keySet());
                 assertThrows(IllegalArgumentException.class, () -> predictor.predict(Map.of("city", "Bern")));

@@ -259,14 +259,15 @@ final class Session {
             files.putIfAbsent("table", table);
         }
         for (String format : formats()) {
+            String name = files.containsKey("model") ? "model as " + format : "model";
             if (format.equals(PADDLE) && job.settings().lossOfModel() == null) {
                 trainer.save(model);
-                files.put("model", folder.resolve("model.pdmodel"));
+                files.put(name, folder.resolve("model.pdmodel"));
             } else {
                 Path file = place(format);
                 Files.createDirectories(Objects.requireNonNull(file.getParent()));
                 trainer.saveAs(file);
-                files.put(files.containsKey("model") ? "model as " + format : "model", file);
+                files.put(name, file);
             }
         }
         return job.text() == null ? List.of() : invent(job.text(), Objects.requireNonNull(files.get("model")));

@@ -115,7 +115,10 @@ final class CsvTable {
         if (value == null) {
             throw wrong(cell.column,
                     "there must be a number, but there is " + (cell.text.isEmpty() ? "nothing" : "'" + cell.text + "'")
-                            + (first ? "; a header has no numbers at all" : ""));
+                            + (first ? "; a header has no numbers at all" : "")
+                            + (cell.text.isEmpty()
+                                    ? ""
+                                    : ": for a table with texts, see TableData, or train FILE.csv --label COLUMN"));
         }
         if (value.isInfinite()) {
             throw wrong(cell.column, "a number must be within the range of float32, but this is " + cell.text);

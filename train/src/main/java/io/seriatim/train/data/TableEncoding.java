@@ -1,6 +1,8 @@
 package io.seriatim.train.data;
 
 import io.seriatim.graph.Graph;
+import io.seriatim.graph.Initializer;
+import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.json.JsonArray;
 import io.seriatim.graph.json.JsonObject;
@@ -234,7 +236,7 @@ public final class TableEncoding {
 
     /**
      * Appends the feeds of all columns to a network, and joins them: numbers as they are, and categories as embeddings
-     * whose width is about the square root of their number, at most 32.
+     * whose width is about the square root of their number, at most 32. A missing or unknown text has zeros.
      *
      * @param graph
      *            the graph of a network in which no variable has the name of a column
@@ -249,7 +251,12 @@ public final class TableEncoding {
                 case NumberColumn _ -> feed;
                 case CategoryColumn(_, List<String> values) -> {
                     int width = (int) Math.min(WIDEST_EMBEDDING, 1 + Math.ceil(Math.sqrt(values.size())));
-                    yield graph.embedding(feed, values.size() + 1L, width).reshape(-1, width);
+                    // The row of the id 0 is zeros: without missing texts it would never be trained, and an unknown text
+                    // would add random numbers.
+                    yield graph.layers()
+                            .embedding(values.size() + 1L, width, false, 0,
+                                    ParameterSpec.of(Initializer.normal(0, 0.5)))
+                            .apply(feed).reshape(-1, width);
                 }
             });
         }
