@@ -87,9 +87,10 @@ public final class Graph extends GraphTraining {
         }
         outputs.values().values().forEach(value -> value.check(this));
         finished = true;
+        List<String> feeds = Network.fed(main);
         main.blocks().forEach(Block::sortVars);
         startup.blocks().forEach(Block::sortVars);
-        return new Network(main, startup, outputs, schedules, values);
+        return new Network(main, startup, outputs, schedules, values, feeds);
     }
 
     @Override

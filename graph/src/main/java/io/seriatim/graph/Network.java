@@ -1,12 +1,19 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.format.Definition;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -24,11 +31,16 @@ import java.util.function.Function;
  * @param values
  *            the values of variables that are set before the startup program runs, by name: the parameters of a loaded
  *            model. They are not to be changed, so a program that trains them gets copies
+ * @param feeds
+ *            the variables that are fed, in the order of their declaration
  */
 public record Network(Program main, Program startup, Outputs outputs, Map<String, Schedule> schedules,
-        Map<String, Tensor> values) {
+        Map<String, Tensor> values, List<String> feeds)
+        implements
+            Definition {
     /** Copies the maps. */
     public Network {
+        feeds = List.copyOf(feeds);
         schedules = Map.copyOf(schedules);
         values = Collections.unmodifiableMap(new LinkedHashMap<>(values));
     }
@@ -47,6 +59,31 @@ public record Network(Program main, Program startup, Outputs outputs, Map<String
      */
     public Network(Program main, Program startup, Outputs outputs, Map<String, Schedule> schedules) {
         this(main, startup, outputs, schedules, Map.of());
+    }
+
+    /**
+     * A network with values. What is fed is in the order of the names.
+     *
+     * @param main
+     *            what is run many times
+     * @param startup
+     *            what is run once before
+     * @param outputs
+     *            what a user wants to see
+     * @param schedules
+     *            the schedules of learning rates, by the variable that is to be set before each run
+     * @param values
+     *            the values of variables that are set before the startup program runs, by name
+     */
+    public Network(Program main, Program startup, Outputs outputs, Map<String, Schedule> schedules,
+            Map<String, Tensor> values) {
+        this(main, startup, outputs, schedules, values, fed(main));
+    }
+
+    /** The variables of a program that are fed, in its order. */
+    static List<String> fed(Program main) {
+        return main.global().vars().stream().filter(desc -> Boolean.TRUE.equals(desc.needCheckFeed()))
+                .map(VarDesc::name).toList();
     }
 
     /**
@@ -119,6 +156,28 @@ public record Network(Program main, Program startup, Outputs outputs, Map<String
     public static Network from(long seed, InferenceModel model, Function<Graph, Outputs> definition) {
         Graph graph = new Graph(seed, LoadedProgram.of(model));
         Outputs outputs = definition.apply(graph);
-        return graph.finish(outputs);
+        Network network = graph.finish(outputs);
+        Set<String> feeds = new LinkedHashSet<>(model.feeds());
+        feeds.addAll(network.feeds);
+        return new Network(network.main, network.startup, network.outputs, network.schedules, network.values,
+                List.copyOf(feeds));
+    }
+
+    @Override
+    public Map<String, String> outputNames() {
+        Map<String, String> names = new LinkedHashMap<>();
+        outputs.values().forEach((name, value) -> names.put(name, value.name()));
+        return names;
+    }
+
+    /** {@inheritDoc} They are those that the startup program sets, after {@link #values} were set. */
+    @Override
+    public Map<String, Tensor> initialValues() {
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        values.forEach(interpreter::set);
+        interpreter.run(startup, Map.of(), List.of());
+        Map<String, Tensor> initial = new LinkedHashMap<>();
+        interpreter.names().forEach(name -> initial.put(name, interpreter.get(name)));
+        return initial;
     }
 }

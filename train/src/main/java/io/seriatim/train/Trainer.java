@@ -427,8 +427,13 @@ public final class Trainer {
      */
     public void save(Path prefix) throws IOException {
         Model model = training.model();
-        training.stop().whileWriting(
-                () -> InferenceModels.save(prefix, model.evaluation(), model.inputs(), model.outputs(), scope::find));
+        if (model.named().isEmpty()) {
+            training.stop().whileWriting(() -> InferenceModels.save(prefix, model.evaluation(), model.inputs(),
+                    model.outputs(), scope::find));
+        } else {
+            // Results keep the names that the user gave them.
+            saveAs(prefix.resolveSibling(prefix.getFileName() + ".pdmodel"));
+        }
     }
 
     /**

@@ -34,6 +34,10 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     void check() {
+        if (model.loss().isEmpty()) {
+            throw new IllegalArgumentException("Model '" + model.name() + "' has no loss: say which of the outputs "
+                    + model.named().keySet() + " it is, by Model.loss");
+        }
         for (Program program : List.of(model.startup(), model.main(), model.evaluation())) {
             options.files().check(program);
         }

@@ -28,7 +28,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -85,14 +84,7 @@ public final class SpiralTraining {
             g.minimize(loss, Adam.of(Schedule.cosine(5e-3, steps, 0)).clip(Clip.globalNorm(1)));
             return Outputs.of("loss", loss, "accuracy", accuracy, "logits", logits);
         });
-        return new Model("spirals", net.main(), net.startup(), net.main().copyForTest(), List.of("point", "arm"),
-                name(net, "loss"),
-                Map.of("accuracy", name(net, "accuracy")), net.schedules(), List.of("point"),
-                List.of(name(net, "logits")), "points", 1);
-    }
-
-    private static String name(Network net, String output) {
-        return net.outputs().get(output).name();
+        return Model.of("spirals", net).loss("loss").metric("accuracy").predicts("logits").unit("points", 1);
     }
 
     /** A custom listener; the training thread calls it for each event, in order. */

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -123,6 +124,48 @@ public final class InferenceModels {
             Function<String, @Nullable Tensor> values) {
         Program program = ExportedProgram.needed(main.copyForTest(), feeds, fetches);
         return new InferenceModel(program, feeds, fetches, ParameterFiles.values(program, values));
+    }
+
+    /**
+     * The part of a network that computes some of its outputs, as a model for inference before any training. Its
+     * fetches have the names that the user gave the outputs; its feeds are what they need.
+     *
+     * @param network
+     *            the network; it is not changed
+     * @param outputs
+     *            the names of the outputs that are wanted; none for all
+     * @return a model with parameters of its own; close it
+     * @throws IllegalArgumentException
+     *             if the network has no such output, or no output
+     */
+    public static InferenceModel of(Definition network, String... outputs) {
+        return of(network, network.initialValues()::get, outputs);
+    }
+
+    /**
+     * The part of a network that computes some of its outputs, as a model for inference. Its fetches have the names
+     * that the user gave the outputs; its feeds are what they need.
+     *
+     * @param network
+     *            the network; it is not changed
+     * @param values
+     *            the tensor of each persistable variable, of the host, such as {@code scope::find} after a training
+     * @param outputs
+     *            the names of the outputs that are wanted; none for all
+     * @return a model with the tensors that were given: close it only if they are its own
+     * @throws IllegalArgumentException
+     *             if the network has no such output, or no output, or a variable has no value
+     */
+    public static InferenceModel of(Definition network, Function<String, @Nullable Tensor> values,
+            String... outputs) {
+        Map<String, String> all = network.outputNames();
+        List<String> wanted = outputs.length == 0 ? List.copyOf(all.keySet()) : List.of(outputs);
+        wanted.stream().filter(name -> !all.containsKey(name)).findFirst().ifPresent(name -> {
+            throw new IllegalArgumentException("The network has no output '" + name + "': its outputs are "
+                    + all.keySet());
+        });
+        NamedResults named = NamedResults.of(network.main().copyForTest(), network.feeds(), all, wanted, Set.of());
+        return of(named.program(), named.feeds(), named.fetches(), values);
     }
 
     /**

@@ -34,10 +34,10 @@ final class ControlInstructions {
     private final Program program;
     private final BlockRunner blocks;
     /** For operations that have run, whether a gradient reads their steps. */
-    private final Map<OpDesc, Boolean> kept = new IdentityHashMap<>();
+    private final IdentityHashMap<OpDesc, Boolean> kept = new IdentityHashMap<>();
     private @Nullable Map<String, List<OpDesc>> readers;
     /** The loops that have run. */
-    private final Map<OpDesc, Loop> loops = new IdentityHashMap<>();
+    private final IdentityHashMap<OpDesc, Loop> loops = new IdentityHashMap<>();
 
     /**
      * What is the same in all runs of a loop.
@@ -61,8 +61,7 @@ final class ControlInstructions {
     private synchronized boolean keepsSteps(OpDesc op, String slot) {
         return kept.computeIfAbsent(op, _ -> {
             Map<String, List<OpDesc>> all = readers();
-            return op.output(slot).stream().flatMap(name -> all.getOrDefault(name, List.of()).stream())
-                    .anyMatch(other -> other != op);
+            return op.output(slot).stream().anyMatch(all::containsKey);
         });
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.graph.op;
 
 import java.lang.reflect.Array;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An array in the message of a check. Checks are called once for each dimension or element, and their messages are
@@ -10,9 +11,9 @@ import java.util.Objects;
 public final class Numbers {
     private static final int SHOWN = 64;
 
-    private final Object array;
+    private final @Nullable Object array;
 
-    private Numbers(Object array) {
+    private Numbers(@Nullable Object array) {
         this.array = array;
     }
 
@@ -23,7 +24,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(long[])}, shortened if there are many
      */
-    public static Object text(long... numbers) {
+    public static Object text(long @Nullable ... numbers) {
         return new Numbers(numbers);
     }
 
@@ -34,7 +35,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(int[])}, shortened if there are many
      */
-    public static Object text(int... numbers) {
+    public static Object text(int @Nullable ... numbers) {
         return new Numbers(numbers);
     }
 
@@ -45,7 +46,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(float[])}, shortened if there are many
      */
-    public static Object text(float... numbers) {
+    public static Object text(float @Nullable ... numbers) {
         return new Numbers(numbers);
     }
 
@@ -56,7 +57,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(double[])}, shortened if there are many
      */
-    public static Object text(double... numbers) {
+    public static Object text(double @Nullable ... numbers) {
         return new Numbers(numbers);
     }
 
@@ -67,7 +68,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(boolean[])}, shortened if there are many
      */
-    public static Object text(boolean... values) {
+    public static Object text(boolean @Nullable ... values) {
         return new Numbers(values);
     }
 
@@ -78,12 +79,15 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(Object[])}, shortened if there are many
      */
-    public static Object text(Object... values) {
+    public static Object text(Object @Nullable ... values) {
         return new Numbers(values);
     }
 
     @Override
     public String toString() {
+        if (array == null) {
+            return "null";
+        }
         int length = Array.getLength(array);
         StringBuilder text = new StringBuilder("[");
         for (int i = 0; i < Math.min(length, SHOWN); i++) {

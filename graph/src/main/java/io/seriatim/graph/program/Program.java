@@ -4,9 +4,11 @@ import io.seriatim.graph.util.Utf8;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Blocks of operations: what a network computes, as data. Not for several threads at once while it is changed. */
@@ -272,6 +274,43 @@ public final class Program {
             to.setOps(block.ops());
         }
         return copy;
+    }
+
+    /**
+     * A copy whose variables have other names. A variable whose new name is already that of another one keeps its own.
+     *
+     * @param names
+     *            the new names by the present ones
+     * @return the copy
+     */
+    public Program renamed(Map<String, String> names) {
+        Map<String, String> free = new HashMap<>(names);
+        free.values().removeIf(name -> blocks.stream().anyMatch(block -> block.var(name) != null));
+        UnaryOperator<String> rename = name -> free.getOrDefault(name, name);
+        Program copy = copy();
+        for (Block block : copy.blocks) {
+            List<VarDesc> vars = List.copyOf(block.vars());
+            vars.stream().filter(desc -> free.containsKey(desc.name())).forEach(desc -> {
+                block.remove(desc.name());
+                block.put(desc.named(rename.apply(desc.name())));
+            });
+            block.setOps(block.ops().stream().map(op -> withNames(op.renamed(rename, rename), rename)).toList());
+        }
+        return copy;
+    }
+
+    /** Operations that run blocks name variables of their block in attributes. */
+    private static OpDesc withNames(OpDesc op, UnaryOperator<String> rename) {
+        OpDesc renamed = op;
+        boolean runsBlocks = op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
+        for (Attribute.Named each : runsBlocks ? op.attributes() : List.<Attribute.Named>of()) {
+            if (each.value() instanceof Attribute.Texts(List<String> texts)) {
+                renamed = renamed.with(each.name(), texts.stream().map(rename).toArray(String[]::new));
+            } else if (each.value() instanceof Attribute.Text(String text)) {
+                renamed = renamed.with(each.name(), rename.apply(text));
+            }
+        }
+        return renamed;
     }
 
     /**

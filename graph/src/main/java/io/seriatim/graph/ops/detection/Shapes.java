@@ -19,7 +19,7 @@ final class Shapes {
                 DType found = inference.in(slot, i).dtype();
                 inference.require(found.isFloating() && found == dtype,
                         "the slots %s must hold numbers of one floating type, but slot %s holds %s",
-                        Numbers.text(slots), slot, found);
+                        Numbers.text((Object[]) slots), slot, found);
             }
         }
     }
