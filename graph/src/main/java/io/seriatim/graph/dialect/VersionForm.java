@@ -6,6 +6,8 @@ import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,7 @@ final class VersionForm {
         }
         rules.put("rmsprop", (op, steps, _) -> !attrs(op).getBool("centered")
                 && unchanged(op, steps, List.of("MeanGrad"), "MeanGrad"));
+        rules.put("strided_slice", (op, steps, _) -> slice(op, steps));
         rules.put("one_hot_v2", (op, steps, _) -> ofType(op, steps, DType.FLOAT32));
     }
 
@@ -48,6 +51,45 @@ final class VersionForm {
         rules.put("matrix_rank", (op, steps, _) -> ofType(op, steps, newer ? DType.INT64 : DType.INT32));
         rules.put("sigmoid_cross_entropy_with_logits", (op, steps, _) -> op.input("pos_weight").isEmpty()
                 && changed(op, steps, "weighs_labels", newer));
+    }
+
+    /**
+     * PaddlePaddle 3 leaves no dimensions out. Backwards, it takes ends as Python does; for PaddlePaddle 2, −1 is the
+     * place before the first element, and an end further off the first, which is left out.
+     */
+    private static boolean slice(OpDesc op, Steps steps) {
+        List<Long> dims = steps.tensor(op.input("Input").getFirst()).dims();
+        int[] strides = attrs(op).getInts("strides");
+        int[] axes = attrs(op).getInts("axes");
+        int[] ends = attrs(op).getInts("ends").clone();
+        for (int i = 0; i < Math.min(ends.length, strides.length); i++) {
+            if (strides[i] < 0 && ends[i] < 0) {
+                long length = dims.get(axes[i] < 0 ? axes[i] + dims.size() : axes[i]);
+                if (ends[i] < -1 && length < 0) {
+                    return false;
+                }
+                ends[i] = ends[i] == -1 ? -Integer.MAX_VALUE : Math.toIntExact(Math.max(0, ends[i] + length));
+            }
+        }
+        OpDesc changed = op.with("ends", ends);
+        int[] dropped = attrs(op).getInts("decrease_axis");
+        String out = op.output("Out").getFirst();
+        VarType.@Nullable TensorType wanted = steps.known(out);
+        if (dropped.length == 0) {
+            steps.keep(changed);
+            return true;
+        }
+        if (wanted == null || wanted.dims().size() + dropped.length != dims.size()) {
+            return false;
+        }
+        List<Long> whole = new ArrayList<>(wanted.dims());
+        Arrays.stream(dropped).map(axis -> axis < 0 ? axis + dims.size() : axis).sorted()
+                .forEach(axis -> whole.add(axis, 1L));
+        String part = steps.declare(VarType.dense(wanted.dtype(),
+                whole.stream().mapToLong(Long::longValue).toArray()));
+        steps.keep(changed.with("decrease_axis", new int[0]).with(op.inputs(), Map.of("Out", List.of(part))));
+        steps.op("squeeze2").in("X", part).attr("axes", dropped).into("Out", out);
+        return true;
     }
 
     /** An operation whose numbers are of one type there, and are wanted in another. */

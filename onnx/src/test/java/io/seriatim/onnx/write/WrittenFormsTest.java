@@ -129,6 +129,18 @@ class WrittenFormsTest {
                 .out("XShape", "s").attr("shape", new int[]{-1, 2})).stream().filter("Reshape"::equals).count());
     }
 
+    /** As both versions of PaddlePaddle do, also if the element itself does not count. */
+    @Test
+    void sumOfOneElementIsTheElement() throws IOException {
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, new long[0])));
+        Appender.append(program.global(), OpDesc.of("cumsum").in("X", "x").out("Out", "out").attr("exclusive", true)
+                .build(), Roles.FORWARD);
+        Path file = folder.resolve("x.onnx");
+        InferenceModels.save(file, new InferenceModel(program, List.of("x"), List.of("out"), Map.of()));
+        assertEquals(List.of("Identity"), ModelReader.read("x", MemorySegment.ofArray(Files.readAllBytes(file)))
+                .graph().nodes().stream().map(OnnxNode::type).toList());
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void roundsHalvesAsTheOperationDoes(boolean even) throws IOException {

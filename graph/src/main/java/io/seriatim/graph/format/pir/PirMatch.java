@@ -20,7 +20,8 @@ final class PirMatch {
     /** Attributes without influence on the results of an operation for inference. */
     private static final Set<String> WITHOUT_INFLUENCE = Set.of("is_test", "in_dtype", "use_cudnn", "use_mkldnn",
             "use_quantizer", "mkldnn_data_type", "force_cpu", "place_type", "str_value", "is_distributed",
-            "remote_prefetch", "reduce_all", "dtype", "out_dtype", "seed", "fix_seed", "trainable_statistics");
+            "remote_prefetch", "reduce_all", "dtype", "out_dtype", "seed", "fix_seed", "trainable_statistics",
+            "infer_flags");
 
     private PirMatch() {
     }

@@ -43,6 +43,12 @@ final class PirSpecialWriter {
                 return aligned(builder, block, op);
             }
             case "merged_momentum" -> writer.refuse(block, op, "PaddlePaddle 3 runs it for no program: use momentum");
+            case "strided_slice" -> {
+                if (!endsBackwards(op)) {
+                    return false;
+                }
+                writer.refuse(block, op, "backwards on an axis of open length, whose end only a run knows");
+            }
             case "stft" -> {
                 if (!Boolean.FALSE.equals(value(op, "onesided"))) {
                     return false;
@@ -59,6 +65,22 @@ final class PirSpecialWriter {
             }
         }
         return true;
+    }
+
+    /** Whether a slice ends backwards at a place that is counted from an end that is not known. */
+    private static boolean endsBackwards(OpDesc op) {
+        List<?> strides = value(op, "strides") instanceof List<?> list ? list : List.of();
+        List<?> ends = value(op, "ends") instanceof List<?> list ? list : List.of();
+        boolean computed = !op.input("EndsTensor").isEmpty() || !op.input("EndsTensorList").isEmpty();
+        for (int i = 0; i < strides.size(); i++) {
+            boolean back = PirConstants.whole(strides.get(i)) < 0;
+            boolean open = i < ends.size() && PirConstants.whole(ends.get(i)) < 0
+                    && PirConstants.whole(ends.get(i)) != -Integer.MAX_VALUE;
+            if (back && (computed || open)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether PaddlePaddle 3 takes the operands of the old product. */

@@ -138,6 +138,20 @@ class PirMeaningsTest {
         assertArrayEquals(new long[]{expected, 1}, loaded(file).toLongArray());
     }
 
+    /** Slices as programs of PaddlePaddle 2 have them, with flags and dimensions that are left out. */
+    @ParameterizedTest
+    @CsvSource({"-1,-6,-2,false,5 3", "-1,-1,-2,false,5 3 1", "4,-3,-2,false,5", "3,0,-1,false,4 3 2", "1,2,1,true,2",
+            "0,5,2,false,1 3 5"})
+    void slicesMeanTheSame(int start, int end, int stride, boolean drops, String expected) throws IOException {
+        feed("x", doubles(new double[]{1, 2, 3, 4, 5}, 5, 1));
+        Path file = save(OpDesc.of("strided_slice").in("Input", "x").out("Out", "out").attr("axes", new int[]{0})
+                .attr("starts", new int[]{start}).attr("ends", new int[]{end}).attr("strides", new int[]{stride})
+                .attr("infer_flags", new int[]{1}).attr("decrease_axis", drops ? new int[]{0} : new int[0]));
+        Tensor slice = loaded(file);
+        assertEquals(expected, text(slice.toDoubleArray()));
+        assertEquals(drops ? 1 : 2, slice.shape().rank());
+    }
+
     @Test
     void ranksAreInt64() throws IOException {
         feed("x", doubles(new double[]{1, 0, 0, 1, 1, 1, 1, 1}, 2, 2, 2));

@@ -173,6 +173,17 @@ class PirWriterTest {
         }
     }
 
+    /** Only a run knows whether the end is before the first element, which PaddlePaddle 3 takes and 2 does not. */
+    @Test
+    void refusesSlicesBackwardsOfOpenLengths() {
+        feed("x", DType.FLOAT32, -1, 2);
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> written(OpDesc.of("strided_slice").in("Input", "x").out("Out", "y").attr("axes", new int[]{0})
+                        .attr("starts", new int[]{-1}).attr("ends", new int[]{-6}).attr("strides", new int[]{-2})
+                        .attr("infer_flags", new int[]{1}), "y"));
+        assertTrue(String.valueOf(e.getMessage()).contains("'strided_slice' (backwards"), e.getMessage());
+    }
+
     @Test
     void refusesByName() {
         feed("x", DType.FLOAT32, -1);

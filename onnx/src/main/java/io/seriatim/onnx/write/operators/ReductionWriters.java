@@ -160,13 +160,17 @@ public final class ReductionWriters {
     }
 
     private static void cumulativeSum(WrittenOp op) {
-        boolean flat = op.attrs().getBool("flatten") || op.rank("X") == 0;
+        if (op.rank("X") == 0 && !op.attrs().getBool("flatten")) {
+            // Paddle adds up nothing, also where the element itself does not count.
+            op.out("Out", op.node("Identity", op.in("X")));
+            return;
+        }
+        boolean flat = op.attrs().getBool("flatten");
         String x = flat ? op.node("Reshape", op.in("X"), op.ints(-1)) : op.in("X");
         String sum = op.node("CumSum", Map.of("exclusive", op.attrs().getBool("exclusive") ? 1 : 0, "reverse",
                 op.attrs().getBool("reverse") ? 1 : 0), x,
                 op.scalar(DType.INT64, flat ? 0 : op.attrs().getInt("axis")));
-        boolean scalar = op.rank("X") == 0 && !op.attrs().getBool("flatten");
-        op.out("Out", scalar ? op.node("Reshape", sum, op.ints()) : sum);
+        op.out("Out", sum);
     }
 
     private static String transposed(WrittenOp op, String slot, boolean transposed) {
