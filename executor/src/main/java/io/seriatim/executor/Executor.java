@@ -499,7 +499,7 @@ public final class Executor implements AutoCloseable {
     }
 
     private Plan plan(Program program, Feeds feeds, Fetches fetches, boolean once) {
-        Plan plan = new Plan(this, program, feeds, fetches, once);
+        Plan plan = Plan.of(this, program, feeds, fetches, once);
         plans.add(plan);
         return plan;
     }

@@ -22,6 +22,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
@@ -79,7 +80,11 @@ public final class Plan {
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
     private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
 
-    Plan(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
+    static Plan of(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
+        return HeapMemory.compiling(program, () -> new Plan(executor, program, feeds, fetches, once));
+    }
+
+    private Plan(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
         this.executor = executor;
         Aliases.check(program);
         this.makesAliases = Aliases.areMadeBy(program);

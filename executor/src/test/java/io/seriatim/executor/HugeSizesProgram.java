@@ -4,17 +4,21 @@ import static io.seriatim.executor.Executor.fetches;
 
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 
 /** Runs operations whose sizes do not fit into the memory of this JVM, and then one that does. */
 final class HugeSizesProgram {
@@ -26,10 +30,24 @@ final class HugeSizesProgram {
     public static void main(String[] args) {
         if (args[0].equals("load")) {
             load(Path.of(args[1]));
+            report(() -> ProgramFiles.read(Path.of(args[1])));
+        } else if (args[0].equals("interpret")) {
+            OpDesc unique = OpDesc.of("unique").in("X", "x").out("Out", "y").out("Index", "index").attr("dtype", 3)
+                    .attr("is_sorted", true).build();
+            report(() -> Interpreter.of(Kernels.system()).run(program(unique),
+                    Map.of("x", Tensor.allocate(DType.FLOAT32, 20_000_000)), List.of("y")));
         } else if (args[0].equals("views")) {
             views();
         } else {
             run(args[0].equals("heap"));
+        }
+    }
+
+    private static void report(Callable<?> action) {
+        try {
+            throw new AssertionError(action.call() + " was there");
+        } catch (Exception e) {
+            System.out.println(String.valueOf(e.getCause()) + ": " + e.getMessage());
         }
     }
 

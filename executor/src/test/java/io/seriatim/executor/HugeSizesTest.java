@@ -99,10 +99,20 @@ class HugeSizesTest {
         }
         Files.write(file, ProgramFiles.toBytes(program));
         List<String> lines = run(List.of("-Xmx40m"), "load", file.toString());
+        assertEquals(2, lines.size(), lines::toString);
+        for (String line : lines) {
+            for (String part : List.of("java.lang.OutOfMemoryError", file + " cannot be read", "-Xmx")) {
+                assertTrue(line.contains(part), line);
+            }
+        }
+    }
+
+    @Test
+    void theInterpreterNamesTheOperationThatExhaustsTheHeap() throws Exception {
+        List<String> lines = run(List.of("-Xmx64m"), "interpret");
         assertEquals(1, lines.size(), lines::toString);
-        String line = lines.getFirst();
-        for (String part : List.of("java.lang.OutOfMemoryError", file + " cannot be read", "-Xmx")) {
-            assertTrue(line.contains(part), line);
+        for (String part : List.of("java.lang.OutOfMemoryError", "Block 0, operation 0 (unique)", "-Xmx")) {
+            assertTrue(lines.getFirst().contains(part), lines::toString);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.onnx;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.LoadOptions;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.TensorData;
 import io.seriatim.onnx.read.ModelTranslator;
@@ -53,6 +54,8 @@ public final class OnnxModels {
      * @throws IllegalArgumentException
      *             if operators are not known or cannot be translated; the message names them. Or if a shape of the
      *             options is that of no input, or contradicts the file
+     * @throws IllegalStateException
+     *             if memory is exhausted; the cause is the {@link OutOfMemoryError}
      * @throws IOException
      *             if a file is missing or cannot be read
      */
@@ -64,6 +67,8 @@ public final class OnnxModels {
             Path folder = path.toAbsolutePath().getParent();
             return ModelTranslator.translate(source, ModelReader.read(source, memory),
                     new TensorData(source, folder, arena), options);
+        } catch (OutOfMemoryError e) {
+            throw new IllegalStateException(path + " cannot be read: " + HeapMemory.advice(e), e);
         }
     }
 

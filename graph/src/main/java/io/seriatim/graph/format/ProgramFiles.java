@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.dialect.TypesOfPaddle;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.util.XxHash64;
 import io.seriatim.tensor.AtomicFile;
@@ -33,6 +34,8 @@ public final class ProgramFiles {
      * @return the program
      * @throws FileFormatException
      *             if it is not a program; the message gives the byte offset
+     * @throws IllegalStateException
+     *             if memory is exhausted; the cause is the {@link OutOfMemoryError}
      * @throws IOException
      *             if it cannot be read
      */
@@ -45,7 +48,11 @@ public final class ProgramFiles {
             throw new FileFormatException(file.toString(), 0,
                     "a program is smaller than 2 GiB, but this has " + size + " bytes");
         }
-        return parse(file.toString(), Files.readAllBytes(file));
+        try {
+            return parse(file.toString(), Files.readAllBytes(file));
+        } catch (OutOfMemoryError e) {
+            throw new IllegalStateException(file + " cannot be read: " + HeapMemory.advice(e), e);
+        }
     }
 
     /**

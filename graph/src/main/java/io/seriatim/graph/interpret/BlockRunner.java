@@ -6,6 +6,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 
@@ -27,7 +28,12 @@ final class BlockRunner {
             return;
         }
         for (int i = 0; i < block.ops().size(); i++) {
-            run(block, i, environment);
+            try {
+                run(block, i, environment);
+            } catch (OutOfMemoryError e) {
+                throw new IllegalStateException("Block " + block.index() + ", operation " + i + " ("
+                        + block.ops().get(i).type() + "): " + HeapMemory.advice(e), e);
+            }
         }
     }
 

@@ -58,6 +58,7 @@ final class ControlInstructions {
     }
 
     /** Returns whether the steps of a loop or branch are kept: an operation of the program reads them. */
+    @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
     private synchronized boolean keepsSteps(OpDesc op, String slot) {
         return kept.computeIfAbsent(op, _ -> {
             Map<String, List<OpDesc>> all = readers();

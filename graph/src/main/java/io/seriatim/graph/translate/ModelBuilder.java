@@ -284,4 +284,10 @@ public final class ModelBuilder {
     Block block(Block parent) {
         return program.addBlock(parent.index(), null);
     }
+
+    /** Frees the parameters, if the model could not be built: nobody else has them. */
+    public void discard() {
+        parameters.values().forEach(Tensor::close);
+        parameters.clear();
+    }
 }

@@ -129,6 +129,18 @@ public final class ModelTranslator {
     }
 
     private InferenceModel translated() throws IOException {
+        InferenceModel built = null;
+        try {
+            built = built();
+            return built;
+        } finally {
+            if (built == null) {
+                builder.discard();
+            }
+        }
+    }
+
+    private InferenceModel built() throws IOException {
         long version = model.opsets().getOrDefault("", NEWEST);
         if (version > NEWEST || (version < OLDEST && !isUnchanged())) {
             throw new IllegalArgumentException("the model uses version " + version + " of ONNX's operators, but "

@@ -1,0 +1,40 @@
+package io.seriatim.onnx;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.seriatim.device.Devices;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A model that cannot be loaded leaves no parameters in memory. */
+class FailedLoadingTest {
+    private static final int LENGTH = 1 << 18;
+
+    @TempDir
+    Path folder = Path.of("");
+
+    private static WireMessage message() {
+        return new WireMessage();
+    }
+
+    @Test
+    void parametersOfAFailedLoadAreFreed() throws Exception {
+        WireMessage weights = message().number(1, LENGTH).number(2, 1).text(8, "w")
+                .bytes(9, new byte[LENGTH * Float.BYTES]);
+        // The operation reads the weights, which are a parameter by then, and a variable that nothing writes.
+        WireMessage used = message().texts(1, "w").texts(2, "v").text(4, "Relu");
+        WireMessage failing = message().texts(1, "v", "missing").texts(2, "y").text(4, "Add");
+        WireMessage graph = message().text(2, "g").message(5, weights).message(1, used).message(1, failing)
+                .message(12, message().text(1, "y"));
+        Path file = Files.write(folder.resolve("model.onnx"), message().number(1, 8)
+                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+        long before = Devices.system().host().memory().used();
+        for (int i = 0; i < 3; i++) {
+            assertThrows(Exception.class, () -> OnnxModels.load(file));
+        }
+        assertEquals(before, Devices.system().host().memory().used());
+    }
+}
