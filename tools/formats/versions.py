@@ -9,7 +9,6 @@ each operation run, each in a process of its own. `compare` prints the cases
 whose results differ; what stops in either version says nothing about meaning and is counted only.
 """
 import os
-import re
 import resource
 import signal
 import sys
