@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses operations of which a single result or temporary does not fit into the memory of the host. Only memory that
- * is really taken counts: a result that the plan has made a view takes none. Other devices refuse what does not fit when
- * it is allocated.
+ * is really taken counts: a result that the plan has made a view takes none. Other devices refuse what does not fit
+ * when it is allocated.
  */
 final class MemoryLimits {
     private final long limit;
