@@ -481,7 +481,7 @@ final class BlockPlan {
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan));
         } catch (OutOfMemoryError e) {
-            throw new RunFailure("plan", "The plan of block " + accesses.block() + ", which has "
+            throw new RunFailure("plan", "The plan of block " + accesses.block().index() + ", which has "
                     + accesses.operations().size() + " operations, cannot be compiled: " + HeapMemory.advice(e), e);
         }
     }

@@ -59,6 +59,9 @@ class GoldenOperationsTest {
             // Gradients are moved from group to group as elements are, instead of back.
             "shuffle_channel.gradient x@GRAD");
 
+    /** Results whose length Paddle declares as half of an unknown one, −1, and one more: 1. */
+    private static final Set<String> HALF_OF_UNKNOWN = Set.of("fft_r2c.unknown Out");
+
     private static Stream<GoldenOperations> cases() {
         String wanted = System.getProperty("golden", "");
         Set<String> types = Set.of(wanted.split(","));
@@ -153,7 +156,8 @@ class GoldenOperationsTest {
             List<String> wrong) {
         VarDesc desc = block.find(op.output(slot).get(index));
         VarType.TensorType expected = desc == null ? null : desc.type().tensorType();
-        if (desc != null && expected != null && type != null && !slot.equals("XShape")) {
+        boolean isMeant = !HALF_OF_UNKNOWN.contains(golden.name() + " " + slot);
+        if (desc != null && expected != null && type != null && !slot.equals("XShape") && isMeant) {
             VarType.TensorType found = Objects.requireNonNull(type.varType().tensorType());
             boolean gradient = desc.name().endsWith(GradientRule.SUFFIX) && compatible(expected, found);
             if (!expected.equals(found) && !gradient

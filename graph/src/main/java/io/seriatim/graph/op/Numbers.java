@@ -24,7 +24,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(long[])}, shortened if there are many
      */
-    public static Object text(long @Nullable ... numbers) {
+    public static Object text(long @Nullable... numbers) {
         return new Numbers(numbers);
     }
 
@@ -35,7 +35,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(int[])}, shortened if there are many
      */
-    public static Object text(int @Nullable ... numbers) {
+    public static Object text(int @Nullable... numbers) {
         return new Numbers(numbers);
     }
 
@@ -46,7 +46,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(float[])}, shortened if there are many
      */
-    public static Object text(float @Nullable ... numbers) {
+    public static Object text(float @Nullable... numbers) {
         return new Numbers(numbers);
     }
 
@@ -57,7 +57,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(double[])}, shortened if there are many
      */
-    public static Object text(double @Nullable ... numbers) {
+    public static Object text(double @Nullable... numbers) {
         return new Numbers(numbers);
     }
 
@@ -68,7 +68,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(boolean[])}, shortened if there are many
      */
-    public static Object text(boolean @Nullable ... values) {
+    public static Object text(boolean @Nullable... values) {
         return new Numbers(values);
     }
 
@@ -79,7 +79,7 @@ public final class Numbers {
      *            not copied
      * @return an object with the text of {@link java.util.Arrays#toString(Object[])}, shortened if there are many
      */
-    public static Object text(Object @Nullable ... values) {
+    public static Object text(Object @Nullable... values) {
         return new Numbers(values);
     }
 

@@ -140,7 +140,8 @@ final class PortableCopy {
     }
 
     /**
-     * The last two dimensions are exchanged: by blocks, so that the lines of both sides stay in the cache. From memory to
+     * The last two dimensions are exchanged: by blocks, so that the lines of both sides stay in the cache. From memory
+     * to
      * memory, which for the shortest elements is faster than through arrays of longer ones.
      */
     private static Kernel transposed(TensorSpec from, TensorSpec to) {
