@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,7 +71,7 @@ class ModelTest {
             Map<String, Tensor> results = predictor.run(Map.of("x", point)).all();
             assertEquals(List.of("probabilities", "logits"), List.copyOf(results.keySet()));
             float sum = 0;
-            for (float each : results.get("probabilities").toFloatArray()) {
+            for (float each : Objects.requireNonNull(results.get("probabilities")).toFloatArray()) {
                 sum += each;
             }
             assertEquals(1, sum, 1e-6f);
@@ -85,12 +86,14 @@ class ModelTest {
             assertEquals(List.of("logits"), model.fetches());
             Map<String, Tensor> results = Interpreter.of(Kernels.system()).run(model.program(),
                     given(model, "x", Tensor.of(new float[4], 2, 2)), model.fetches());
-            assertEquals(List.of(2L, 3L), Arrays.stream(results.get("logits").shape().dims()).boxed().toList());
+            assertEquals(List.of(2L, 3L),
+                    Arrays.stream(Objects.requireNonNull(results.get("logits")).shape().dims()).boxed().toList());
             try (InferenceModel again = InferenceModels.of(network)) {
                 assertEquals(List.of("x", "y"), again.feeds());
                 assertEquals(List.of("loss", "accuracy", "logits", "probabilities"), again.fetches());
                 model.parameters().forEach((name, value) -> assertArrayEquals(value.toFloatArray(),
-                        again.parameters().get(name).toFloatArray(), "equal seeds give equal parameters"));
+                        Objects.requireNonNull(again.parameters().get(name)).toFloatArray(),
+                        "equal seeds give equal parameters"));
             }
         }
     }
