@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
@@ -20,6 +21,13 @@ public interface Definition {
      * @return in the order of their declaration
      */
     List<String> feeds();
+
+    /**
+     * The schedules of learning rates.
+     *
+     * @return by the variable that is to be set before each run
+     */
+    Map<String, Schedule> schedules();
 
     /**
      * The variables of the outputs.

@@ -1,6 +1,6 @@
 package io.seriatim.graph.interpret;
 
-import io.seriatim.graph.Network;
+import io.seriatim.graph.format.Definition;
 import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
@@ -119,7 +119,7 @@ public final class Interpreter {
      *            from 0
      * @return this
      */
-    public Interpreter rates(Network network, long step) {
+    public Interpreter rates(Definition network, long step) {
         if (step < 0) {
             throw new IllegalArgumentException("Steps are counted from 0, but this is step " + step);
         }

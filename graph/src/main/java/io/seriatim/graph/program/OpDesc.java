@@ -25,9 +25,8 @@ public final class OpDesc {
     private final @Nullable OriginalMessage original;
     /** Not part of the operation's value: files and comparisons ignore it. */
     private final @Nullable CallSite site;
-    /** Made when they are first asked for; threads that make them at once make equal lists. */
-    private @Nullable List<String> inputNames;
-    private @Nullable List<String> outputNames;
+    private final List<String> inputNames;
+    private final List<String> outputNames;
 
     /**
      * Copies what it is given.
@@ -55,6 +54,8 @@ public final class OpDesc {
         this.type = type;
         this.inputs = copy(inputs);
         this.outputs = copy(outputs);
+        this.inputNames = this.inputs.values().stream().flatMap(List::stream).toList();
+        this.outputNames = this.outputs.values().stream().flatMap(List::stream).toList();
         this.attributes = List.copyOf(attributes);
         this.target = target;
         this.original = original;
@@ -301,12 +302,7 @@ public final class OpDesc {
      * @return slot by slot
      */
     public List<String> inputNames() {
-        List<String> known = inputNames;
-        if (known == null) {
-            known = inputs.values().stream().flatMap(List::stream).toList();
-            inputNames = known;
-        }
-        return known;
+        return inputNames;
     }
 
     /**
@@ -315,12 +311,7 @@ public final class OpDesc {
      * @return slot by slot
      */
     public List<String> outputNames() {
-        List<String> known = outputNames;
-        if (known == null) {
-            known = outputs.values().stream().flatMap(List::stream).toList();
-            outputNames = known;
-        }
-        return known;
+        return outputNames;
     }
 
     /**

@@ -112,6 +112,7 @@ class ProgramModificationsTest {
             case "List<String>", "Collection<String>" -> List.of("x");
             case "Map<String, List<String>>" -> Map.of("X", List.of("y"));
             case "Map<String, Integer>" -> Map.of("relu", 2);
+            case "Map<String, String>" -> Map.of("y", "result");
             case "function.UnaryOperator<String>" -> (UnaryOperator<String>) name -> name + "2";
             default -> throw new AssertionError(
                     method + " has a parameter of type " + type

@@ -251,7 +251,8 @@ public final class TableEncoding {
                 case NumberColumn _ -> feed;
                 case CategoryColumn(_, List<String> values) -> {
                     int width = (int) Math.min(WIDEST_EMBEDDING, 1 + Math.ceil(Math.sqrt(values.size())));
-                    // The row of the id 0 is zeros: without missing texts it would never be trained, and an unknown text
+                    // The row of the id 0 is zeros: without missing texts it would never be trained, and an unknown
+                    // text
                     // would add random numbers.
                     yield graph.layers()
                             .embedding(values.size() + 1L, width, false, 0,
