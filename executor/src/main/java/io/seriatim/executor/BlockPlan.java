@@ -47,8 +47,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The value numbering of a block, the plans compiled for the shapes that it was last run with, and the idle workspaces
  * that these plans share. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread
- * that is
- * descheduled during the look-up does not delay other threads.
+ * that is descheduled during the look-up does not delay other threads.
  */
 final class BlockPlan {
     /**
@@ -177,6 +176,8 @@ final class BlockPlan {
         private final Set<Kernel> used;
         private final PreparedKernels.Hold hold;
         private final @Nullable BlockPlan rest;
+        /** Whether it is for one run. */
+        private final boolean hasty;
         private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
         private volatile boolean closed;
         /** The time of the last use after another plan, as {@link System#nanoTime}. */
@@ -184,7 +185,8 @@ final class BlockPlan {
         /** The plan that was used after this one the last time. */
         private volatile @Nullable Variant next;
 
-        Variant(CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable BlockPlan rest) {
+        Variant(CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable BlockPlan rest, boolean hasty) {
+            this.hasty = hasty;
             this.rest = rest;
             this.plan = plan;
             this.loop = loop;
@@ -226,6 +228,10 @@ final class BlockPlan {
 
         boolean isClosed() {
             return closed;
+        }
+
+        boolean isHasty() {
+            return hasty;
         }
 
         /** Returns the native memory of its kernels in bytes, an estimate; other plans may use some of them too. */
@@ -287,29 +293,30 @@ final class BlockPlan {
     void run(RunContext context, Consumer<Frame> results) {
         runs.increment();
         Sharing sharing = sharing(context.bindings());
-        Variant known = known(context.externals(), sharing);
-        Variant hasty = known == null ? hasty(context.externals(), sharing) : null;
-        if (known == null) {
-            known = hasty == null ? other(context.externals(), sharing) : hasty;
+        Variant with = known(context.externals(), sharing);
+        if (with == null) {
+            with = isNew(context.externals(), sharing)
+                    ? made(context.externals(), sharing, true)
+                    : other(context.externals(), sharing);
         }
-        try {
-            run(context, known, results);
-        } finally {
-            if (hasty != null) {
-                hasty.close();
-                workspaces.evicted(1);
-            }
-        }
+        run(context, with, results);
     }
 
-    /** Compiles a plan for one run, if its shapes have not come before. */
-    private @Nullable Variant hasty(@Nullable Object[] externals, Sharing sharing) {
-        return seen == null || once || !seen.add(Shapes.of(externals, sharing)) ? null : made(externals, sharing, true);
+    /** Returns whether a plan is compiled for one run, since its shapes have not come before. */
+    private boolean isNew(@Nullable Object[] externals, Sharing sharing) {
+        return seen != null && !once && seen.add(Shapes.of(externals, sharing));
     }
 
     private void run(RunContext context, Variant with, Consumer<Frame> results) {
         Workspace<Variant, Frame> in = workspace();
-        Frame frame = frame(with, in);
+        try {
+            run(context, with, frame(with, in), results);
+        } finally {
+            giveBack(in, with);
+        }
+    }
+
+    private static void run(RunContext context, Variant with, Frame frame, Consumer<Frame> results) {
         Recording recording = context.recording();
         RunLog log = recording == null ? null : recording.begin(with.described());
         try {
@@ -326,7 +333,6 @@ final class BlockPlan {
             if (log != null) {
                 log.end();
             }
-            giveBack(in, with);
         }
     }
 
@@ -479,7 +485,8 @@ final class BlockPlan {
             boolean cuts = !usesDevice && depth < MOST_RESTS;
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, constants, sharing, cuts, hasty);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
-            return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan));
+            return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan),
+                    hasty && !once);
         } catch (OutOfMemoryError e) {
             throw new RunFailure("plan", "The plan of block " + accesses.block().index() + ", which has "
                     + accesses.operations().size() + " operations, cannot be compiled: " + HeapMemory.advice(e), e);
@@ -537,6 +544,9 @@ final class BlockPlan {
     }
 
     private void giveBack(Workspace<Variant, Frame> in, Variant with) {
+        if (with.isHasty()) {
+            with.close();
+        }
         if (with.isClosed()) {
             in.closeFrames(Variant::isClosed);
         }

@@ -36,7 +36,8 @@ import java.util.stream.Stream;
  *            the results: values that are fetched or kept, and for a nested block, those of variables used outside of
  *            it
  * @param externals
- *            the external values of a run: those that are fed or defined outside of the block
+ *            the external values of a run: those that are fed, which differ most between runs, then those that are
+ *            defined outside of the block
  * @param known
  *            the first values of variables that also exist outside of the run, and may share memory there
  */
@@ -207,9 +208,12 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
                 }
             }
             List<Integer> last = wanted.stream().map(this::read).toList();
-            int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED)
-                    .toArray();
+            int[] externals = IntStream.concat(from(Origin.FED), from(Origin.OUTSIDE)).toArray();
             return new ValueNumbering(block, List.copyOf(values), List.copyOf(numbered), last, externals, known());
+        }
+
+        private IntStream from(Origin origin) {
+            return IntStream.range(0, values.size()).filter(i -> values.get(i).origin() == origin);
         }
 
         private int[] known() {

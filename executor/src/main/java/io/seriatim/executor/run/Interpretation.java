@@ -68,7 +68,10 @@ final class Interpretation {
         if (recording == null) {
             session.run(access.index());
         } else {
-            recording.inside(frame.log(), index, () -> session.run(access.index()));
+            recording.inside(frame.log(), index, () -> {
+                session.run(access.index());
+                return true;
+            });
         }
         for (int i = 0; i < access.writes().length; i++) {
             String name = values.name(access.writes()[i]);
@@ -105,18 +108,9 @@ final class Interpretation {
         RunContext context = frame.context().with(externals);
         Recording recording = context.recording();
         @Nullable
-        Object[] results = new Object[task.block().wanted().size()];
-        if (recording == null) {
-            results = rest.run(context);
-        } else {
-            @Nullable
-            Object[] recorded = results;
-            recording.inside(frame.log(), index, () -> {
-                @Nullable
-                Object[] found = rest.run(context);
-                System.arraycopy(found, 0, recorded, 0, found.length);
-            });
-        }
+        Object[] results = recording == null
+                ? rest.run(context)
+                : recording.inside(frame.log(), index, () -> rest.run(context));
         for (int i = 0; i < task.writes().length; i++) {
             int value = task.writes()[i];
             Object found = i < results.length

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,14 +33,14 @@ public final class Recording {
         return outer == null ? recorder.begin(plan) : outer.nested(task, plan);
     }
 
-    /** Runs a task that may run blocks. At most one thread may call this method at a time. */
-    void inside(@Nullable RunLog log, int index, Runnable body) {
+    /** Runs a task that may run blocks, and returns its result. At most one thread may call this method at a time. */
+    <T> T inside(@Nullable RunLog log, int index, Supplier<T> body) {
         RunLog before = around;
         int beforeTask = task;
         around = log;
         task = index;
         try {
-            body.run();
+            return body.get();
         } finally {
             around = before;
             task = beforeTask;

@@ -27,9 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one run of a plan: an arena for each place ({@link Workspace}), the tensors in it, and the tensors of
- * values outside of
- * arenas. Later runs reuse it. Fed values, variables of scopes and results are bound in each run. Arguments that view
- * them are replaced only if the tensor differs from that of the previous run.
+ * values outside of arenas. Later runs reuse it. Fed values, variables of scopes and results are bound in each run.
+ * Arguments that view them are replaced only if the tensor differs from that of the previous run.
  *
  * <p>
  * One run at a time uses a storage; its threads work on different tasks.
@@ -156,9 +155,6 @@ final class Storage {
 
     /** Binds the external values of a run. */
     void begin(RunContext run) {
-        for (int value : rules.changing()) {
-            present[value] = initial[value];
-        }
         int[] counts = plan.releases().counts();
         for (int memory : rules.released()) {
             uses.setPlain(memory, counts[memory]);

@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The memory of the temporaries of one run at a time: an arena for each place, and a {@link Frame} for each plan that
  * has run in it. Plans of different shapes use the same arenas one after the other, so that many shapes need no more
- * memory
- * than the largest. One thread at a time uses a workspace.
+ * memory than the largest. One thread at a time uses a workspace.
  *
  * @param <P>
  *            what identifies a plan

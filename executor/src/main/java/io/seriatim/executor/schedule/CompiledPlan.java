@@ -59,14 +59,8 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
         if (!sharing.equals(shared)) {
             return false;
         }
-        // Most plans of a block differ in what is fed; most of the other values are the same tensors in every run.
-        return fits(given, true) && fits(given, false);
-    }
-
-    private boolean fits(@Nullable Object[] given, boolean fed) {
         for (int i = 0; i < externals.length; i++) {
-            if ((values.origin(accesses.externals()[i]) == ValueNumbering.Origin.FED) == fed
-                    && !fits(externals[i], given[i])) {
+            if (!fits(externals[i], given[i])) {
                 return false;
             }
         }

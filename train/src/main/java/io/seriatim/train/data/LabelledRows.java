@@ -79,10 +79,16 @@ final class LabelledRows implements Dataset {
 
     @Override
     public List<Tensor> batch(int[] examples) {
+        int[] rows = chosen(chosen, examples);
+        return List.of(x.batch(rows), y.batch(rows));
+    }
+
+    /** Returns the rows of some examples among chosen ones. */
+    static int[] chosen(int[] chosen, int... examples) {
         int[] rows = new int[examples.length];
         for (int i = 0; i < rows.length; i++) {
             rows[i] = chosen[Objects.checkIndex(examples[i], chosen.length)];
         }
-        return List.of(x.batch(rows), y.batch(rows));
+        return rows;
     }
 }

@@ -252,8 +252,7 @@ public final class TableEncoding {
                 case CategoryColumn(_, List<String> values) -> {
                     int width = (int) Math.min(WIDEST_EMBEDDING, 1 + Math.ceil(Math.sqrt(values.size())));
                     // The row of the id 0 is zeros: without missing texts it would never be trained, and an unknown
-                    // text
-                    // would add random numbers.
+                    // text would add random numbers.
                     yield graph.layers()
                             .embedding(values.size() + 1L, width, false, 0,
                                     ParameterSpec.of(Initializer.normal(0, 0.5)))

@@ -4,7 +4,6 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /** A subset of the rows of a table. */
 final class TableRows implements Dataset {
@@ -31,10 +30,7 @@ final class TableRows implements Dataset {
 
     @Override
     public List<Tensor> batch(int[] examples) {
-        int[] rows = new int[examples.length];
-        for (int i = 0; i < rows.length; i++) {
-            rows[i] = chosen[Objects.checkIndex(examples[i], chosen.length)];
-        }
+        int[] rows = LabelledRows.chosen(chosen, examples);
         List<Tensor> tensors = new ArrayList<>();
         for (int i = 0; i < columns.size(); i++) {
             int width = Math.toIntExact(fields.get(i).shape().size());

@@ -141,8 +141,7 @@ final class PortableCopy {
 
     /**
      * The last two dimensions are exchanged: by blocks, so that the lines of both sides stay in the cache. From memory
-     * to
-     * memory, which for the shortest elements is faster than through arrays of longer ones.
+     * to memory, which for the shortest elements is faster than through arrays of longer ones.
      */
     private static Kernel transposed(TensorSpec from, TensorSpec to) {
         int rank = to.shape().rank();
