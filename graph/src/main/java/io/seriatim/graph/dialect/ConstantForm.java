@@ -44,7 +44,7 @@ final class ConstantForm {
         }
         Attrs attrs = new Attrs(op, Operations.system().get(op.type()));
         long[] shape = attrs.getLongs("shape");
-        long size = Arrays.stream(shape).reduce(1, (a, b) -> a < 0 || b < 0 || a > FEW || b > FEW ? FEW + 1 : a * b);
+        long size = size(shape);
         boolean whole = attrs.getInt("dtype") == DataTypes.number(DType.INT64)
                 || attrs.getInt("dtype") == DataTypes.number(DType.INT32);
         if (!whole || size > FEW) {
@@ -68,6 +68,11 @@ final class ConstantForm {
         return Tensor.of(values, shape);
     }
 
+    /** The number of elements; more than {@link #FEW} if there are many, or an unknown number. */
+    private static long size(long... shape) {
+        return Arrays.stream(shape).reduce(1, (a, b) -> a < 0 || b < 0 || a > FEW || b > FEW ? FEW + 1 : a * b);
+    }
+
     private static boolean fill(OpDesc op, Steps steps) {
         Attrs attrs = new Attrs(op, Operations.system().get(op.type()));
         Long value = unlikeFloat64(attrs.getText("str_value"));
@@ -78,7 +83,7 @@ final class ConstantForm {
         String out = op.output("Out").getFirst();
         long[] shape = attrs.getLongs("shape");
         boolean computed = !op.input("ShapeTensor").isEmpty() || !op.input("ShapeTensorList").isEmpty();
-        long size = Arrays.stream(shape).reduce(1, (a, b) -> a < 0 || b < 0 || a > FEW || b > FEW ? FEW + 1 : a * b);
+        long size = size(shape);
         if (!computed && size > 0 && size <= FEW) {
             long[] values = new long[(int) size];
             Arrays.fill(values, value);

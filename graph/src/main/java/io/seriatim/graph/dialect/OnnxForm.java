@@ -52,8 +52,8 @@ final class OnnxForm {
         boolean keep = attrs.getBool("keepdims");
         switch (function) {
             case "sum", "max", "min", "prod" -> reduction(steps, "reduce_" + function, x, axes, keep).into("Out", out);
-            case "l1" -> reduction(steps, "reduce_sum", unary(steps, "abs", x), axes, keep).into("Out", out);
-            case "sum_square" -> reduction(steps, "reduce_sum", unary(steps, "square", x), axes, keep)
+            case "l1" -> reduction(steps, "reduce_sum", steps.unary("abs", x), axes, keep).into("Out", out);
+            case "sum_square" -> reduction(steps, "reduce_sum", steps.unary("square", x), axes, keep)
                     .into("Out", out);
             case "mean" -> {
                 if (!real) {
@@ -65,7 +65,7 @@ final class OnnxForm {
                 if (!real) {
                     return false;
                 }
-                String sum = reduction(steps, "reduce_sum", unary(steps, "square", x), axes, keep).out("Out");
+                String sum = reduction(steps, "reduce_sum", steps.unary("square", x), axes, keep).out("Out");
                 steps.op("sqrt").in("X", sum).into("Out", out);
             }
             case "log_sum" -> {
@@ -83,10 +83,6 @@ final class OnnxForm {
 
     private static Steps.Step reduction(Steps steps, String type, String x, int[] axes, boolean keep) {
         return steps.op(type).in("X", x).attr("dim", axes).attr("keep_dim", keep).attr("reduce_all", false);
-    }
-
-    private static String unary(Steps steps, String type, String x) {
-        return steps.op(type).in("X", x).out("Out");
     }
 
     private static boolean resize(OpDesc op, Steps steps, PaddleForms.Reads reads) {

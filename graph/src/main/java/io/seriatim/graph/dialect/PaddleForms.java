@@ -98,8 +98,7 @@ public final class PaddleForms {
                 || op.output("Mask").stream().anyMatch(reads::isRead)) {
             return false;
         }
-        steps.op("scale").in("X", x).attr("scale", 1 - attrs.getFloat("dropout_prob")).attr("bias", 0f)
-                .attr("bias_after_scale", true).into("Out", op.output("Out").getFirst());
+        steps.linear(x, 1 - attrs.getFloat("dropout_prob"), 0).into("Out", op.output("Out").getFirst());
         return true;
     }
 

@@ -53,8 +53,7 @@ final class ProductForm {
         }
         String made = product.out("Out");
         if (alpha != 1) {
-            made = steps.op("scale").in("X", made).attr("scale", alpha).attr("bias", 0f).attr("bias_after_scale", true)
-                    .out("Out");
+            made = steps.linear(made, alpha, 0).out("Out");
         }
         steps.op("reshape2").in("X", made).attr("shape", ints(result.dims())).into("Out", out);
         return true;

@@ -5,6 +5,7 @@ import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 /** Halves: PaddlePaddle 2 and the operation round have them away from 0, PaddlePaddle 3 and ONNX to even. */
 final class RoundingForm {
@@ -27,15 +28,6 @@ final class RoundingForm {
         return op.attribute("half_to_even") instanceof Attribute.Bool(boolean value) && value;
     }
 
-    private static String unary(Steps steps, String type, String x) {
-        return steps.op(type).in("X", x).out("Out");
-    }
-
-    private static String scaled(Steps steps, String x, float scale) {
-        return steps.op("scale").in("X", x).attr("scale", scale).attr("bias", 0f).attr("bias_after_scale", true)
-                .out("Out");
-    }
-
     private static String constant(Steps steps, DType dtype, String value) {
         return steps.op("fill_constant").attr("shape", new long[]{1}).attr("value", Float.parseFloat(value))
                 .attr("str_value", value).attr("dtype", DataTypes.number(dtype)).out("Out");
@@ -43,40 +35,40 @@ final class RoundingForm {
 
     /** The distance from the whole number towards 0. */
     private static String distance(Steps steps, String x, String whole) {
-        return unary(steps, "abs", steps.binary("elementwise_sub", x, whole));
+        return steps.unary("abs", steps.binary("elementwise_sub", x, whole));
     }
 
     private static boolean toEven(OpDesc op, Steps steps) {
-        String x = op.input("X").getFirst();
-        DType dtype = steps.tensor(x).dtype();
-        if (!dtype.isFloating()) {
-            steps.op("assign").in("X", x).into("Out", op.output("Out").getFirst());
-            return true;
-        }
-        String half = steps.binary("equal", distance(steps, x, unary(steps, "trunc", x)),
-                constant(steps, dtype, "0.5"));
-        String even = scaled(steps, unary(steps, "round", scaled(steps, x, 0.5f)), 2f);
-        steps.op("where").in("Condition", half).in("X", even).in("Y", unary(steps, "round", x))
-                .into("Out", op.output("Out").getFirst());
-        return true;
+        return rounded(op, steps, (x, out) -> {
+            String half = steps.binary("equal", distance(steps, x, steps.unary("trunc", x)),
+                    constant(steps, steps.tensor(x).dtype(), "0.5"));
+            String even = steps.linear(steps.unary("round", steps.linear(x, 0.5f, 0).out("Out")), 2f, 0).out("Out");
+            steps.op("where").in("Condition", half).in("X", even).in("Y", steps.unary("round", x)).into("Out", out);
+        });
     }
 
     private static boolean away(OpDesc op, Steps steps) {
+        return rounded(op, steps,
+                (x, out) -> steps.op("assign").in("X", awayFromZero(steps, x)).into("Out", out));
+    }
+
+    /** Whole numbers are rounded already. */
+    private static boolean rounded(OpDesc op, Steps steps, BiConsumer<String, String> real) {
         String x = op.input("X").getFirst();
-        DType dtype = steps.tensor(x).dtype();
-        if (!dtype.isFloating()) {
-            steps.op("assign").in("X", x).into("Out", op.output("Out").getFirst());
-            return true;
+        String out = op.output("Out").getFirst();
+        if (steps.tensor(x).dtype().isFloating()) {
+            real.accept(x, out);
+        } else {
+            steps.op("assign").in("X", x).into("Out", out);
         }
-        steps.op("assign").in("X", awayFromZero(steps, x)).into("Out", op.output("Out").getFirst());
         return true;
     }
 
     static String awayFromZero(Steps steps, String x) {
         DType dtype = steps.tensor(x).dtype();
-        String whole = unary(steps, "trunc", x);
+        String whole = steps.unary("trunc", x);
         String further = steps.binary("greater_equal", distance(steps, x, whole), constant(steps, dtype, "0.5"));
-        String step = steps.binary("elementwise_mul", unary(steps, "sign", x), steps.cast(further, dtype));
+        String step = steps.binary("elementwise_mul", steps.unary("sign", x), steps.cast(further, dtype));
         return steps.binary("elementwise_add", whole, step);
     }
 }

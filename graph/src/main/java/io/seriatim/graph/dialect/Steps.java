@@ -153,6 +153,16 @@ final class Steps {
         return whole;
     }
 
+    /** An operation of one operand. */
+    String unary(String type, String x) {
+        return op(type).in("X", x).out("Out");
+    }
+
+    /** An operand times a factor, plus a number. */
+    Step linear(String x, float scale, float bias) {
+        return op("scale").in("X", x).attr("scale", scale).attr("bias", bias).attr("bias_after_scale", true);
+    }
+
     /** An operation of two operands with broadcasting. */
     String binary(String type, String x, String y) {
         return op(type).in("X", x).in("Y", y).attr("axis", -1).out("Out");

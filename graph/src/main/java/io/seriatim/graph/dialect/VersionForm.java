@@ -166,8 +166,7 @@ final class VersionForm {
     private static String moved(Steps steps, String x, float by) {
         return by == 0
                 ? x
-                : steps.op("scale").in("X", x).attr("scale", 1f).attr("bias", by).attr("bias_after_scale", true)
-                        .out("Out");
+                : steps.linear(x, 1, by).out("Out");
     }
 
     private static boolean changed(OpDesc op, Steps steps, String attribute, boolean value) {
