@@ -4,6 +4,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.compile.PlanCompiler;
+import io.seriatim.executor.ir.NanPolicy;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.executor.run.RunLoop;
@@ -20,8 +21,6 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +43,7 @@ public final class Executor implements AutoCloseable {
     private final RunLoopChoice loops;
     private final PlanCache cached;
     private final LivePlans plans = new LivePlans();
-    private final AtomicLong runs;
+    private final AtomicLong runs; // counted, since random numbers depend on it
     private final OpenRuns openRuns;
 
     /** Builds an executor. */
@@ -59,6 +58,7 @@ public final class Executor implements AutoCloseable {
         private Devices devices = Devices.system();
         private boolean inPlace = true;
         private final Set<Pass> passes = EnumSet.allOf(Pass.class);
+        private boolean strictNan;
         private boolean relaxedNan;
         private boolean memoryPlan = true;
         private Collector collector = Collector.FAST;
@@ -69,7 +69,6 @@ public final class Executor implements AutoCloseable {
         private long firstRun;
         private AllowedFiles files = AllowedFiles.NONE;
         private OpenRuns openRuns = new OpenRuns();
-
         private @Nullable PreparedKernels kernels;
 
         private Builder() {
@@ -141,8 +140,19 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Allows activations such as relu to be fused into matrix products and convolutions, although the fused kernels
-         * turn NaN into 0. This is faster, and suitable for networks that are known to compute no NaN.
+         * Keeps NaN in every plan. By default, plans of programs without backward fuse activations such as relu into
+         * products and convolutions, although the fused kernels turn NaN into a number, as other systems do.
+         *
+         * @return this
+         */
+        public Builder strictNan() {
+            strictNan = true;
+            return this;
+        }
+
+        /**
+         * Fuses activations such as relu into products and convolutions in plans that train too, although NaN becomes a
+         * number there. This is faster, and suitable for networks that are known to compute no NaN.
          *
          * @return this
          */
@@ -212,7 +222,6 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
-        /** Replaces the counting of runs; tests inject bugs with it. */
         Builder openRuns(OpenRuns value) {
             openRuns = value;
             return this;
@@ -356,6 +365,8 @@ public final class Executor implements AutoCloseable {
          * Builds the executor.
          *
          * @return an executor with a new scope
+         * @throws IllegalStateException
+         *             if both {@link #strictNan} and {@link #relaxedNan} were set
          */
         public Executor build() {
             Kernels.loadAhead();
@@ -363,8 +374,8 @@ public final class Executor implements AutoCloseable {
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck,
                             paddleRandom, inPlace,
                             passes.stream().map(Pass::key).collect(Collectors.toUnmodifiableSet()),
-                            relaxedNan, memoryPlan, collector.mode(), ignoreUnknownFeeds, engine, eager, recorder,
-                            files),
+                            NanPolicy.of(strictNan, relaxedNan), memoryPlan, collector.mode(), ignoreUnknownFeeds,
+                            engine, eager, recorder, files),
                     kernels == null ? PreparedKernels.system() : kernels, openRuns, firstRun);
         }
     }
@@ -397,9 +408,9 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Creates a builder, which collects options.
+     * Creates a builder.
      *
-     * @return the builder
+     * @return a builder, which collects options
      */
     public static Builder builder() {
         return new Builder();
@@ -417,7 +428,7 @@ public final class Executor implements AutoCloseable {
      * Names the variables that are fed.
      *
      * @param names
-     *            the names of the variables, in the order of the values
+     *            in the order of the values
      * @return the feeds
      */
     public static Feeds feeds(String... names) {
@@ -443,12 +454,10 @@ public final class Executor implements AutoCloseable {
         return specialiser;
     }
 
-    /** Those that have begun and have not ended. */
     OpenRuns openRuns() {
         return openRuns;
     }
 
-    /** Runs are counted, since random numbers depend on it. */
     long nextRun() {
         return runs.getAndIncrement();
     }
@@ -552,20 +561,11 @@ public final class Executor implements AutoCloseable {
      *             if a reader of the program has no more batches; the next run restarts its data
      */
     public Results run(Program program, Map<String, Tensor> feeds, Fetches fetches) {
-        List<String> known = new ArrayList<>(feeds.keySet());
-        if (options.ignoreUnknownFeeds()) {
-            known.removeIf(name -> program.global().var(name) == null);
-        }
-        Collections.sort(known);
-        Tensor[] values = new Tensor[known.size()];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = FeedRequirements.present(known.get(i), feeds.get(known.get(i)));
-        }
-        Feeds names = new Feeds(known);
-        return cached(program, names, fetches).run(values);
+        List<String> known = feeds.keySet().stream()
+                .filter(name -> !options.ignoreUnknownFeeds() || program.global().var(name) != null).sorted().toList();
+        return cached(program, new Feeds(known), fetches).run(FeedRequirements.present(known, feeds));
     }
 
-    /** Returns the plan that {@link #run(Program, Map, Fetches)} runs. */
     Plan cached(Program program, Feeds feeds, Fetches fetches) {
         return cached.get(program, feeds, fetches, () -> compile(program, feeds, fetches));
     }

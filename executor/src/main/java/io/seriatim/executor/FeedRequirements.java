@@ -61,6 +61,11 @@ final class FeedRequirements {
         return fed;
     }
 
+    /** Returns the values of some feeds, of which none may be null. */
+    static Tensor[] present(List<String> names, Map<String, Tensor> values) {
+        return names.stream().map(name -> present(name, values.get(name))).toArray(Tensor[]::new);
+    }
+
     static Tensor present(String name, @Nullable Tensor value) {
         if (value == null) {
             throw new BadRequestException("The value for feed '" + name + "' must not be null: give a tensor");

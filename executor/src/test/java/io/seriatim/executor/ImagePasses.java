@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /** Compares inference with a pass to inference without it. */
@@ -73,14 +74,20 @@ public final class ImagePasses {
 
     /** Asserts that all kinds of executors compute the same with a pass as without it. */
     public static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where) {
-        List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST),
-                network, main,
-                seed,
-                x, where);
+        assertAlike(network, main, seed, x, pass, where, builder -> builder);
+    }
+
+    /** Asserts it for executors with further options. */
+    public static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where,
+            UnaryOperator<Executor.Builder> options) {
+        List<Tensor> expected = results(options
+                .apply(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST)),
+                network, main, seed, x, where);
         for (int i = 0; i < executors().size(); i++) {
             String here = where + ", executor " + i;
-            List<Tensor> found = results(executors().get(i).get(), network, main, seed, x, here);
-            List<Tensor> without = results(executors().get(i).get().without(pass), network, main, seed, x, here);
+            Supplier<Executor.Builder> builder = executors().get(i);
+            List<Tensor> found = results(options.apply(builder.get()), network, main, seed, x, here);
+            List<Tensor> without = results(options.apply(builder.get()).without(pass), network, main, seed, x, here);
             for (int k = 0; k < expected.size(); k++) {
                 assertAlike(expected.get(k), found.get(k), here + ", with it, result " + k);
                 assertAlike(expected.get(k), without.get(k), here + ", without it, result " + k);

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param passes
  *            the enabled passes
+ * @param nan
+ *            whether fused kernels may turn NaN into a number
  * @param engine
  *            the engine on which every task is pushed; null if the executor's own threads run the tasks
  * @param eager
@@ -25,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans,
         int specialisations, boolean nanCheck,
-        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<PassName> passes, boolean relaxedNan,
+        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<PassName> passes, NanPolicy nan,
         boolean memoryPlan, ReleaseMode releaseMode,
         boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager,
         @Nullable RunRecorder recorder, AllowedFiles files) {

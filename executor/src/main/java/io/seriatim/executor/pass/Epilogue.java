@@ -24,11 +24,11 @@ final class Epilogue implements Fusion.Rule {
     private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
 
     private final PreparedKernels kernels;
-    private final boolean relaxedNan;
+    private final boolean mayLoseNaN;
 
-    Epilogue(PreparedKernels kernels, boolean relaxedNan) {
+    Epilogue(PreparedKernels kernels, boolean mayLoseNaN) {
         this.kernels = kernels;
-        this.relaxedNan = relaxedNan;
+        this.mayLoseNaN = mayLoseNaN;
     }
 
     @Override
@@ -66,7 +66,7 @@ final class Epilogue implements Fusion.Rule {
      * Returns whether a function may be a post-op. As post-ops, some functions of the library turn NaN into a number.
      */
     private boolean isApplied(Unary unary) {
-        return relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
+        return mayLoseNaN || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
     }
 
     private static @Nullable List<PostOp> postOps(@Nullable Computation computation) {

@@ -58,7 +58,7 @@ final class Fusion {
         List<Rule> rules = new ArrayList<>();
         if (context.isOn(PassName.EPILOGUES)) {
             KernelsAhead.ofProducts(tasks.tasks(), context.options(), context.kernels());
-            rules.add(new Epilogue(context.kernels(), context.options().relaxedNan()));
+            rules.add(new Epilogue(context.kernels(), context.mayLoseNaN()));
             rules.add(new WeightSums(context.kernels()));
         }
         if (context.isOnForHost(PassName.CASTS)) {

@@ -21,6 +21,11 @@ public record PassContext(Program program, Options options, PreparedKernels kern
         return options.passes().contains(name);
     }
 
+    /** Returns whether functions may be fused of which fused kernels turn NaN into a number. */
+    boolean mayLoseNaN() {
+        return options.nan().mayLoseNaN(program);
+    }
+
     /** Returns whether a pass is enabled and the plan runs on the host. */
     boolean isOnForHost(PassName name) {
         return isOn(name) && options.place().isHost();

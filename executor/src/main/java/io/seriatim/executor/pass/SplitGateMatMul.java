@@ -37,7 +37,7 @@ final class SplitGateMatMul {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = new RewritePass(PassName.GATES.name(),
             context -> context.isOnForHost(PassName.GATES) && context.isOn(PassName.EPILOGUES),
-            (tasks, context) -> rewrite(tasks, context.options().relaxedNan()));
+            (tasks, context) -> rewrite(tasks, context.mayLoseNaN()));
 
     /** The maximum number of rows. For more rows, the time of copies is negligible relative to the product. */
     private static final long MOST_ROWS = 256;
@@ -45,7 +45,7 @@ final class SplitGateMatMul {
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
 
     private final ValueTable values;
-    private final boolean relaxedNan;
+    private final boolean mayLoseNaN;
     private final TaskGraph tasks;
     private final Map<Integer, List<Task>> parts = new HashMap<>();
 
@@ -53,14 +53,14 @@ final class SplitGateMatMul {
     private record Gate(int split, long from, long columns, Arg out) {
     }
 
-    private SplitGateMatMul(TaskGraph tasks, boolean relaxedNan) {
+    private SplitGateMatMul(TaskGraph tasks, boolean mayLoseNaN) {
         this.values = tasks.values();
-        this.relaxedNan = relaxedNan;
+        this.mayLoseNaN = mayLoseNaN;
         this.tasks = tasks;
     }
 
-    private static void rewrite(TaskGraph tasks, boolean relaxedNan) {
-        SplitGateMatMul gates = new SplitGateMatMul(tasks, relaxedNan);
+    private static void rewrite(TaskGraph tasks, boolean mayLoseNaN) {
+        SplitGateMatMul gates = new SplitGateMatMul(tasks, mayLoseNaN);
         for (int i = 0; i < tasks.size(); i++) {
             gates.divide(i);
         }
@@ -149,7 +149,7 @@ final class SplitGateMatMul {
         return tasks.readers(part.value()).size() == 1 && tasks.get(only) instanceof Task.Compute reader
                 && reader.stages().size() == 1
                 && reader.stages().getFirst().computation() instanceof Unary unary
-                && (relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
+                && (mayLoseNaN || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
                 && part.equals(reader.stages().getFirst().inputs().getFirst())
                 && isOfOnePlace(only, from);
     }

@@ -151,7 +151,7 @@ class ChannelsLastTest {
             float[] numbers = Bits.normal(3, 1, 3, 16, 16).toFloatArray();
             numbers[40] = odd;
             ImagePasses.assertAlike(network, main, 7, Tensor.of(numbers, 1, 3, 16, 16), Pass.CHANNELS_LAST,
-                    "with " + odd);
+                    "with " + odd, Executor.Builder::strictNan);
         }
     }
 

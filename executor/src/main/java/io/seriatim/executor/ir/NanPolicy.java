@@ -1,0 +1,35 @@
+package io.seriatim.executor.ir;
+
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+
+/** Whether functions of which a fused kernel turns NaN into a number are fused all the same. */
+public enum NanPolicy {
+    /** Only in plans of programs that do not train. */
+    KEPT_IN_TRAINING,
+    /** In no plan. */
+    KEPT,
+    /** In every plan. */
+    RELAXED;
+
+    /** Returns the policy for two options of which at most one may be set. */
+    public static NanPolicy of(boolean strict, boolean relaxed) {
+        if (strict && relaxed) {
+            throw new IllegalStateException("strictNan() keeps NaN and relaxedNan() does not: set one of them");
+        }
+        return strict ? KEPT : relaxed ? RELAXED : KEPT_IN_TRAINING;
+    }
+
+    /**
+     * Returns whether the plans of a program may lose NaN. A program trains if any operation belongs to backward or to
+     * an optimizer.
+     */
+    public boolean mayLoseNaN(Program program) {
+        return switch (this) {
+            case KEPT -> false;
+            case RELAXED -> true;
+            case KEPT_IN_TRAINING -> program.blocks().stream().flatMap(block -> block.ops().stream())
+                    .noneMatch(op -> Roles.isTraining(op) || op.type().endsWith("_grad"));
+        };
+    }
+}
