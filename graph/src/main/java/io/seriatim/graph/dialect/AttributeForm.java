@@ -43,7 +43,8 @@ final class AttributeForm {
         if (layout != null) {
             String given = attrs.getText(layout);
             String known = given.length() > 1 && given.endsWith("C") ? "NHWC" : "NCHW";
-            return given.equals(known) ? op : op.with(layout, known);
+            OpDesc named = given.equals(known) ? op : op.with(layout, known);
+            return op.type().endsWith("_interp_v2") ? scaled(named, attrs, rank(op, "X", steps) - 2) : named;
         }
         return switch (op.type()) {
             case "cumsum", "logcumsumexp" -> attrs.getBool("flatten") && attrs.getInt("axis") != -1
@@ -57,6 +58,19 @@ final class AttributeForm {
                     : op.with("numeric_stable_mode", true);
             default -> masterless(op, schema, attrs);
         };
+    }
+
+    /** One scale for all axes is not read by all kernels. */
+    private static OpDesc scaled(OpDesc op, Attrs attrs, int spatial) {
+        double[] scales = attrs.getDoubles("scale");
+        if (scales.length == 0 || scales.length >= spatial) {
+            return op;
+        }
+        float[] all = new float[spatial];
+        for (int i = 0; i < spatial; i++) {
+            all[i] = (float) scales[Math.min(i, scales.length - 1)];
+        }
+        return op.with("scale", all);
     }
 
     private static int rank(OpDesc op, String slot, Steps steps) {

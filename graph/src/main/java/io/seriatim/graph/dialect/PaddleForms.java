@@ -2,14 +2,17 @@ package io.seriatim.graph.dialect;
 
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,6 +80,8 @@ public final class PaddleForms {
         VersionForm.register(rules);
         OnnxForm.register(rules);
         rules.put("dropout", PaddleForms::dropout);
+        rules.put("unique", PaddleForms::unique);
+        rules.put("unique_consecutive", PaddleForms::unique);
         return Map.copyOf(rules);
     }
 
@@ -87,6 +92,22 @@ public final class PaddleForms {
         VersionForm.registerNewer(rules);
         ProductForm.register(rules);
         return Map.copyOf(rules);
+    }
+
+    /** PaddlePaddle computes the results that flags ask for, whichever variables there are. */
+    private static boolean unique(OpDesc op, Steps steps, Reads reads) {
+        OpDesc changed = op;
+        for (Map.Entry<String, String> each : Map.of("Indices", "return_index", "Index", "return_inverse", "Counts",
+                "return_counts").entrySet()) {
+            List<String> result = op.output(each.getKey());
+            boolean asked = op.attribute(each.getValue()) instanceof Attribute.Bool(boolean value) && value;
+            boolean wanted = result.isEmpty() ? false : asked || reads.isRead(result.getFirst());
+            if (asked != wanted) {
+                changed = changed.with(each.getValue(), wanted);
+            }
+        }
+        steps.keep(changed);
+        return true;
     }
 
     /** PaddlePaddle's kernel wants two dimensions to make values smaller in inference. */
@@ -144,10 +165,14 @@ public final class PaddleForms {
      * @param schema
      *            what the version of PaddlePaddle has
      * @return a program with the same results
+     * @throws IllegalArgumentException
+     *             if PaddlePaddle computes something else, or by chance, with operations that no others can replace;
+     *             the message names each with its first output
      */
     public static Program of(Program program, List<String> fetches, Map<String, Tensor> parameters,
             TargetSchema schema) {
         Program rewritten = program.copy();
+        Set<String> undefined = new LinkedHashSet<>();
         Steps.Names names = new Steps.Names(rewritten.blocks());
         Reads reads = new Reads(rewritten.blocks(), fetches, parameters);
         for (Block block : rewritten.blocks()) {
@@ -155,6 +180,11 @@ public final class PaddleForms {
             List<OpDesc> before = new ArrayList<>(block.ops());
             for (OpDesc each : before) {
                 OpDesc op = AttributeForm.of(each, steps);
+                String problem = UndefinedResults.problem(op, steps, reads);
+                if (problem != null) {
+                    undefined.add(Printable.of("'" + op.type() + "' (of '" + op.outputNames().getFirst() + "') "
+                            + problem));
+                }
                 @Nullable
                 Rule rule = schema == TargetSchema.paddle3() && NEWER.containsKey(op.type())
                         ? NEWER.get(op.type())
@@ -169,6 +199,10 @@ public final class PaddleForms {
             if (!after.equals(before)) {
                 block.setOps(after);
             }
+        }
+        if (!undefined.isEmpty()) {
+            throw new IllegalArgumentException("The model cannot be written for PaddlePaddle, whose results would be "
+                    + "others: " + String.join("; ", undefined));
         }
         return rewritten;
     }

@@ -48,9 +48,57 @@ final class VersionForm {
         rules.put("put_along_axis", (op, steps, _) -> (!attrs(op).getText("Reduce").equals("mean")
                 || steps.tensor(op.input("Input").getFirst()).dtype().isFloating())
                 && changed(op, steps, "floors_mean", newer));
+        rules.put("digamma", (op, steps, _) -> digamma(op, steps, newer));
+        rules.put("lu", (op, steps, reads) -> lu(op, steps, reads, newer));
         rules.put("matrix_rank", (op, steps, _) -> ofType(op, steps, newer ? DType.INT64 : DType.INT32));
         rules.put("sigmoid_cross_entropy_with_logits", (op, steps, _) -> op.input("pos_weight").isEmpty()
                 && changed(op, steps, "weighs_labels", newer));
+    }
+
+    /** At zero, PaddlePaddle 3 has infinities where PaddlePaddle 2 has no number. */
+    private static boolean digamma(OpDesc op, Steps steps, boolean newer) {
+        String x = op.input("X").getFirst();
+        String out = op.output("Out").getFirst();
+        if (attrs(op).getBool("infinite_at_zero") == newer) {
+            return false;
+        }
+        DType dtype = steps.tensor(x).dtype();
+        String isOther = steps.cast(x, DType.BOOL);
+        OpDesc changed = op.with("infinite_at_zero", newer);
+        if (newer) {
+            String undefined = steps.binary("elementwise_div", x, steps.cast(isOther, dtype));
+            steps.keep(changed.with(Map.of("X", List.of(undefined)), op.outputs()));
+            return true;
+        }
+        String elsewhere = steps.declare(VarType.dense(dtype, steps.tensor(x).shape()));
+        steps.keep(changed.with(op.inputs(), Map.of("Out", List.of(elsewhere))));
+        String minus = steps.op("fill_any_like").in("X", x).attr("value", -1f).attr("dtype", DataTypes.number(dtype))
+                .out("Out");
+        String pole = steps.binary("elementwise_div", minus, x);
+        steps.op("where").in("Condition", isOther).in("X", elsewhere).in("Y", pole).into("Out", out);
+        return true;
+    }
+
+    /** Of one matrix, PaddlePaddle 3 has a scalar and PaddlePaddle 2 a vector with one number. */
+    private static boolean lu(OpDesc op, Steps steps, PaddleForms.Reads reads, boolean newer) {
+        List<String> infos = op.output("Infos");
+        OpDesc changed = op.with("scalar_infos", newer);
+        if (attrs(op).getBool("scalar_infos") == newer || infos.stream().noneMatch(reads::isRead)
+                || steps.tensor(op.input("X").getFirst()).dims().size() != 2) {
+            return keep(changed, steps);
+        }
+        String made = steps.declare(newer ? VarType.dense(DType.INT32) : VarType.dense(DType.INT32, 1));
+        Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
+        outputs.put("Infos", List.of(made));
+        steps.keep(changed.with(op.inputs(), outputs));
+        steps.op(newer ? "unsqueeze2" : "squeeze2").in("X", made).attr("axes", new int[]{0})
+                .into("Out", infos.getFirst());
+        return true;
+    }
+
+    private static boolean keep(OpDesc op, Steps steps) {
+        steps.keep(op);
+        return true;
     }
 
     /**
@@ -170,7 +218,6 @@ final class VersionForm {
     }
 
     private static boolean changed(OpDesc op, Steps steps, String attribute, boolean value) {
-        steps.keep(op.with(attribute, value));
-        return true;
+        return keep(op.with(attribute, value), steps);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.graph.dialect;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.append.Appender;
@@ -358,6 +359,110 @@ class PaddleFormsTest {
         program.global().set(0, program.global().ops().getFirst().with("half_to_even", true));
         assertEquals(program.global().ops(), PaddleForms.of(program, List.of("y"), TargetSchema.paddle3()).global()
                 .ops());
+    }
+
+    /** At zero, PaddlePaddle 3 has infinities, and PaddlePaddle 2 no number. */
+    @ParameterizedTest
+    @CsvSource({"false,FLOAT32", "true,FLOAT32", "false,FLOAT64", "true,FLOAT64"})
+    void keepsDigammaAtZero(boolean infinite, DType dtype) {
+        double[] values = {0, -0.0, 1, -1, -2.5, 3, Double.NaN, Double.POSITIVE_INFINITY, 1e-20, -1e-20};
+        feed("x", Tensor.of(dtype, values, values.length), values.length);
+        add(OpDesc.of("digamma").in("X", "x").out("Out", "y").attr("infinite_at_zero", infinite));
+        double[] expected = Objects.requireNonNull(run(program, feeds, List.of("y")).get("y")).toDoubleArray();
+        assertEquals(infinite ? Double.NEGATIVE_INFINITY : Double.NaN, expected[0]);
+        assertEquals(infinite ? Double.POSITIVE_INFINITY : Double.NaN, expected[1]);
+        for (TargetSchema schema : List.of(TargetSchema.paddle2(), TargetSchema.paddle3())) {
+            Program written = PaddleForms.of(program, List.of("y"), schema);
+            assertEquals(schema == TargetSchema.paddle3(),
+                    value(ofType(written, "digamma").getFirst(), "infinite_at_zero"));
+            assertArrayEquals(expected,
+                    Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray());
+        }
+    }
+
+    /** Of one matrix, PaddlePaddle 3 has a scalar, and PaddlePaddle 2 a vector. */
+    @ParameterizedTest
+    @CsvSource({"false,1", "true,1", "false,2", "true,2"})
+    void keepsTheShapeOfInfos(boolean scalar, int matrices) {
+        long[] dims = matrices == 1 ? new long[]{3, 3} : new long[]{matrices, 3, 3};
+        feed("x", random(new Random(5), dims), dims);
+        add(OpDesc.of("lu").in("X", "x").out("Out", "y").out("Pivots", "p").out("Infos", "i")
+                .attr("scalar_infos", scalar));
+        Tensor expected = Objects.requireNonNull(run(program, feeds, List.of("i")).get("i"));
+        assertEquals(matrices == 1 && scalar ? 0 : 1, expected.shape().rank());
+        for (TargetSchema schema : List.of(TargetSchema.paddle2(), TargetSchema.paddle3())) {
+            Program written = PaddleForms.of(program, List.of("i"), schema);
+            assertEquals(schema == TargetSchema.paddle3(), value(ofType(written, "lu").getFirst(), "scalar_infos"));
+            assertEquals(expected.spec(), Objects.requireNonNull(run(written, feeds, List.of("i")).get("i")).spec());
+        }
+    }
+
+    /** PaddlePaddle computes what flags ask for, and stops where the variable is missing. */
+    @ParameterizedTest
+    @ValueSource(strings = {"unique", "unique_consecutive"})
+    void asksForTheResultsThatAreRead(String type) {
+        feed("x", Tensor.of(new long[]{3, 3, 1, 3}, 4), 4);
+        OpDesc.Builder op = OpDesc.of(type).in("X", "x").out("Out", "y").out("Index", "i").attr("return_counts", true)
+                .attr("dtype", 3);
+        add(type.equals("unique") ? op.attr("is_sorted", true) : op);
+        OpDesc written = PaddleForms.of(program, List.of("y", "i"), TargetSchema.paddle2()).global().ops().getFirst();
+        assertEquals(true, value(written, "return_inverse"));
+        assertEquals(false, value(written, "return_counts"));
+        written = PaddleForms.of(program, List.of("y"), TargetSchema.paddle3()).global().ops().getFirst();
+        assertEquals(false, value(written, "return_inverse"));
+    }
+
+    /** Without a tolerance, the rank is that of rounding errors. */
+    @Test
+    void refusesRanksOfRoundingErrors() {
+        feed("x", random(new Random(2), 3, 3), 3, 3);
+        add(OpDesc.of("matrix_rank").in("X", "x").out("Out", "y").attr("use_default_tol", false));
+        assertEquals("The model cannot be written for PaddlePaddle, whose results would be others: 'matrix_rank' (of "
+                + "'y') with tol = 0.0, which counts rounding errors as rank: give a tolerance above 0, or set "
+                + "use_default_tol", refusal());
+        program.global().set(0, program.global().ops().getFirst().with("tol", 0.5f));
+        rewritten("a tolerance", 0, "y");
+    }
+
+    private String refusal() {
+        return String.valueOf(assertThrows(IllegalArgumentException.class,
+                () -> PaddleForms.of(program, List.of("y"), TargetSchema.paddle3())).getMessage());
+    }
+
+    /** A scale decides on the places, and a size on how many there are: PaddlePaddle reads behind the image. */
+    @ParameterizedTest
+    @CsvSource({"NCHW,nearest,5 7,2 2,true", "NCHW,nearest,8 9,2 2,false", "NHWC,bilinear,5 7,2,true",
+            "NHWC,bilinear,5 9,2,false", "NCHW,bilinear,3 3,0.5 2,false", "NCHW,bicubic,3 3,0.5 2,true"})
+    void refusesPlacesBehindTheImage(String layout, String method, String size, String scale, boolean fits) {
+        feed("x", random(new Random(4), 1, 4, 4, 4), 1, 4, 4, 4);
+        add(OpDesc.of("assign_value").out("Out", "size").attr("shape", new int[]{2}).attr("dtype", 2)
+                .attr("int32_values", Arrays.stream(size.split(" ")).mapToInt(Integer::parseInt).toArray()));
+        double[] given = Arrays.stream(scale.split(" ")).mapToDouble(Double::parseDouble).toArray();
+        float[] scales = new float[given.length];
+        for (int i = 0; i < scales.length; i++) {
+            scales[i] = (float) given[i];
+        }
+        add(OpDesc.of(method + "_interp_v2").in("X", "x").in("OutSize", "size").out("Out", "y")
+                .attr("interp_method", method).attr("data_layout", layout).attr("align_corners", false)
+                .attr("scale", scales));
+        if (fits) {
+            Program written = rewritten(method, 1e-9, "y");
+            assertEquals(2, ofType(written, method + "_interp_v2").getFirst()
+                    .attribute("scale") instanceof Attribute.Reals(List<Float> all) ? all.size() : 0);
+        } else {
+            assertTrue(refusal().contains("reads behind the 4 elements of spatial axis"), refusal());
+        }
+    }
+
+    @Test
+    void refusesSizesBesideScalesThatOnlyARunKnows() {
+        feed("x", random(new Random(4), 1, 4, 4, 4), 1, 4, -1, 4);
+        feed("size", Tensor.of(DType.INT32, new double[]{5, 7}, 2), 2);
+        add(OpDesc.of("nearest_interp_v2").in("X", "x").in("OutSize", "size").out("Out", "y")
+                .attr("interp_method", "nearest").attr("align_corners", false).attr("scale", new float[]{2, 2}));
+        assertTrue(refusal().endsWith("give OutSize without a scale, or a scale without OutSize"), refusal());
+        program.global().set(0, program.global().ops().getFirst().with("align_corners", true));
+        rewritten("corners decide on the places", 0, "y");
     }
 
     /** Neither is there a kernel for bytes nor does that for other levels compute the numbers of PaddlePaddle 2. */

@@ -22,6 +22,7 @@ import io.seriatim.onnx.write.operators.OwnWriters;
 import io.seriatim.onnx.write.operators.QuantizationWriters;
 import io.seriatim.onnx.write.operators.RecurrentWriters;
 import io.seriatim.onnx.write.operators.ReductionWriters;
+import io.seriatim.onnx.write.operators.ResizeWriters;
 import io.seriatim.onnx.write.operators.ShapeWriters;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -38,7 +39,7 @@ public final class ProgramWriter {
     private final List<String> problems = new ArrayList<>();
 
     private ProgramWriter(Program program, int opset) {
-        this.program = program;
+        this.program = ExpandedShapes.of(program);
         this.opset = opset;
     }
 
@@ -54,6 +55,7 @@ public final class ProgramWriter {
         ShapeWriters.register(all);
         IndexWriters.register(all);
         NetworkWriters.register(all);
+        ResizeWriters.register(all);
         RecurrentWriters.register(all);
         ControlWriters.register(all);
         OtherWriters.register(all);

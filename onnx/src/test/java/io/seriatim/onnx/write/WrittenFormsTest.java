@@ -16,6 +16,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.OnnxNode;
+import io.seriatim.onnx.proto.OnnxType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -29,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -229,5 +231,50 @@ class WrittenFormsTest {
         feed("x", DType.FLOAT32, true, 2, 3, 4);
         feed("a", DType.FLOAT32, false, 1, 3, 4);
         written(OpDesc.of("prelu").in("X", "x").in("Alpha", "a").out("Out", "out").attr("mode", "element"));
+    }
+
+    /** ONNX Runtime does not resize them; the nearest elements are those of known places. */
+    @ParameterizedTest
+    @CsvSource({"FLOAT64,false,3 7,", "INT64,false,2 9,", "INT64,true,2 9,", "BOOL,true,5 1,", "INT64,false,,0.6",
+            "FLOAT64,true,,1.2"})
+    void picksNearestElementsOfTypesThatAreNotResized(DType dtype, boolean corners, @Nullable String size,
+            @Nullable String scale) throws IOException {
+        feed("x", dtype, false, 1, 2, 4, 5);
+        OpDesc.Builder op = OpDesc.of("nearest_interp_v2").in("X", "x").out("Out", "out")
+                .attr("interp_method", "nearest").attr("align_corners", corners);
+        if (size != null) {
+            op.attr("out_h", (int) longs(size)[0]).attr("out_w", (int) longs(size)[1]);
+        } else if (scale != null) {
+            op.attr("scale", new float[]{1.5f, Float.parseFloat(scale)});
+        }
+        List<String> nodes = written(op);
+        assertTrue(nodes.contains("Gather") && !nodes.contains("Resize"), nodes.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"bilinear,FLOAT64,false", "nearest,INT64,true", "bicubic,FLOAT64,true"})
+    void namesTypesThatAreNotResized(String method, DType dtype, boolean open) {
+        feed("x", dtype, open, 1, 2, 4, 5);
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> written(OpDesc.of(method + "_interp_v2").in("X", "x").out("Out", "out")
+                        .attr("interp_method", method).attr("out_h", 3).attr("out_w", 3)));
+        assertTrue(String.valueOf(e.getMessage()).contains("resizes elements of " + dtype.toString()), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("cast them to float32 before it"), e.getMessage());
+    }
+
+    /** A program announces other lengths than the checker of ONNX finds. */
+    @ParameterizedTest
+    @CsvSource({"2 1,3 -1 2,3 2 2", "1 5,3 2 4 -1,3 2 4 5", "2 1,2 4,2 4"})
+    void declaresWhatExpandGives(String dims, String shape, String expected) throws IOException {
+        feed("x", DType.FLOAT32, false, longs(dims));
+        Appender.append(program.global(), OpDesc.of("expand_v2").in("X", "x").out("Out", "wide")
+                .attr("shape", Arrays.stream(longs(shape)).mapToInt(Math::toIntExact).toArray()).build(),
+                Roles.FORWARD);
+        written(OpDesc.of("relu").in("X", "wide").out("Out", "out"));
+        OnnxType type = ModelReader.read("x", MemorySegment.ofArray(Files.readAllBytes(folder.resolve("x.onnx"))))
+                .graph().outputs().getFirst().type();
+        assertArrayEquals(longs(expected), type instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> declared)
+                ? declared.stream().mapToLong(OnnxType.Dim::size).toArray()
+                : new long[0]);
     }
 }

@@ -50,8 +50,7 @@ public final class ElementaryOperations {
         logarithms(registry);
         define(registry, "lgamma", Gamma::logarithm, Gamma::digamma,
                 x -> Slopes.polygamma(x, 0));
-        define(registry, "digamma", Gamma::digamma, Gamma::trigamma,
-                x -> Slopes.polygamma(x, 1));
+        digamma(registry);
         Operation.define("erfinv").in("X").out("Out").infer(ElementaryOperations::floating)
                 .lower(l -> map(l, "X", "Out", NormalQuantile::errorInverse,
                         Slopes::slopeOfErrorInverse))
@@ -66,6 +65,19 @@ public final class ElementaryOperations {
         logit(registry);
         angle(registry);
         trunc(registry);
+    }
+
+    /** At zeros of both signs, PaddlePaddle 3 has the infinities of both sides, PaddlePaddle 2 no number. */
+    private static void digamma(Operations registry) {
+        UnaryOperator<Term> slope = x -> Slopes.polygamma(x, 1);
+        Operation.define("digamma").in("X").out("Out").attr("infinite_at_zero", false)
+                .infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", l.attrs().getBool("infinite_at_zero")
+                        ? x -> x == 0 ? -1 / x : Gamma.digamma(x)
+                        : Gamma::digamma, slope))
+                .grad("digamma_grad(X, Out@GRAD) -> X@GRAD", l -> combine(l, "X", "Out@GRAD", "X@GRAD",
+                        (x, dy) -> dy * Gamma.trigamma(x), (x, dy) -> dy.times(slope.apply(x))))
+                .register(registry);
     }
 
     private static void trigonometric(Operations registry) {

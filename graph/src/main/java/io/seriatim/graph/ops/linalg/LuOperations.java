@@ -24,7 +24,8 @@ public final class LuOperations {
     }
 
     public static void register(Operations registry) {
-        Operation.define("lu").in("X").out("Out", "Pivots", "Infos").attr("pivots", true).infer(LuOperations::lu)
+        Operation.define("lu").in("X").out("Out", "Pivots", "Infos").attr("pivots", true)
+                .attr("scalar_infos", false).infer(LuOperations::lu)
                 .lower(LuOperations::lu)
                 .grad("lu_grad(X, Out, Pivots, Out@GRAD) -> X@GRAD", l -> {
                     Operand out = l.in("Out");
@@ -45,9 +46,10 @@ public final class LuOperations {
         long[] leading = MatrixSteps.leading(dims);
         inference.same("X", "Out");
         inference.set("Pivots", DType.INT32, Dims.inserted(leading, leading.length, least(dims)));
-        // Of one matrix, Paddle announces no number and gives one.
+        // Of one matrix, PaddlePaddle 2 announces no number and gives one; PaddlePaddle 3 gives a scalar.
         long[] one = {inference.isForRun() ? 1 : 0};
-        inference.set("Infos", DType.INT32, leading.length == 0 ? one : leading);
+        boolean announced = leading.length == 0 && !inference.attrs().getBool("scalar_infos");
+        inference.set("Infos", DType.INT32, announced ? one : leading);
     }
 
     private static long least(long[] dims) {

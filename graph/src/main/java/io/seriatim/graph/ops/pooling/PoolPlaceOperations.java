@@ -31,7 +31,8 @@ public final class PoolPlaceOperations {
     private record Windows(long length, long size, long stride, long padding, boolean adaptive) {
         static Windows of(Attrs attrs, long length, int axis) {
             if (attrs.getBool("global_pooling")) {
-                return new Windows(length, length, 1, 0, false);
+                // Adaptive windows are as many as the kernel is long, which is as long as the image.
+                return new Windows(length, length, 1, 0, attrs.getBool("adaptive"));
             }
             return new Windows(length, attrs.getInts("ksize")[axis], attrs.getInts("strides")[axis],
                     attrs.getInts("paddings")[axis],

@@ -83,6 +83,32 @@ class PirMeaningsTest {
         }
     }
 
+    @Test
+    void digammaIsInfiniteAtZero() throws IOException {
+        feed("x", doubles(new double[]{0, -0.0, 1}, 3));
+        Path file = save(OpDesc.of("floor").in("X", "x").out("Out", "out"));
+        replace(file, "floor", "digamma");
+        double[] expected = {Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY, -0.5772156649015329};
+        for (String format : List.of("again.json", "again.pdmodel")) {
+            Path again = folder.resolve(format);
+            try (InferenceModel model = InferenceModels.load(file)) {
+                InferenceModels.save(again, model);
+            }
+            assertArrayEquals(expected, loaded(again).toDoubleArray(), 1e-14, format);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true,json,0", "true,pdmodel,0", "false,json,1", "false,pdmodel,1"})
+    void infosOfOneMatrixKeepTheirShape(boolean scalar, String format, int rank) throws IOException {
+        feed("x", doubles(new double[]{1, 2, 3, 4}, 2, 2));
+        Appender.append(program.global(), OpDesc.of("lu").in("X", "x").out("Out", "l").out("Pivots", "p")
+                .out("Infos", "out").attr("scalar_infos", scalar).build(), Roles.FORWARD);
+        Path file = folder.resolve("model." + format);
+        InferenceModels.save(file, new InferenceModel(program, List.of("x"), List.of("out"), Map.of()));
+        assertEquals(rank, loaded(file).shape().rank());
+    }
+
     /** Of two elements that are equally near, grid_sample takes the one with an even number. */
     @ParameterizedTest
     @CsvSource({"zeros,1 1 3 3 5 5", "border,1 1 3 3 5 5", "reflection,1 1 3 3 5 5"})

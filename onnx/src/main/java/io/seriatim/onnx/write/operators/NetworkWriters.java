@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 
-/** Convolutions, pooling, normalisation and resizing of images. */
+/** Convolutions, pooling and normalisation of images. */
 public final class NetworkWriters {
     private NetworkWriters() {
     }
@@ -39,9 +39,6 @@ public final class NetworkWriters {
             String bias = first ? perChannel(op, op.in("Bias"), op.rank("X")) : op.in("Bias");
             op.out("Out", op.node("Add", op.node("Mul", op.in("X"), scale), bias));
         });
-        for (String kind : List.of("nearest", "bilinear", "bicubic", "linear", "trilinear")) {
-            all.add(kind + "_interp_v2", op -> resize(op, kind));
-        }
         all.add("lrn", op -> op.out("Out", op.node("LRN", Map.of("size", op.attrs().getInt("n"), "alpha",
                 op.attrs().getFloat("alpha") * op.attrs().getInt("n"), "beta", op.attrs().getFloat("beta"), "bias",
                 op.attrs().getFloat("k")), op.in("X"))));
@@ -300,74 +297,5 @@ public final class NetworkWriters {
                 op.node("Add", squares, ElementwiseWriters.number(op, op.attrs().getFloat("epsilon"))));
         op.out("Norm", length);
         op.out("Out", op.node("Div", op.in("X"), length));
-    }
-
-    private static void resize(WrittenOp op, String kind) {
-        if (op.attrs().getText("data_layout").endsWith("C")) {
-            throw op.error("has its channels last, which is not written");
-        }
-        boolean corners = op.attrs().getBool("align_corners");
-        Map<String, Object> attributes = new HashMap<>();
-        switch (kind) {
-            case "nearest" -> {
-                attributes.put("mode", "nearest");
-                attributes.put("nearest_mode", corners ? "round_prefer_ceil" : "floor");
-                attributes.put("coordinate_transformation_mode", corners ? "align_corners" : "asymmetric");
-            }
-            case "bicubic" -> {
-                attributes.put("mode", "cubic");
-                attributes.put("cubic_coeff_a", -0.75f);
-                attributes.put("coordinate_transformation_mode", corners ? "align_corners" : "half_pixel");
-            }
-            default -> {
-                attributes.put("mode", "linear");
-                attributes.put("coordinate_transformation_mode",
-                        corners ? "align_corners" : op.attrs().getInt("align_mode") == 0 ? "half_pixel" : "asymmetric");
-            }
-        }
-        int spatial = spatial(op, "X");
-        String sizes = sizes(op, spatial);
-        float[] scales = scales(op, spatial);
-        if ((op.has("SizeTensor") || op.has("OutSize")) && scales.length > 0) {
-            throw op.error("has computed sizes and scales, which ONNX does not have together");
-        }
-        if (sizes.isEmpty() && scales.length == 0) {
-            throw op.error("has neither sizes nor known scales");
-        }
-        op.out("Out", sizes.isEmpty()
-                ? op.node("Resize", attributes, op.in("X"), "", op.graph().constant(Tensor.of(scales, scales.length)))
-                : op.node("Resize", attributes, op.in("X"), "", "",
-                        op.node("Concat", Map.of("axis", 0),
-                                op.node("Slice", op.node("Shape", op.in("X")), op.ints(0), op.ints(2)), sizes)));
-    }
-
-    private static String sizes(WrittenOp op, int spatial) {
-        if (op.has("SizeTensor")) {
-            return op.numbers("", "", "SizeTensor");
-        }
-        if (op.has("OutSize")) {
-            return op.node("Reshape", op.cast(op.in("OutSize"), DType.INT64), op.ints(spatial));
-        }
-        if (op.has("Scale") || op.attrs().getDoubles("scale").length > 0) {
-            return "";
-        }
-        long[] all = {op.attrs().getInt("out_d"), op.attrs().getInt("out_h"), op.attrs().getInt("out_w")};
-        return op.ints(Arrays.copyOfRange(all, 3 - spatial, 3));
-    }
-
-    private static float[] scales(WrittenOp op, int spatial) {
-        if (op.has("Scale")) {
-            throw op.error("computes its scales, which is not written");
-        }
-        double[] given = op.attrs().getDoubles("scale");
-        if (given.length == 0) {
-            return new float[0];
-        }
-        float[] scales = new float[spatial + 2];
-        Arrays.fill(scales, 1);
-        for (int i = 0; i < spatial; i++) {
-            scales[2 + i] = (float) given[given.length == 1 ? 0 : i];
-        }
-        return scales;
     }
 }
