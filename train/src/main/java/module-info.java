@@ -5,6 +5,7 @@
 module io.seriatim.train {
     requires static transitive com.google.errorprone.annotations;
     requires static transitive org.jspecify;
+    requires transitive io.seriatim.cluster;
     requires transitive io.seriatim.executor;
     requires com.google.protobuf;
     requires de.siegmar.fastcsv;

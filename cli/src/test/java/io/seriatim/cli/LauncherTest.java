@@ -34,8 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
     private static final Instant LONG_AGO = Instant.parse("2020-01-01T00:00:00Z");
-    private static final List<String> MODULES = List.of("engine", "device", "tensor", "graph", "executor", "onnx",
-            "mxnet", "train", "cli");
+    private static final List<String> MODULES = List.of("engine", "device", "tensor", "graph", "cluster",
+            "executor", "onnx", "mxnet", "train", "cli");
 
     private record Ended(int code, String out, String err) {
     }

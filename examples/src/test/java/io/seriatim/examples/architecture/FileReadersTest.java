@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
  */
 class FileReadersTest {
     private static final Path ROOT = Path.of("..");
-    private static final List<String> MODULES = List.of("tensor", "graph", "executor", "onnx", "mxnet", "train", "cli");
+    private static final List<String> MODULES = List.of("tensor", "graph", "cluster", "executor", "onnx", "mxnet",
+            "train", "cli");
     private static final Pattern OPENED = Pattern.compile("(Files\\.(newInputStream|newBufferedReader|readAllBytes"
             + "|readAllLines|readString|lines|newByteChannel)|FileChannel\\.open|new (ZipFile|FileInputStream|FileReader"
             + "|RandomAccessFile|Scanner))\\((?!InputFiles\\.)");

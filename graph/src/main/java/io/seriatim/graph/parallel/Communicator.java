@@ -59,7 +59,8 @@ public interface Communicator {
     void allReduce(MemorySegment data, DType type);
 
     /**
-     * Computes this rank's share of the sums over all ranks: part number {@link #rank()} of {@link #size()} equal parts.
+     * Computes this rank's share of the sums over all ranks: part number {@link #rank()} of {@link #size()} equal
+     * parts.
      *
      * @param data
      *            the same number of bytes on every rank: that of {@code result} times {@code size()}; unchanged
@@ -78,8 +79,8 @@ public interface Communicator {
      * Collects the parts of all ranks, in the order of the ranks.
      *
      * @param part
-     *            this rank's, of the same number of bytes on every rank; unchanged. It may be the part of {@code result}
-     *            where it belongs
+     *            this rank's, of the same number of bytes on every rank; unchanged. It may be the part of {@code
+     *            result} where it belongs
      * @param result
      *            as many bytes as {@code part} times {@code size()}, overwritten
      * @throws CommunicationException

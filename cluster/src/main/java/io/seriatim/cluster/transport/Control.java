@@ -1,0 +1,357 @@
+package io.seriatim.cluster.transport;
+
+import io.seriatim.graph.parallel.CommunicationException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches the peers, on a thread and connections of its own, so that a rank that computes for long is heard, and hears.
+ * The thread sends heartbeats, notices peers that are dead or silent, tells all peers of the first failure, and holds
+ * the vote when ranks have called different collectives.
+ *
+ * <p>
+ * All state belongs to the thread, except where a field says otherwise. Others only set volatile fields and wake the
+ * selector.
+ */
+final class Control implements Runnable {
+    private static final int BEATS = 5;
+    private static final int HISTORY = 256;
+    private static final long DISPUTE_TICK = 10;
+    private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** The other end of a connection. */
+    private static final class Peer {
+        final int rank;
+        final SocketChannel channel;
+        final SelectionKey key;
+        final ByteBuffer in = ByteBuffer.allocate(ControlFrame.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        final Deque<ByteBuffer> out = new ArrayDeque<>();
+        /** How many bytes it says that it has sent on the other connection. */
+        final AtomicLong announced = new AtomicLong();
+        long heard = System.nanoTime();
+        boolean isOpen = true;
+        /** Written by the thread, read by all. */
+        volatile boolean hasLeft;
+
+        Peer(int rank, SocketChannel channel, Selector selector) throws IOException {
+            this.rank = rank;
+            this.channel = channel;
+            key = channel.register(selector, SelectionKey.OP_READ);
+        }
+    }
+
+    /** A call with its number, in the history of calls. */
+    private record Numbered(long sequence, Call call) {
+    }
+
+    private final Member self;
+    private final Failure failure;
+    private final Selector selector;
+    private final List<Peer> peers = new ArrayList<>();
+    private final @Nullable Peer[] byRank;
+    private final IntToLongFunction sent;
+    private final long interval;
+    private final AtomicReferenceArray<@Nullable Numbered> history = new AtomicReferenceArray<>(HISTORY);
+    private @Nullable Thread thread;
+    private volatile boolean isClosing;
+    private volatile long disputed = -1;
+    private boolean isAborted;
+    private @Nullable Dispute dispute;
+
+    Control(Member self, Failure failure, @Nullable TimedChannel[] channels, IntToLongFunction sent)
+            throws IOException {
+        this.self = self;
+        this.failure = failure;
+        this.sent = sent;
+        interval = Math.max(1, self.silence().toNanos() / BEATS);
+        byRank = new Peer[channels.length];
+        selector = Selector.open();
+        for (int rank = 0; rank < channels.length; rank++) {
+            TimedChannel channel = channels[rank];
+            if (channel != null) {
+                Peer peer = new Peer(rank, channel.release(), selector);
+                peers.add(peer);
+                byRank[rank] = peer;
+            }
+        }
+        failure.onFailure(selector::wakeup);
+    }
+
+    void start() {
+        thread = Listener.start("control", self, this);
+    }
+
+    /** Notes a call before its first byte is sent. */
+    void called(long sequence, Call call) {
+        history.set((int) (sequence % HISTORY), new Numbered(sequence, call));
+        if (disputed >= 0) {
+            selector.wakeup();
+        }
+    }
+
+    /** Asks all ranks what they have called. */
+    void dispute(long sequence) {
+        disputed = sequence;
+        selector.wakeup();
+    }
+
+    boolean hasLeft(int rank) {
+        Peer peer = byRank[rank];
+        return peer != null && peer.hasLeft;
+    }
+
+    long announced(int rank) {
+        Peer peer = byRank[rank];
+        return peer == null ? 0 : peer.announced.getAcquire();
+    }
+
+    @Override
+    public void run() {
+        try {
+            loop();
+        } catch (IOException | RuntimeException e) {
+            failure.fail("rank " + self.rank() + " cannot watch its peers: " + e, self.rank(), e);
+        } finally {
+            peers.forEach(peer -> Listener.drop(peer.channel));
+        }
+    }
+
+    private void loop() throws IOException {
+        long beat = System.nanoTime();
+        long last = beat;
+        while (!isClosing) {
+            long now = System.nanoTime();
+            if (now - last > self.silence().toNanos() / 2) {
+                // This process itself was stopped: its peers' messages are waiting to be read.
+                long resumed = now;
+                peers.forEach(peer -> peer.heard = resumed);
+            }
+            last = now;
+            if (now - beat >= 0) {
+                peers.forEach(this::beat);
+                beat = now + interval;
+            }
+            checkSilence(now);
+            settle(now);
+            abort();
+            peers.forEach(this::flush);
+            long wait = Math.max(1, TimeUnit.NANOSECONDS.toMillis(beat - System.nanoTime()));
+            selector.select(dispute == null ? wait : Math.min(wait, DISPUTE_TICK));
+            for (SelectionKey key : selector.selectedKeys()) {
+                for (Peer peer : peers) {
+                    if (peer.key.equals(key) && peer.isOpen && key.isValid() && key.isReadable()) {
+                        read(peer);
+                    }
+                }
+            }
+            selector.selectedKeys().clear();
+        }
+        abort();
+        peers.forEach(peer -> send(peer, ControlFrame.of(ControlFrame.Kind.GOODBYE)));
+        drain();
+    }
+
+    /** Sends what is left, for a short time: a peer that does not read is at fault, and finds out itself. */
+    private void drain() throws IOException {
+        long deadline = System.nanoTime() + FLUSH_NANOS;
+        while (true) {
+            peers.forEach(this::flush);
+            boolean isDone = peers.stream().noneMatch(peer -> peer.isOpen && !peer.out.isEmpty());
+            long left = deadline - System.nanoTime();
+            if (isDone || left <= 0) {
+                break;
+            }
+            selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
+            selector.selectedKeys().clear();
+        }
+        for (Peer peer : peers) {
+            if (peer.isOpen) {
+                // What was received and not read would reset the connection, and the goodbye could be lost with it.
+                read(peer);
+            }
+        }
+    }
+
+    private void beat(Peer peer) {
+        if (peer.out.isEmpty()) {
+            send(peer, new ControlFrame(ControlFrame.Kind.HEARTBEAT, -1, 0, sent.applyAsLong(peer.rank), ""));
+        }
+    }
+
+    private void send(Peer peer, ControlFrame frame) {
+        if (peer.isOpen) {
+            peer.out.add(frame.encode(self));
+        }
+    }
+
+    private void flush(Peer peer) {
+        try {
+            while (peer.isOpen && !peer.out.isEmpty()) {
+                ByteBuffer frame = peer.out.peek();
+                peer.channel.write(frame);
+                if (frame.hasRemaining()) {
+                    peer.key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+                    return;
+                }
+                peer.out.remove();
+            }
+            if (peer.isOpen) {
+                peer.key.interestOps(SelectionKey.OP_READ);
+            }
+        } catch (IOException e) {
+            // What it sent before is still to be read: that may say why.
+            read(peer);
+            lost(peer, e);
+        }
+    }
+
+    private void read(Peer peer) {
+        try {
+            while (peer.isOpen) {
+                int count = peer.channel.read(peer.in);
+                if (count < 0) {
+                    lost(peer, null);
+                }
+                if (count <= 0) {
+                    return;
+                }
+                peer.heard = System.nanoTime();
+                if (!peer.in.hasRemaining()) {
+                    ControlFrame frame = ControlFrame.decode(peer.in.flip(), self, peer.rank);
+                    peer.in.clear();
+                    accept(peer, frame);
+                }
+            }
+        } catch (ProtocolException e) {
+            failure.fail(e.text(), peer.rank, e);
+            disconnect(peer);
+        } catch (IOException e) {
+            lost(peer, e);
+        }
+    }
+
+    private void lost(Peer peer, @Nullable IOException cause) {
+        if (!peer.isOpen) {
+            return;
+        }
+        disconnect(peer);
+        if (!peer.hasLeft) {
+            failure.fail("rank " + peer.rank + " died: its connection with rank " + self.rank() + " was "
+                    + (cause == null ? "closed" : "lost (" + cause.getMessage() + ")"), peer.rank, cause);
+        }
+    }
+
+    private void disconnect(Peer peer) {
+        peer.isOpen = false;
+        peer.out.clear();
+        peer.key.cancel();
+        failure.signal();
+    }
+
+    private void accept(Peer peer, ControlFrame frame) throws ProtocolException {
+        switch (frame.kind()) {
+            case HEARTBEAT -> peer.announced.setRelease(frame.number());
+            case ABORT -> failure.fail(frame.text().contains(" (reported by rank ")
+                    ? frame.text()
+                    : frame.text() + " (reported by rank " + peer.rank + ")", frame.culprit(), null);
+            case GOODBYE -> {
+                peer.hasLeft = true;
+                failure.signal();
+            }
+            case DISPUTE -> open(frame.sequence()).vote(peer.rank, frame.number(), frame.text());
+            case READY -> throw new ProtocolException("rank " + peer.rank + " said a second time that it is ready");
+        }
+    }
+
+    private Dispute open(long sequence) {
+        if (dispute == null || dispute.sequence != sequence) {
+            dispute = new Dispute(sequence);
+        }
+        return dispute;
+    }
+
+    private void checkSilence(long now) {
+        for (Peer peer : peers) {
+            if (peer.isOpen && !peer.hasLeft && now - peer.heard > self.silence().toNanos()) {
+                failure.fail("rank " + peer.rank + " has been silent for " + self.silence().toMillis()
+                        + " ms, the limit: its process is stopped, or its machine cannot be reached", peer.rank, null);
+            }
+        }
+    }
+
+    private void settle(long now) {
+        if (disputed >= 0 && failure.first() == null) {
+            open(disputed);
+        }
+        Dispute open = dispute;
+        if (open == null || failure.first() != null) {
+            dispute = null;
+            return;
+        }
+        disputed = open.sequence;
+        Numbered own = history.get((int) (open.sequence % HISTORY));
+        if (own != null && own.sequence() == open.sequence && !open.hasVote(self.rank())) {
+            open.vote(self.rank(), own.call().hash(), own.call().toString());
+            ControlFrame frame = new ControlFrame(ControlFrame.Kind.DISPUTE, -1, open.sequence, own.call().hash(),
+                    own.call().toString());
+            peers.forEach(peer -> send(peer, frame));
+        }
+        boolean isLate = now - open.since > self.silence().toNanos() / 2;
+        if (open.votes() == self.ranks() || isLate) {
+            Dispute.Verdict verdict = open.verdict();
+            if (verdict != null) {
+                failure.fail(verdict.message(), verdict.rank(), null);
+            } else if (isLate || open.hasVote(self.rank())) {
+                failure.fail("the ranks disagree on what collective " + open.sequence + " is",
+                        CommunicationException.NO_RANK, null);
+            }
+        }
+    }
+
+    private void abort() {
+        CommunicationException first = failure.first();
+        if (first != null && !isAborted) {
+            isAborted = true;
+            String message = first.getMessage() == null ? "a rank failed" : first.getMessage();
+            peers.forEach(peer -> send(peer,
+                    new ControlFrame(ControlFrame.Kind.ABORT, first.rank(), 0, 0, message)));
+        }
+    }
+
+    /** Ends the thread, which says goodbye. */
+    void close() {
+        isClosing = true;
+        selector.wakeup();
+        boolean isInterrupted = false;
+        Thread running = thread;
+        while (running != null && running.isAlive()) {
+            try {
+                running.join();
+            } catch (InterruptedException _) {
+                // It ends within its own limit.
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Frees what others could still wake, when nobody can any longer. */
+    void free() {
+        Listener.drop(selector);
+    }
+}

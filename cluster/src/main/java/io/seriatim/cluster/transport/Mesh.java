@@ -1,0 +1,176 @@
+package io.seriatim.cluster.transport;
+
+import io.seriatim.graph.parallel.CommunicationException;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Connects each pair of ranks twice, for control and for data: the higher rank connects to the lower. */
+public final class Mesh {
+    private static final long FIRST_PAUSE = 5;
+    private static final long LONGEST_PAUSE = 200;
+
+    private final Member self;
+    private final Listener listener;
+    private final long deadline;
+    private final @Nullable TimedChannel[][] channels;
+
+    private Mesh(Member self, Listener listener, long deadline) {
+        this.self = self;
+        this.listener = listener;
+        this.deadline = deadline;
+        channels = new TimedChannel[2][self.ranks()];
+    }
+
+    /**
+     * Connects this rank with all others, and returns when all others have done so, too.
+     *
+     * @param self
+     *            this rank
+     * @param addresses
+     *            of all ranks
+     * @param listener
+     *            of this rank, which is closed
+     * @param deadline
+     *            of {@link System#nanoTime}
+     * @return the connections
+     * @throws CommunicationException
+     *             if a rank does not come
+     */
+    public static Transport join(Member self, List<String> addresses, Listener listener, long deadline) {
+        Mesh mesh = new Mesh(self, listener, deadline);
+        List<TimedChannel> open = new ArrayList<>();
+        try (listener) {
+            for (int rank = 0; rank < self.ranks(); rank++) {
+                for (int purpose = Handshake.CONTROL; purpose <= Handshake.DATA && rank != self.rank(); purpose++) {
+                    TimedChannel channel = rank < self.rank()
+                            ? connect(self, rank, addresses.get(rank), purpose, deadline)
+                            : mesh.arrival(rank, purpose);
+                    open.add(channel);
+                    mesh.channels[purpose - 1][rank] = channel;
+                }
+            }
+            mesh.ready();
+            return Transport.start(self, mesh.channels[0], mesh.channels[1]);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            open.forEach(Listener::drop);
+            throw new CommunicationException("rank " + self.rank() + " was interrupted while it joined", self.rank(),
+                    e);
+        } catch (IOException e) {
+            open.forEach(Listener::drop);
+            throw new CommunicationException(Handshake.describe(self) + " could not join: " + e.getMessage(),
+                    CommunicationException.NO_RANK, e);
+        } catch (RuntimeException e) {
+            open.forEach(Listener::drop);
+            throw e;
+        }
+    }
+
+    private TimedChannel arrival(int rank, int purpose) throws InterruptedException {
+        TimedChannel channel = listener.take(rank, purpose, deadline);
+        if (channel == null) {
+            throw new CommunicationException("rank " + rank + " did not connect to rank " + self.rank()
+                    + " within the time limit for joining" + listener.refusals(), rank, null);
+        }
+        return channel;
+    }
+
+    /**
+     * Connects to a rank, and tries again until the deadline if it does not listen yet.
+     *
+     * @param self
+     *            this rank
+     * @param rank
+     *            the other
+     * @param address
+     *            of the other
+     * @param purpose
+     *            of the connection
+     * @param deadline
+     *            of {@link System#nanoTime}
+     * @return the connection
+     * @throws InterruptedException
+     *             if the thread is interrupted
+     */
+    static TimedChannel connect(Member self, int rank, String address, int purpose, long deadline)
+            throws InterruptedException {
+        long pause = FIRST_PAUSE;
+        while (true) {
+            TimedChannel channel = null;
+            IOException failure;
+            try {
+                SocketAddress parsed = Addresses.parse(address);
+                channel = TimedChannel.connect(parsed, deadline);
+                Handshake.connect(channel, self, rank, purpose, deadline);
+                return channel;
+            } catch (IOException e) {
+                failure = e;
+                if (channel != null) {
+                    Listener.drop(channel);
+                }
+            } catch (RuntimeException e) {
+                if (channel != null) {
+                    Listener.drop(channel);
+                }
+                throw e;
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            if (deadline - System.nanoTime() <= TimeUnit.MILLISECONDS.toNanos(pause)) {
+                throw new CommunicationException("rank " + self.rank() + " cannot connect to rank " + rank + " at "
+                        + address + " within the time limit for joining: " + failure.getMessage(), rank, failure);
+            }
+            // The other process may not listen yet.
+            Thread.sleep(pause);
+            pause = Math.min(2 * pause, LONGEST_PAUSE);
+        }
+    }
+
+    /**
+     * Heartbeats begin when all ranks are connected: before, a rank may wait for others as long as the limit allows.
+     */
+    private void ready() {
+        for (int rank = 0; rank < self.ranks(); rank++) {
+            TimedChannel channel = channels[0][rank];
+            if (channel != null) {
+                exchange(rank, () -> channel
+                        .write(ControlFrame.of(ControlFrame.Kind.READY).encode(self), deadline));
+            }
+        }
+        for (int rank = 0; rank < self.ranks(); rank++) {
+            TimedChannel channel = channels[0][rank];
+            if (channel != null) {
+                int peer = rank;
+                exchange(rank, () -> {
+                    ByteBuffer frame = channel.read(ControlFrame.BYTES, deadline);
+                    if (ControlFrame.decode(frame, self, peer).kind() != ControlFrame.Kind.READY) {
+                        throw new ProtocolException("rank " + peer + " is not ready");
+                    }
+                });
+            }
+        }
+    }
+
+    /** One step with one peer. */
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private void exchange(int rank, Step step) {
+        try {
+            step.run();
+        } catch (InterruptedOperationException e) {
+            throw new CommunicationException("rank " + self.rank() + " was interrupted while it joined", self.rank(),
+                    e);
+        } catch (IOException e) {
+            throw new CommunicationException("rank " + rank + " ended before all ranks had joined ("
+                    + e.getMessage() + ")", rank, e);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.seriatim.cluster.transport;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+
+/** A non-blocking channel whose operations wait, until a deadline of {@link System#nanoTime}. For handshakes. */
+final class TimedChannel implements Closeable {
+    private final SocketChannel channel;
+    private final Selector selector;
+    private final SelectionKey key;
+
+    /** Takes over an open channel: it is closed if this fails. */
+    TimedChannel(SocketChannel channel) throws IOException {
+        this.channel = channel;
+        Selector opened = null;
+        try {
+            channel.configureBlocking(false);
+            if (!(channel.getLocalAddress() instanceof UnixDomainSocketAddress)) {
+                channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            }
+            opened = Selector.open();
+            key = channel.register(opened, 0);
+            selector = opened;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            if (opened != null) {
+                opened.close();
+            }
+            throw e;
+        }
+    }
+
+    static TimedChannel connect(SocketAddress address, long deadline) throws IOException {
+        boolean unix = address instanceof UnixDomainSocketAddress;
+        TimedChannel connection = new TimedChannel(
+                unix ? SocketChannel.open(StandardProtocolFamily.UNIX) : SocketChannel.open());
+        try {
+            if (!connection.channel.connect(address)) {
+                do {
+                    connection.await(SelectionKey.OP_CONNECT, deadline);
+                } while (!connection.channel.finishConnect());
+            }
+            return connection;
+        } catch (IOException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private void await(int operation, long deadline) throws IOException {
+        key.interestOps(operation);
+        long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()) + 1;
+        if (deadline - System.nanoTime() <= 0 || selector.select(millis) == 0) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedOperationException();
+            }
+            if (deadline - System.nanoTime() <= 0) {
+                throw new SocketTimeoutException("no answer within the time limit");
+            }
+        }
+        selector.selectedKeys().clear();
+    }
+
+    void write(ByteBuffer bytes, long deadline) throws IOException {
+        while (bytes.hasRemaining()) {
+            if (channel.write(bytes) == 0) {
+                await(SelectionKey.OP_WRITE, deadline);
+            }
+        }
+    }
+
+    /** Reads exactly so many bytes. */
+    ByteBuffer read(int count, long deadline) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(count).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining()) {
+            int read = channel.read(bytes);
+            if (read < 0) {
+                throw new EOFException("the connection was closed");
+            }
+            if (read == 0) {
+                await(SelectionKey.OP_READ, deadline);
+            }
+        }
+        return bytes.flip();
+    }
+
+    /** Ends the use of this object; the channel stays open and non-blocking. */
+    SocketChannel release() throws IOException {
+        key.cancel();
+        selector.close();
+        return channel;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            selector.close();
+        } finally {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests of ranks as threads and as processes. */
+@NullMarked
+package io.seriatim.cluster;
+
+import org.jspecify.annotations.NullMarked;
