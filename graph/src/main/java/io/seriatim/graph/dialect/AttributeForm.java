@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Attributes of which several values mean the same here, while PaddlePaddle computes it with one of them only. */
@@ -53,6 +54,13 @@ final class AttributeForm {
             case "arg_max", "arg_min" -> attrs.getBool("keepdims") && rank(op, "X", steps) == 0
                     ? op.with("keepdims", false)
                     : op;
+            // In the order of their size is one of the orders that may be.
+            case "top_k_v2" -> attrs.getBool("sorted") ? op : op.with("sorted", true);
+            // PaddlePaddle 2 reduces the named axes only.
+            case "reduce_amax", "reduce_amin" -> attrs.getBool("reduce_all") && rank(op, "X", steps) > 0
+                    ? op.with("dim", IntStream.range(0, rank(op, "X", steps)).toArray())
+                    : op;
+            case "uniform_random", "gaussian_random", "randint" -> ofAttribute(op, attrs);
             case "softmax_with_cross_entropy" -> attrs.getBool("numeric_stable_mode")
                     ? op
                     : op.with("numeric_stable_mode", true);
@@ -71,6 +79,17 @@ final class AttributeForm {
             all[i] = (float) scales[Math.min(i, scales.length - 1)];
         }
         return op.with("scale", all);
+    }
+
+    /** PaddlePaddle 2 takes the shape of the attribute before that of one tensor. */
+    private static OpDesc ofAttribute(OpDesc op, Attrs attrs) {
+        if (op.input("ShapeTensor").isEmpty() || !op.input("ShapeTensorList").isEmpty()
+                || attrs.getLongs("shape").length == 0) {
+            return op;
+        }
+        Map<String, List<String>> inputs = new LinkedHashMap<>(op.inputs());
+        inputs.remove("ShapeTensor");
+        return op.with(inputs, op.outputs());
     }
 
     private static int rank(OpDesc op, String slot, Steps steps) {

@@ -6,12 +6,15 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.util.Printable;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +83,8 @@ public final class PaddleForms {
         VersionForm.register(rules);
         OnnxForm.register(rules);
         rules.put("dropout", PaddleForms::dropout);
+        rules.put("lu_unpack", PaddleForms::unpacked);
+        rules.put("qr", PaddleForms::factors);
         rules.put("unique", PaddleForms::unique);
         rules.put("unique_consecutive", PaddleForms::unique);
         return Map.copyOf(rules);
@@ -92,6 +97,45 @@ public final class PaddleForms {
         VersionForm.registerNewer(rules);
         ProductForm.register(rules);
         return Map.copyOf(rules);
+    }
+
+    /** What flags do not ask for is a zero here; PaddlePaddle gives it no value. */
+    private static boolean unpacked(OpDesc op, Steps steps, Reads reads) {
+        Attrs attrs = new Attrs(op, Operations.system().get(op.type()));
+        List<String> absent = new ArrayList<>();
+        if (!attrs.getBool("unpack_pivots")) {
+            absent.add("Pmat");
+        }
+        if (!attrs.getBool("unpack_ludata")) {
+            absent.addAll(List.of("L", "U"));
+        }
+        return absent(op, steps, reads, absent, new long[0]);
+    }
+
+    /** The factor that is not asked for is empty here; PaddlePaddle's programs for inference leave it a scalar. */
+    private static boolean factors(OpDesc op, Steps steps, Reads reads) {
+        boolean only = op.attribute("mode") instanceof Attribute.Text(String mode) && mode.equals("r");
+        return absent(op, steps, reads, only ? List.of("Q") : List.of(), new long[]{0});
+    }
+
+    /** Gives results that an operation does not compute the value 0 if they are read. */
+    private static boolean absent(OpDesc op, Steps steps, Reads reads, List<String> slots, long[] dims) {
+        Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
+        List<String> read = new ArrayList<>();
+        for (String slot : slots) {
+            if (op.output(slot).stream().anyMatch(reads::isRead)) {
+                read.add(op.output(slot).getFirst());
+                outputs.put(slot, List.of(steps.declare(VarType.dense(DType.FLOAT32, -1))));
+            }
+        }
+        if (read.isEmpty()) {
+            return false;
+        }
+        steps.keep(op.with(op.inputs(), outputs));
+        int dtype = steps.tensor(op.input("X").getFirst()).dataType();
+        read.forEach(name -> steps.op("fill_constant").attr("shape", dims).attr("value", 0f).attr("dtype", dtype)
+                .into("Out", name));
+        return true;
     }
 
     /** PaddlePaddle computes the results that flags ask for, whichever variables there are. */

@@ -206,9 +206,22 @@ final class VersionForm {
         String place = moved(steps, steps.binary("elementwise_mul", moved(steps, op.input("Grid").getFirst(), 1), half),
                 first);
         String whole = RoundingForm.awayFromZero(steps, place);
+        if (spatial == 3 && attrs(op).getText("padding_mode").equals("zeros")) {
+            whole = withoutOutside(steps, whole, place, x);
+        }
         String grid = moved(steps, steps.binary("elementwise_div", moved(steps, whole, -first), half), -1);
         steps.keep(op.with("half_to_even", true).with(Map.of("X", op.input("X"), "Grid", List.of(grid)), op.outputs()));
         return true;
+    }
+
+    /** Of volumes, PaddlePaddle 2 takes no element for places behind the ends: they are moved further away. */
+    private static String withoutOutside(Steps steps, String whole, String place, VarType.TensorType x) {
+        double[] ends = {x.dims().get(4) - 1, x.dims().get(3) - 1, x.dims().get(2) - 1};
+        String last = steps.cast(steps.op("assign_value").attr("shape", new int[]{3})
+                .attr("dtype", DataTypes.number(DType.FLOAT64)).attr("fp64_values", ends).out("Out"), x.dtype());
+        String before = steps.unary("ceil", steps.unary("relu", steps.linear(place, -1, 0).out("Out")));
+        String behind = steps.unary("ceil", steps.unary("relu", steps.binary("elementwise_sub", place, last)));
+        return steps.binary("elementwise_add", steps.binary("elementwise_sub", whole, before), behind);
     }
 
     private static String moved(Steps steps, String x, float by) {

@@ -465,6 +465,80 @@ class PaddleFormsTest {
         rewritten("corners decide on the places", 0, "y");
     }
 
+    /** Without the flag, PaddlePaddle has no value, or one of another shape. */
+    @ParameterizedTest
+    @CsvSource({"lu_unpack,unpack_pivots,Pmat", "lu_unpack,unpack_ludata,L", "lu_unpack,unpack_ludata,U", "qr,mode,Q"})
+    void givesResultsThatAreNotAskedForAValue(String type, String flag, String slot) {
+        feed("x", random(new Random(6), 3, 3), 3, 3);
+        OpDesc.Builder op = OpDesc.of(type).in("X", "x").attr(flag, type.equals("qr") ? (Object) "r" : false);
+        if (type.equals("qr")) {
+            op.out("Q", "q").out("R", "r");
+        } else {
+            feed("pivots", Tensor.of(DType.INT32, new double[]{2, 3, 3}, 3), 3);
+            op.in("Pivots", "pivots").out("Pmat", "p").out("L", "l").out("U", "u");
+        }
+        add(op);
+        String read = program.global().ops().getFirst().output(slot).getFirst();
+        Tensor expected = Objects.requireNonNull(run(program, feeds, List.of(read)).get(read));
+        assertEquals(type.equals("qr") ? 0 : 1, expected.shape().size());
+        for (TargetSchema schema : List.of(TargetSchema.paddle2(), TargetSchema.paddle3())) {
+            Program written = PaddleForms.of(program, List.of(read), schema);
+            assertEquals(List.of(read), ofType(written, "fill_constant").getFirst().output("Out"));
+            assertEquals(expected.spec(), Objects.requireNonNull(run(written, feeds, List.of(read)).get(read)).spec());
+        }
+    }
+
+    /** Any order is one without order, and the attribute's shape is that before a tensor's. */
+    @Test
+    void decidesWhatIsLeftOpen() {
+        feed("x", random(new Random(8), 3, 5), 3, 5);
+        feed("shape", Tensor.of(new long[]{2}, 1), 1);
+        add(OpDesc.of("top_k_v2").in("X", "x").out("Out", "y").out("Indices", "i").attr("k", 2).attr("sorted", false));
+        for (String type : List.of("uniform_random", "gaussian_random")) {
+            add(OpDesc.of(type).in("ShapeTensor", "shape").out("Out", type).attr("shape", new long[]{3}));
+        }
+        Program written = PaddleForms.of(program, List.of("y", "uniform_random"), TargetSchema.paddle3());
+        assertEquals(true, value(written.global().ops().getFirst(), "sorted"));
+        for (OpDesc op : written.global().ops().subList(1, 3)) {
+            assertEquals(List.of(), op.input("ShapeTensor"), op.type());
+        }
+    }
+
+    /** PaddlePaddle 2 reduces the axes that are named, whatever the flag says. */
+    @ParameterizedTest
+    @ValueSource(strings = {"reduce_amax", "reduce_amin"})
+    void namesAllAxesThatAreReduced(String type) {
+        feed("x", random(new Random(9), 3, 5), 3, -1);
+        add(OpDesc.of(type).in("X", "x").out("Out", "y").attr("dim", new int[]{0}).attr("reduce_all", true));
+        assertEquals(new Attribute.Ints(List.of(0, 1)),
+                ofType(rewritten(type, 0, "y"), type).getFirst().attribute("dim"));
+    }
+
+    /** Of volumes, PaddlePaddle 2 finds no element at 4.1 of 5, and PaddlePaddle 3 the last. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void findsNoElementBehindTheEndsOfVolumes(boolean corners) {
+        double[] places = {-0.6, -0.55, -0.25, 0.25, 0.6, 1.6, 2.6, 3.75, 3.9, 4.125, 4.4, 4.45, 4.6};
+        double[] grid = new double[places.length * 3];
+        for (int i = 0; i < places.length; i++) {
+            grid[3 * i] = corners ? places[i] / 2 - 1 : (places[i] + 0.5) / 2.5 - 1;
+        }
+        feed("x", Tensor.of(DType.FLOAT32, new double[]{1, 2, 3, 4, 5}, 1, 1, 1, 1, 5), 1, 1, 1, 1, 5);
+        feed("grid", Tensor.of(DType.FLOAT32, grid, 1, 1, 1, places.length, 3), 1, 1, 1, -1, 3);
+        add(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "grid").out("Output", "y").attr("mode", "nearest")
+                .attr("align_corners", corners));
+        double[] expected = {0, 0, 0, 1, 2, 3, 4, 5, 5, 0, 0, 0, 0};
+        assertArrayEquals(expected, Objects.requireNonNull(run(program, feeds, List.of("y")).get("y"))
+                .toDoubleArray());
+        Program written = PaddleForms.of(program, List.of("y"), TargetSchema.paddle3());
+        assertEquals(true, value(ofType(written, "grid_sampler").getFirst(), "half_to_even"));
+        assertArrayEquals(expected, Objects.requireNonNull(run(written, feeds, List.of("y")).get("y"))
+                .toDoubleArray());
+        program.global().set(0, program.global().ops().getFirst().with("half_to_even", true));
+        assertArrayEquals(new double[]{0, 0, 1, 1, 2, 3, 4, 5, 5, 5, 5, 5, 0},
+                Objects.requireNonNull(run(program, feeds, List.of("y")).get("y")).toDoubleArray());
+    }
+
     /** Neither is there a kernel for bytes nor does that for other levels compute the numbers of PaddlePaddle 2. */
     @ParameterizedTest
     @CsvSource({"-1,8,INT8", "0,8,INT8", "1,4,FLOAT32", "0,5,FLOAT64"})

@@ -179,9 +179,14 @@ public final class GridOperations {
             for (int i = 0; i < axes.length; i++) {
                 double place = grid[at + axes.length - 1 - i];
                 double source = axes[i].source(place);
-                sources[i] = nearest ? whole(source) : source;
+                sources[i] = !nearest ? source : outside(axes[i], source) ? -1 : whole(source);
                 slopes[i] = nearest ? 0 : axes[i].slope(place);
             }
+        }
+
+        /** PaddlePaddle 2 finds no element of a volume for a place behind the ends, where the nearest is the last. */
+        private boolean outside(Axis axis, double source) {
+            return !even && axes.length == 3 && (source < 0 || source > axis.length() - 1);
         }
 
         private double whole(double source) {
