@@ -21,11 +21,9 @@ import org.junit.jupiter.api.Test;
 
 /** Which plans fuse functions that lose NaN. */
 final class NanPolicyTest {
-    private static final UnaryOperator<Executor.Builder> NO_OPTION = builder -> builder;
-
     @Test
     void plansThatInferFuseWhatLosesNaN() {
-        assertEquals(2, fused(network(false).main(), NO_OPTION));
+        assertEquals(2, fused(network(false).main(), UnaryOperator.identity()));
         assertEquals(2, fused(network(false).main(), Executor.Builder::relaxedNan));
     }
 
@@ -38,10 +36,10 @@ final class NanPolicyTest {
     @Test
     void plansThatTrainKeepNaNUnlessItIsGivenUp() {
         Program training = network(true).main();
-        assertEquals(0, fused(training, NO_OPTION));
+        assertEquals(0, fused(training, UnaryOperator.identity()));
         assertEquals(0, fused(training, Executor.Builder::strictNan));
-        assertKeepsNaN(network(true), NO_OPTION);
-        assertEquals(2, fused(training.copyForTest(), NO_OPTION), "what the copy for evaluation fuses");
+        assertKeepsNaN(network(true), UnaryOperator.identity());
+        assertEquals(2, fused(training.copyForTest(), UnaryOperator.identity()), "what the copy for evaluation fuses");
     }
 
     @Test

@@ -52,6 +52,7 @@ public final class FloatLoops {
             case NEGATE -> negate(x, y, n);
             case RECIPROCAL -> reciprocal(x, y, slow);
             case POW -> FloatPowers.run(x, alpha, y, count);
+            case ERF -> FloatErf.run(x, y, slow);
             default -> other(function, alpha, beta, x, y, count);
         }
     }
