@@ -70,6 +70,11 @@ public final class Node {
         return block;
     }
 
+    /** The same node, whose operations are appended to another block. */
+    public Node in(BlockBuilder other) {
+        return new Node(node, version, inputs, attributes, other, graphs);
+    }
+
     /** Begins an operation. */
     public OpAppender op(String operation) {
         return block.op(operation);

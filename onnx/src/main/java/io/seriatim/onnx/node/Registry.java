@@ -14,6 +14,9 @@ public final class Registry {
     /** The domain of ONNX Runtime's own operators. */
     public static final String MICROSOFT = "com.microsoft";
 
+    /** The domain of ONNX's operators that may still change. */
+    public static final String PREVIEW = "ai.onnx.preview";
+
     private final Map<String, Translator> translators = new HashMap<>();
 
     /** Creates a registry without translators. */

@@ -2,6 +2,7 @@ package io.seriatim.onnx.operators;
 
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
+import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.node.Size;
@@ -20,6 +21,7 @@ public final class AttentionOperators {
         operators.all("Attention", AttentionOperators::attention);
         operators.one("RotaryEmbedding", node -> rotary(node, node.maybe(3), node.input(1), node.input(2)));
         operators.all("CausalConvWithState", AttentionOperators::causal);
+        operators.add(Registry.PREVIEW, "FlexAttention", node -> List.of(flexible(node)));
     }
 
     /** Images of heads [batch, heads, length, size], from [batch, length, heads · size]. */
@@ -88,6 +90,41 @@ public final class AttentionOperators {
         }
         Ref y = steps.matmul(weights, v, false, false);
         return List.of(flat ? merged(steps, y) : y, presentKey, presentValue, shown);
+    }
+
+    /** Attention of which graphs of the model change the scores and the weights. */
+    private static Ref flexible(Node node) {
+        Steps steps = new Steps(node.block());
+        Ref q = node.input(0);
+        Ref k = node.input(1);
+        Ref v = node.input(2);
+        if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4) {
+            throw node.error("needs operands of rank 4, but they are %s, %s and %s", q.type(), k.type(), v.type());
+        }
+        k = repeated(steps, k, q);
+        v = repeated(steps, v, q);
+        boolean open = q.dim(3) < 0 && !node.hasAttribute("scale");
+        Ref scores = open
+                ? scores(steps, q, k)
+                : scores(steps, q, k,
+                        node.hasAttribute("scale") ? node.real("scale", 1) : 1 / Math.sqrt((double) q.dim(3)));
+        DType computed = node.dtype("softmax_precision", Steps.precise(q.dtype()));
+        Ref changed = changed(node, "score_mod", steps.cast(scores, computed));
+        Ref weights = changed(node, "prob_mod", steps.softmax(changed));
+        return steps.cast(steps.matmul(weights, steps.cast(v, computed), false, false), q.dtype());
+    }
+
+    private static Ref changed(Node node, String graph, Ref x) {
+        if (!node.hasAttribute(graph)) {
+            return x;
+        }
+        List<Ref> results = node.graphs().translate(node.graph(graph), node.block(), List.of(x));
+        if (results.size() != 1 || !Lists.isTensor(results.getFirst()) || results.getFirst().dtype() != x.dtype()
+                || results.getFirst().rank() != 4) {
+            throw node.error("the graph '%s' gives one %s of rank 4, but %s", graph, x.dtype(),
+                    results.stream().map(Ref::type).toList());
+        }
+        return results.getFirst();
     }
 
     /** q · kᵀ · scale; both are scaled by its root, which keeps 16-bit numbers in range. */

@@ -145,22 +145,35 @@ public final class ControlOperators {
     }
 
     private static List<Ref> scan(Node node) {
-        BlockBuilder block = node.block();
         if (node.version() < 9) {
-            throw node.error("version 8 has batches and lengths, which are not supported; convert the model to 9 or "
-                    + "later with onnx.version_converter");
+            return scanOfBatches(node);
         }
-        OnnxGraph body = node.graph("body");
         List<Ref> all = node.inputs(0);
+        int scanned = scanned(node, all);
+        int states = all.size() - scanned;
+        int[] axes = axes(node, "scan_input_axes", all.subList(states, all.size()));
+        boolean[] back = directions(node, "scan_input_directions", scanned);
+        Ref length = Size.of(node.block(), all.get(states), axes[0]).tensor(node.block());
+        return arranged(node, scan(node, all, axes, back, length), states);
+    }
+
+    /** How many operands are scanned: the last ones. */
+    private static int scanned(Node node, List<Ref> all) {
+        OnnxGraph body = node.graph("body");
         int scanned = node.int32("num_scan_inputs", 0);
         int states = all.size() - scanned;
         if (scanned < 1 || states < 0 || body.inputs().size() != all.size() || body.outputs().size() < states) {
             throw node.error("scans %d of its %d operands, but its body has %d inputs and %d outputs", scanned,
                     all.size(), body.inputs().size(), body.outputs().size());
         }
-        int[] axes = axes(node, "scan_input_axes", all.subList(states, all.size()));
-        boolean[] back = directions(node, "scan_input_directions", scanned);
-        Ref length = Size.of(block, all.get(states), axes[0]).tensor(block);
+        return scanned;
+    }
+
+    /** The values that steps passed on, and what they gave along a new first axis. */
+    private static List<Ref> scan(Node node, List<Ref> all, int[] axes, boolean[] back, Ref length) {
+        BlockBuilder block = node.block();
+        OnnxGraph body = node.graph("body");
+        int states = all.size() - axes.length;
         Ref again = block.declare(ArgType.dense(DType.BOOL, 1));
         block.op("assign").in("X", block.binary("less_than", block.integers(DType.INT64, 0), length)).to("Out", again)
                 .append();
@@ -170,12 +183,10 @@ public final class ControlOperators {
         }
         List<Ref> operands = new ArrayList<>(steps.states);
         BlockBuilder inner = steps.inner;
-        for (int i = 0; i < scanned; i++) {
+        for (int i = 0; i < axes.length; i++) {
             Ref last = inner.binary("elementwise_sub", length, inner.integers(DType.INT64, 1));
             Ref at = back[i] ? inner.binary("elementwise_sub", last, steps.count) : steps.count;
-            Ref part = inner.op("gather").in("X", all.get(states + i)).in("Index", at).attr("axis", axes[i])
-                    .out("Out");
-            operands.add(inner.squeeze(part, axes[i]));
+            operands.add(element(inner, all.get(states + i), axes[i], at));
         }
         List<Ref> results = node.graphs().translate(body, inner, operands);
         steps.collect(results.subList(states, results.size()));
@@ -185,7 +196,50 @@ public final class ControlOperators {
         steps.end(follows);
         List<Ref> given = new ArrayList<>(steps.states);
         given.addAll(steps.stacked());
-        return arranged(node, given, states);
+        return given;
+    }
+
+    private static Ref element(BlockBuilder block, Ref x, int axis, Ref at) {
+        return block.squeeze(block.op("gather").in("X", x).in("Index", at).attr("axis", axis).out("Out"), axis);
+    }
+
+    /** Version 8: all values have a first axis of batches, which are scanned by themselves, each to its own length. */
+    private static List<Ref> scanOfBatches(Node node) {
+        BlockBuilder block = node.block();
+        List<Ref> all = node.inputs(1);
+        int scanned = scanned(node, all);
+        int states = all.size() - scanned;
+        boolean[] back = directions(node, "directions", scanned);
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).rank() < (i < states ? 1 : 2)) {
+                throw node.error("operand %d has an axis of batches%s, but is %s", i + 2,
+                        i < states ? "" : " and one of steps", all.get(i).type());
+            }
+        }
+        Ref batches = Size.of(block, all.get(states), 0).tensor(block);
+        Ref longest = Size.of(block, all.get(states), 1).tensor(block);
+        Ref again = block.declare(ArgType.dense(DType.BOOL, 1));
+        block.op("assign").in("X", block.binary("less_than", block.integers(DType.INT64, 0), batches)).to("Out", again)
+                .append();
+        LoopSteps steps = new LoopSteps(node, again);
+        BlockBuilder inner = steps.inner;
+        Ref length = node.has(0)
+                ? inner.cast(inner.op("gather").in("X", node.input(0)).in("Index", steps.count).attr("axis", 0)
+                        .out("Out"), DType.INT64)
+                : longest;
+        List<Ref> own = all.stream().map(each -> element(inner, each, 0, steps.count)).toList();
+        List<Ref> results = new ArrayList<>(scan(node.in(inner), own, new int[scanned], back, length));
+        for (int i = states; node.has(0) && i < results.size(); i++) {
+            // What follows the last step counts for nothing; ONNX Runtime has zeros.
+            Ref missing = inner.binary("elementwise_sub", longest, length);
+            results.set(i, inner.op("onnx_pad").in("X", results.get(i))
+                    .in("Pads", inner.concat(0, List.of(inner.integers(DType.INT64, 0), missing)))
+                    .in("Value", inner.scalar(results.get(i).dtype(), 0)).attr("axes", new int[]{0}).out("Out"));
+        }
+        steps.collect(results);
+        Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
+        steps.end(inner.binary("less_than", next, batches));
+        return steps.stacked();
     }
 
     /** Reverses and transposes what the steps of a scan gave. */

@@ -8,6 +8,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.LongStream;
 
 /** Images seen through grids, regions of images, and images that are made of patches. */
@@ -42,14 +43,22 @@ public final class RegionOperators {
 
     /** The regions of an operation of Paddle are in the order of their images, those of ONNX in any. */
     private static Ref align(Node node) {
-        if (!node.text("mode", "avg").equals("avg")) {
-            throw node.error("the mode '%s' is not supported; the mode 'avg' is", node.text("mode", ""));
-        }
         String coordinates = node.text("coordinate_transformation_mode",
                 node.version() < 16 ? "output_half_pixel" : "half_pixel");
         if (!List.of("half_pixel", "output_half_pixel").contains(coordinates)) {
             throw node.error("the attribute 'coordinate_transformation_mode' is half_pixel or output_half_pixel, but "
                     + "is '%s'", coordinates);
+        }
+        String mode = node.text("mode", "avg").toLowerCase(Locale.ROOT);
+        if (mode.equals("max")) {
+            return node.op("onnx_roi_align_max").in("X", node.input(0)).in("Regions", node.input(1))
+                    .in("Images", node.input(2)).attr("height", node.int32("output_height", 1))
+                    .attr("width", node.int32("output_width", 1)).attr("samples", node.int32("sampling_ratio", 0))
+                    .attr("scale", node.real("spatial_scale", 1))
+                    .attr("half_pixel", coordinates.equals("half_pixel")).out("Out");
+        }
+        if (!mode.equals("avg")) {
+            throw node.error("the attribute 'mode' is avg or max, but is '%s'", node.text("mode", ""));
         }
         Steps steps = new Steps(node.block());
         Ref x = node.input(0);

@@ -5,11 +5,11 @@ import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.node.Size;
+import io.seriatim.onnx.schema.MelWeights;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.function.BiFunction;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Fourier transforms of signals and of their frames, and weights of mel frequencies. */
@@ -179,46 +179,29 @@ public final class SignalOperators {
                 .in("Step", steps.scalar(DType.INT64, 1)).out("Out");
     }
 
-    private static double number(Node node, int index) {
-        Tensor value = node.value(index);
-        if (value == null || value.shape().size() != 1) {
-            throw node.error("operand %d must be a constant of one number: another form is not supported", index + 1);
-        }
-        return value.toDoubleArray()[0];
-    }
-
+    /** The matrix is a constant if all numbers are, and made when they change if they are computed or fed. */
     private static Ref mel(Node node) {
-        int bands = Math.toIntExact(known(node, 0, "num_mel_bins"));
-        long length = known(node, 1, "dft_length");
-        long rate = known(node, 2, "sample_rate");
-        int rows = Math.toIntExact(length / 2 + 1);
-        double low = 2595 * Math.log10(1 + number(node, 3) / 700);
-        double high = 2595 * Math.log10(1 + number(node, 4) / 700);
-        double step = (high - low) / (bands + 2);
-        if (bands * (long) rows > MOST) {
-            throw node.error("a matrix of %d rows and %d columns is too large", rows, bands);
+        DType dtype = node.dtype("output_datatype", DType.FLOAT32);
+        List<Ref> operands = node.inputs(0);
+        if (operands.size() != 5) {
+            throw node.error("has 5 operands, each one number, but there are %d", operands.size());
         }
-        long[] edges = IntStream.range(0, bands + 2)
-                .mapToLong(i -> (long) Math.floor(
-                        (length + 1) * (700 * (Math.pow(10, (low + i * step) / 2595) - 1)) / rate))
-                .toArray();
-        if (!(step >= 0) || edges[0] < 0 || edges[bands] >= rows || edges[bands + 1] > rows) {
-            throw node.error("the frequencies from %s to %s Hz are not in order or outside of the %d of the spectrum",
-                    number(node, 3), number(node, 4), rows);
-        }
-        double[] weights = new double[rows * bands];
-        for (int band = 0; band < bands; band++) {
-            long from = edges[band];
-            long center = edges[band + 1];
-            long to = edges[band + 2];
-            for (long row = from; row <= Math.min(center, rows - 1L); row++) {
-                weights[(int) row * bands + band] = center == from ? 1 : (double) (row - from) / (center - from);
+        double[] numbers = new double[5];
+        for (int i = 0; i < numbers.length; i++) {
+            Tensor value = node.value(i);
+            if (value == null) {
+                return node.op("onnx_mel_weight_matrix").in("Bands", operands.get(0)).in("Length", operands.get(1))
+                        .in("Rate", operands.get(2)).in("Low", operands.get(3)).in("High", operands.get(4))
+                        .attr("dtype", dtype).out("Out");
             }
-            for (long row = center; row < to; row++) {
-                weights[(int) row * bands + band] = (double) (to - row) / (to - center);
+            if (value.shape().size() != 1) {
+                throw node.error("operand %d is one number, but has the shape %s", i + 1, value.shape());
             }
+            numbers[i] = value.toDoubleArray()[0];
         }
-        return new Steps(node.block()).constant(
-                Tensor.of(node.dtype("output_datatype", DType.FLOAT32), weights, rows, bands));
+        MelWeights weights = new MelWeights((long) numbers[0], (long) numbers[1], (long) numbers[2], numbers[3],
+                numbers[4]);
+        return new Steps(node.block())
+                .constant(Tensor.of(dtype, weights.weights(), weights.rows(), weights.columns()));
     }
 }

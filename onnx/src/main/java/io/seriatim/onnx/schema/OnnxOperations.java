@@ -16,6 +16,7 @@ public final class OnnxOperations implements Operations.BuiltIn {
             PadSchemas::register, //
             PoolSchemas::register, //
             ReductionSchemas::register, //
+            RegionSchemas::register, //
             ReshapeSchemas::register, //
             ResizeSchemas::register, //
             ScatterSchemas::register, //

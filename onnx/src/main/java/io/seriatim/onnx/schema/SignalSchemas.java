@@ -7,6 +7,8 @@ import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.ComplexNumber;
 import io.seriatim.tensor.computation.ComplexPart;
@@ -14,9 +16,11 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fourier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Fourier transforms whose axis, length or parts of numbers are known only in a run. */
+/** Fourier transforms whose axis, length or parts of numbers are known only in a run, and mel weights. */
 final class SignalSchemas {
     private static final long MOST = 1L << 26;
 
@@ -28,6 +32,30 @@ final class SignalSchemas {
                 .attr("onesided", false).values("Length", "Axis").infer(SignalSchemas::infer)
                 .lower(SignalSchemas::lower)
                 .grad("onnx_dft_grad(X, Length, Axis, Out@GRAD) -> X@GRAD").register(registry);
+        Operation.define("onnx_mel_weight_matrix").in("Bands", "Length", "Rate", "Low", "High").out("Out")
+                .attr("dtype", 5).values("Bands", "Length", "Rate", "Low", "High")
+                .infer(SignalSchemas::inferMel).lower(l -> {
+                    MelWeights weights = mel(slot -> Objects.requireNonNull(l.numbers(slot), slot));
+                    l.out("Out", l.constant(Tensor.of(l.attrs().getDType("dtype"), weights.weights(), weights.rows(),
+                            weights.columns())));
+                }).register(registry);
+    }
+
+    private static void inferMel(Inference inference) {
+        boolean isKnown = true;
+        for (String slot : List.of("Bands", "Length", "Rate", "Low", "High")) {
+            long size = Inference.size(inference.dims(slot));
+            inference.require(size == 1 || size < 0, "%s is one number, but has %d", slot, size);
+            isKnown &= inference.numbers(slot) != null;
+        }
+        MelWeights weights = isKnown ? mel(slot -> Objects.requireNonNull(inference.numbers(slot), slot)) : null;
+        inference.set("Out", inference.attrs().getDType("dtype"), weights == null ? -1 : weights.rows(),
+                weights == null ? -1 : weights.columns());
+    }
+
+    private static MelWeights mel(Function<String, double[]> numbers) {
+        return new MelWeights((long) numbers.apply("Bands")[0], (long) numbers.apply("Length")[0],
+                (long) numbers.apply("Rate")[0], numbers.apply("Low")[0], numbers.apply("High")[0]);
     }
 
     /** Half of a spectrum gives real numbers, and real numbers give half of a spectrum. */
