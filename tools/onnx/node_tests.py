@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the node tests of the package onnx, without network: node_tests.py FOLDER [SAMPLE.zip | --open].
 
-FOLDER is target/onnx for -Ponnx-suite. It gets a folder for each case with model.onnx, input_N.pb and output_N.pb, and
-a file cases.txt: name, relative and absolute tolerance. SAMPLE.zip, onnx/src/test/resources/node-tests.zip for the
+FOLDER is target/onnx for -Ponnx-suite. It gets a folder for each case with model.onnx, input_N.pb, output_N.pb and,
+if it has sequences as inputs, shapes.txt, and a file cases.txt: name, relative and absolute tolerance. SAMPLE.zip, onnx/src/test/resources/node-tests.zip for the
 default build, gets some small cases of each operator. With --open, all dimensions of inputs are open: results must be
 the same, so that no constant depends on an open dimension. Tested with onnx 1.23.2 and numpy 2.
 """
@@ -20,28 +20,37 @@ from onnx.backend.test.loader import load_model_tests
 
 
 def tensor(value):
-    """The message of an array; None for what is not a dense tensor."""
+    """The message of an array or a number."""
     if isinstance(value, onnx.TensorProto):
         return value
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         return numpy_helper.from_array(numpy.asarray(value))
-    if isinstance(value, (bool, int, float)):
-        return numpy_helper.from_array(numpy.asarray(value))
-    return None
+    return numpy_helper.from_array(numpy.asarray(value))
+
+
+def tensors(value):
+    """The messages of a value: one of a tensor, those of a sequence, and none of an optional value without element."""
+    return [tensor(each) for each in value] if isinstance(value, list) else [] if value is None else [tensor(value)]
 
 
 def write(folder, case):
-    """Writes a case; False if it needs more than dense tensors."""
+    """Writes a case. The tensors of a sequence are inputs and outputs of their own, with shapes as options for loading."""
     for inputs, outputs in case.data_sets[:1]:
-        messages = [("input", i, tensor(value)) for i, value in enumerate(inputs)]
-        messages += [("output", i, tensor(value)) for i, value in enumerate(outputs)]
-        if any(message is None for _, _, message in messages):
-            return False
+        shapes = []
+        files = {}
+        for kind, values in (("input", inputs), ("output", outputs)):
+            messages = [message for value in values for message in tensors(value)]
+            for index, message in enumerate(messages):
+                files[f"{kind}_{index}.pb"] = message.SerializeToString()
+        for value, declared in zip(inputs, case.model.graph.input):
+            for index, each in enumerate(value if isinstance(value, list) else []):
+                shapes.append(f"{declared.name}.{index}=" + ",".join(map(str, numpy.shape(each))))
         folder.mkdir(parents=True, exist_ok=True)
-        for kind, index, message in messages:
-            (folder / f"{kind}_{index}.pb").write_bytes(message.SerializeToString())
+        if shapes:
+            (folder / "shapes.txt").write_text("\n".join(shapes) + "\n")
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
     (folder / "model.onnx").write_bytes(case.model.SerializeToString())
-    return True
 
 
 def opened(model):
@@ -87,8 +96,8 @@ def main():
     numpy.random.seed(0)
     lines = []
     for case in collect_testcases(None):
-        if write(root / case.name, case):
-            lines.append(f"{case.name} {case.rtol} {case.atol}")
+        write(root / case.name, case)
+        lines.append(f"{case.name} {case.rtol} {case.atol}")
     for kind in ("simple", "pytorch-converted", "pytorch-operator"):
         for case in load_model_tests(kind=kind):
             data = pathlib.Path(case.model_dir) / "test_data_set_0"

@@ -2,15 +2,20 @@ package io.seriatim.onnx;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
+import io.seriatim.device.Devices;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -25,6 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 final class HostileModelsTest {
     private static final long SEED = 20261124;
     private static final int LARGEST = 6_000;
+    /** What loading a small file may allocate in the heap, and what all files together may take outside of it. */
+    private static final long MOST_ALLOCATED = 64L << 20;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long[] NUMBERS =
             {0, 1, 2, 3, 7, 16, -1, -2, 100, 1 << 20, Integer.MAX_VALUE, 1L << 31, 1L << 32,
                     1L << 40, 1L << 62, Long.MAX_VALUE, Long.MIN_VALUE};
@@ -37,11 +45,22 @@ final class HostileModelsTest {
     @TempDir
     Path folder = Path.of("");
 
-    /** Loads a file; what is wrong with how it is refused, or null. */
+    private long mostAllocated;
+    private long slowest;
+
+    /** Loads a file; what is wrong with how it is refused or with what it takes, or null. */
     private @Nullable String wrong(byte[] bytes) throws IOException {
         Path file = folder.resolve("hostile.onnx");
         Files.write(file, bytes);
-        return wrong(file);
+        long start = System.nanoTime();
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        String wrong = wrong(file);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        mostAllocated = Math.max(mostAllocated, allocated);
+        slowest = Math.max(slowest, System.nanoTime() - start);
+        return wrong == null && allocated > MOST_ALLOCATED
+                ? "allocates " + allocated + " bytes for a file of " + bytes.length
+                : wrong;
     }
 
     private static @Nullable String wrong(Path file) {
@@ -80,6 +99,7 @@ final class HostileModelsTest {
         int count = Integer.getInteger("seriatim.hostile", Boolean.getBoolean("seriatim.full") ? 100_000 : 2_000);
         SplittableRandom seeds = new SplittableRandom(SEED);
         Map<String, String> failures = new TreeMap<>();
+        long used = Devices.system().host().memory().used();
         for (int i = 0; i < count; i++) {
             SplittableRandom random = seeds.split();
             String name = names.get(random.nextInt(names.size()));
@@ -90,6 +110,11 @@ final class HostileModelsTest {
                 failures.putIfAbsent(wrong, i + " of " + name);
             }
         }
+        System.out.printf(Locale.ROOT, "%d changed files; most allocated for one %d KiB, the slowest took %d ms%n",
+                count,
+                mostAllocated >> 10, slowest / 1_000_000);
+        long peak = Devices.system().host().memory().peak() - used;
+        assertTrue(peak < MOST_ALLOCATED, "tensors took " + peak + " bytes");
         assertEquals("", String.join("\n", failures.entrySet().stream().map(each -> each.getValue() + ": "
                 + each.getKey()).toList()));
     }

@@ -4,6 +4,7 @@ import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.OnnxTensor;
@@ -54,9 +55,22 @@ final class NodeCases {
         return cases;
     }
 
+    /** The shapes of the tensors of sequences that are inputs, which tell how many there are. */
+    private static LoadOptions options(Case each) throws IOException {
+        Path file = each.folder.resolve("shapes.txt");
+        LoadOptions options = LoadOptions.defaults();
+        for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
+            String[] parts = line.split("=", -1);
+            options = options.shape(parts[0],
+                    Arrays.stream(parts[1].split(",")).filter(dim -> !dim.isEmpty()).mapToLong(Long::parseLong)
+                            .toArray());
+        }
+        return options;
+    }
+
     /** Runs a case in the interpreter and in a plan; what is wrong, or null. */
     static @Nullable String failure(Case each) throws IOException {
-        try (InferenceModel model = OnnxModels.load(each.folder.resolve("model.onnx"))) {
+        try (InferenceModel model = OnnxModels.load(each.folder.resolve("model.onnx"), options(each))) {
             List<Tensor> inputs = tensors(each.folder, "input");
             Map<String, Tensor> feeds = new LinkedHashMap<>();
             for (int i = 0; i < Math.min(inputs.size(), model.feeds().size()); i++) {
@@ -73,7 +87,7 @@ final class NodeCases {
 
     /** Writes the model of a case, and runs what is read back; what is wrong, or null. */
     static @Nullable String rewrittenFailure(Case each, Path file) throws IOException {
-        try (InferenceModel model = OnnxModels.load(each.folder.resolve("model.onnx"))) {
+        try (InferenceModel model = OnnxModels.load(each.folder.resolve("model.onnx"), options(each))) {
             OnnxModels.save(file, model);
         }
         try (InferenceModel model = OnnxModels.load(file)) {

@@ -55,6 +55,13 @@ final class NodeTest {
         assertPass(folder, Pattern.compile(""));
     }
 
+    /** Scans of batches, which version 8 has, which tools/onnx/scan_cases.py made with ONNX Runtime. */
+    @Test
+    void scansOfBatchesAreThoseOfOnnxRuntime(@TempDir Path folder) throws IOException {
+        unpack("/scan-cases.zip", folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
     /** What is read can be written, if its operations have counterparts, and then computes the same. */
     @Test
     void writesWhatItReads(@TempDir Path folder) throws IOException {

@@ -156,13 +156,24 @@ public final class ModelTranslator {
             }
         }
         graph.sparse().forEach(tensor -> initialized.add(tensor.values().name()));
-        SymbolicDims names = new SymbolicDims(symbolicDims(initialized));
-        Map<String, @Nullable List<Long>> dims = options.dims(declared(initialized), names);
+        Map<String, List<OnnxValue>> fed = new LinkedHashMap<>();
         for (OnnxValue input : graph.inputs()) {
             if (!initialized.contains(input.name())) {
-                scope.bind(input.name(), feed(input, dims.get(input.name())));
+                fed.put(input.name(), fed(input));
             } else if (overridable) {
                 builder.feedable(input.name());
+            }
+        }
+        List<OnnxValue> feeds = fed.values().stream().flatMap(List::stream).toList();
+        SymbolicDims names = new SymbolicDims(symbolicDims(feeds));
+        Map<String, @Nullable List<Long>> dims = options.dims(declared(feeds), names);
+        for (OnnxValue input : graph.inputs()) {
+            List<OnnxValue> given = fed.get(input.name());
+            if (given != null) {
+                List<Ref> refs = given.stream().map(each -> feed(each, dims.get(each.name()))).toList();
+                scope.bind(input.name(), isSequence(input)
+                        ? lists.of(builder.main(), refs.getFirst().dtype(), refs)
+                        : refs.getFirst());
             }
         }
         builder.symbolicDims(names.names());
@@ -172,14 +183,11 @@ public final class ModelTranslator {
         }
         Map<String, Ref> outputs = new LinkedHashMap<>();
         for (OnnxValue output : graph.outputs()) {
-            Ref value = scope.get(output.name(), "the outputs of the graph");
-            if (!Lists.isTensor(value)) {
-                throw new IllegalArgumentException("output '" + output.name()
-                        + "' is not a tensor but a sequence or an optional value, which is not supported");
-            }
-            if (outputs.put(output.name(), value) != null) {
-                throw new FileFormatException(source, "two outputs have the name '" + output.name() + "'");
-            }
+            fetched(output.name(), scope.get(output.name(), "the outputs of the graph")).forEach((name, value) -> {
+                if (outputs.put(name, value) != null) {
+                    throw new IllegalArgumentException("two outputs have the name '" + name + "'");
+                }
+            });
         }
         if (outputs.isEmpty()) {
             throw new FileFormatException(source, "a model has outputs, but its graph has none");
@@ -192,16 +200,71 @@ public final class ModelTranslator {
                 .allMatch(node -> node.domain().isEmpty() && UNCHANGED.contains(node.type()));
     }
 
+    /** The tensors of an output by name: itself, or those of a sequence of a length that follows from the file. */
+    private Map<String, Ref> fetched(String name, Ref value) {
+        if (lists.isOptional(value)) {
+            throw new IllegalArgumentException("output '" + name + "' is an optional value of which only a run knows "
+                    + "whether it is there, which is not supported; make the results of OptionalHasElement and "
+                    + "OptionalGetElement outputs in its place");
+        }
+        if (Lists.isTensor(value)) {
+            return Map.of(name, value);
+        }
+        List<Ref> elements = lists.elements(value);
+        if (elements == null) {
+            throw new IllegalArgumentException("output '" + name + "' is a sequence of which only a run knows how many "
+                    + "tensors it has, which is not supported; make the results of SequenceLength, and of "
+                    + "ConcatFromSequence or SequenceAt, outputs in its place");
+        }
+        Map<String, Ref> all = new LinkedHashMap<>();
+        elements.forEach(element -> all.put(element(name, all.size()), element));
+        return all;
+    }
+
+    private static String element(String sequence, int index) {
+        return sequence + "." + index;
+    }
+
     /** The dimensions that the file declares; null for an input whose rank it does not say. */
-    private Map<String, @Nullable List<Long>> declared(Set<String> initialized) {
+    private static Map<String, @Nullable List<Long>> declared(List<OnnxValue> feeds) {
         Map<String, @Nullable List<Long>> declared = new LinkedHashMap<>();
-        for (OnnxValue input : model.graph().inputs()) {
-            if (!initialized.contains(input.name())
-                    && input.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims)) {
-                declared.put(input.name(), dims == null ? null : dims.stream().map(OnnxType.Dim::size).toList());
+        for (OnnxValue feed : feeds) {
+            if (feed.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims)) {
+                declared.put(feed.name(), dims == null ? null : dims.stream().map(OnnxType.Dim::size).toList());
             }
         }
         return declared;
+    }
+
+    /** The type of an input that is there: a caller has something to feed. */
+    private static @Nullable OnnxType present(OnnxValue input) {
+        return input.type() instanceof OnnxType.Optional(OnnxType of) ? of : input.type();
+    }
+
+    private static boolean isSequence(OnnxValue input) {
+        return present(input) instanceof OnnxType.Sequence;
+    }
+
+    /** The tensors that a caller feeds for an input. Of a sequence there are as many as shapes are given. */
+    private List<OnnxValue> fed(OnnxValue input) {
+        if (!(present(input) instanceof OnnxType.Sequence(OnnxType of))) {
+            return List.of(new OnnxValue(input.name(), present(input)));
+        }
+        // The tensors may differ in dimensions of one name.
+        OnnxType each = of instanceof OnnxType.OfTensor(int element, List<OnnxType.Dim> dims) && dims != null
+                ? new OnnxType.OfTensor(element, dims.stream().map(dim -> new OnnxType.Dim(dim.size(), "")).toList())
+                : of;
+        List<OnnxValue> all = new ArrayList<>();
+        while (options.shapes().containsKey(element(input.name(), all.size()))) {
+            all.add(new OnnxValue(element(input.name(), all.size()), each));
+        }
+        if (all.isEmpty()) {
+            throw new IllegalArgumentException("input '" + input.name() + "' is a sequence, and the file does not say "
+                    + "of how many tensors; give the shape of each, as '" + element(input.name(), 0) + "', '"
+                    + element(input.name(), 1) + "' and so on, when the model is loaded (LoadOptions.shape, or --shape "
+                    + "of a command): each is a feed");
+        }
+        return all;
     }
 
     private Ref feed(OnnxValue input, @Nullable List<Long> dims) {
@@ -220,13 +283,11 @@ public final class ModelTranslator {
     }
 
     /** The names of the dimensions of feeds, without those by which converters say that they know nothing. */
-    private Map<String, List<String>> symbolicDims(Set<String> initialized) {
+    private static Map<String, List<String>> symbolicDims(List<OnnxValue> feeds) {
         Map<String, List<String>> names = new LinkedHashMap<>();
-        for (OnnxValue input : model.graph().inputs()) {
-            if (!initialized.contains(input.name())
-                    && input.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims)
-                    && dims != null) {
-                names.put(input.name(), dims.stream().map(OnnxType.Dim::parameter)
+        for (OnnxValue feed : feeds) {
+            if (feed.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims) && dims != null) {
+                names.put(feed.name(), dims.stream().map(OnnxType.Dim::parameter)
                         .map(name -> NAMELESS.contains(name) ? "" : name).toList());
             }
         }
