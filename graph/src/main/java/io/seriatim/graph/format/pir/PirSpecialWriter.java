@@ -59,7 +59,15 @@ final class PirSpecialWriter {
             case "lod_array_length" -> length(builder, block, op);
             case "write_to_array" -> arrayWrite(builder, block, op);
             case "read_from_array" -> one(builder, block, op, "1.array_read", "X", "I");
-            case "tensor_array_to_tensor" -> arrayToTensor(builder, block, op);
+            case "tensor_array_to_tensor" -> {
+                List<List<Long>> shapes = written(block, op.input("X").getFirst());
+                if (shapes.size() > 1) {
+                    writer.refuse(block, op, "PaddlePaddle 3 joins elements of one shape only, but those of '"
+                            + op.input("X").getFirst() + "' have " + shapes + ": use concat");
+                } else {
+                    arrayToTensor(builder, block, op);
+                }
+            }
             default -> {
                 return aligned(builder, block, op);
             }
@@ -227,6 +235,14 @@ final class PirSpecialWriter {
         builder.add("1.array_write_", List.of(), List.of(builder.value(list),
                 writer.value(builder, op.input("X").getFirst()), writer.value(builder, op.input("I").getFirst())),
                 PirWriter.type(block, list));
+    }
+
+    /** The different shapes, as far as they are known, that a block writes to a list. */
+    private static List<List<Long>> written(Block block, String array) {
+        return block.ops().stream().filter(op -> op.type().equals("write_to_array") && op.output("Out").contains(array))
+                .map(op -> block.find(op.input("X").getFirst())).filter(Objects::nonNull)
+                .map(desc -> desc.tensor().dims()).filter(dims -> dims.stream().noneMatch(each -> each < 0)).distinct()
+                .toList();
     }
 
     private void arrayToTensor(PirBuilder builder, Block block, OpDesc op) {

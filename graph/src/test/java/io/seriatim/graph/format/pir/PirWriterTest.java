@@ -184,6 +184,31 @@ class PirWriterTest {
         assertTrue(String.valueOf(e.getMessage()).contains("'strided_slice' (backwards"), e.getMessage());
     }
 
+    /** PaddlePaddle 3 joins lists whose elements have one shape, and stops at others. */
+    @ParameterizedTest
+    @ValueSource(longs = {2, 3})
+    void refusesToJoinElementsOfDifferentShapes(long rows) {
+        feed("x", DType.FLOAT32, 2, 4);
+        feed("y", DType.FLOAT32, rows, 4);
+        program.global().put(VarDesc.of("array", new VarType.TensorArray(VarType.dense(DType.FLOAT32, -1, 4)
+                .tensorType(), null)));
+        for (int i = 0; i < 2; i++) {
+            Appender.append(program.global(), OpDesc.of("fill_constant").out("Out", "i" + i).attr("dtype", 3)
+                    .attr("shape", new long[]{1}).attr("value", (float) i).build(), Roles.FORWARD);
+            Appender.append(program.global(), OpDesc.of("write_to_array").in("X", i == 0 ? "x" : "y").in("I", "i" + i)
+                    .out("Out", "array").build(), Roles.FORWARD);
+        }
+        OpDesc.Builder join = OpDesc.of("tensor_array_to_tensor").in("X", "array").out("Out", "out")
+                .out("OutIndex", "index").attr("axis", 0).attr("use_stack", false);
+        if (rows == 2) {
+            only(written(join, "out"), "1.array_to_tensor");
+        } else {
+            String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> written(join, "out"))
+                    .getMessage());
+            assertTrue(message.contains("those of 'array' have [[2, 4], [3, 4]]: use concat"), message);
+        }
+    }
+
     @Test
     void refusesByName() {
         feed("x", DType.FLOAT32, -1);
