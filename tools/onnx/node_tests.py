@@ -2,9 +2,10 @@
 """Writes the node tests of the package onnx, without network: node_tests.py FOLDER [SAMPLE.zip | --open].
 
 FOLDER is target/onnx for -Ponnx-suite. It gets a folder for each case with model.onnx, input_N.pb, output_N.pb and,
-if it has sequences as inputs, shapes.txt, and a file cases.txt: name, relative and absolute tolerance. SAMPLE.zip, onnx/src/test/resources/node-tests.zip for the
-default build, gets some small cases of each operator. With --open, all dimensions of inputs are open: results must be
-the same, so that no constant depends on an open dimension. Tested with onnx 1.23.2 and numpy 2.
+if it has sequences as inputs, shapes.txt, and a file cases.txt: name, relative and absolute tolerance. SAMPLE.zip,
+onnx/src/test/resources/node-tests.zip for the default build, gets some small cases of each operator. With --open,
+all dimensions of inputs are open: results must be the same, so that no constant depends on an open dimension.
+Tested with onnx 1.23.2 and numpy 2.
 """
 import pathlib
 import random
@@ -34,7 +35,7 @@ def tensors(value):
 
 
 def write(folder, case):
-    """Writes a case. The tensors of a sequence are inputs and outputs of their own, with shapes as options for loading."""
+    """Writes a case. The tensors of a sequence are inputs and outputs of their own; their shapes are options."""
     for inputs, outputs in case.data_sets[:1]:
         shapes = []
         files = {}

@@ -109,6 +109,87 @@ final class WrittenQuantizationTest {
         model.close();
     }
 
+    /** Operations whose scale is the largest magnitude of what they get, or of a window of batches before. */
+    @ParameterizedTest
+    @CsvSource({"fake_quantize_abs_max, FLOAT32, 0, 8, 0, true", "fake_quantize_abs_max, FLOAT64, 0, 8, 1, false",
+            "fake_quantize_dequantize_abs_max, FLOAT32, 0, 8, 0, true",
+            "fake_quantize_dequantize_abs_max, FLOAT32, 0, 4, 1, false",
+            "fake_channel_wise_quantize_abs_max, FLOAT32, 0, 8, 0, true",
+            "fake_channel_wise_quantize_abs_max, FLOAT32, 1, 8, 1, false",
+            "fake_channel_wise_quantize_dequantize_abs_max, FLOAT32, 1, 8, 0, true",
+            "fake_channel_wise_quantize_dequantize_abs_max, FLOAT64, 0, 8, 0, false",
+            "fake_channel_wise_quantize_dequantize_abs_max, FLOAT32, 1, 6, 1, false",
+            "fake_quantize_range_abs_max, FLOAT32, 0, 8, 0, true",
+            "fake_quantize_range_abs_max, FLOAT32, 0, 8, 1, false"})
+    void computedScalesAreTheSame(String type, DType dtype, int axis, int bits, int round, boolean own)
+            throws IOException {
+        boolean ofWindow = type.contains("range");
+        block.put(VarDesc.of("x", VarType.dense(dtype, 4, 5))).put(VarDesc.of("y", VarType.dense(dtype, 4, 5)));
+        OpDesc.Builder op = OpDesc.of(type).in("X", "x").out("Out", "y").attr("bit_length", bits)
+                .attr("round_type", round).attr("is_test", ofWindow);
+        List<String> fetches = ofWindow ? List.of("y") : List.of("y", "s");
+        if (ofWindow) {
+            parameter("scale", positive(dtype, 1));
+            op.in("InScale", "scale").out("OutScale", "scale");
+        } else {
+            block.put(VarDesc.of("s", VarType.dense(dtype, type.contains("channel") ? axis == 0 ? 4 : 5 : 1)));
+            op.out("OutScale", "s");
+        }
+        block.add(type.contains("channel") ? op.attr("quant_axis", axis).build() : op.build());
+        Map<String, Tensor> feeds = Map.of("x", Tensor.of(dtype, random.doubles(20, -3, 3).toArray(), 4, 5));
+        InferenceModel model = new InferenceModel(program, List.of("x"), fetches, parameters);
+        Path file = folder.resolve("model.onnx");
+        InferenceModels.save(file, model);
+        assertEquals(own, types(file).contains("QuantizeLinear"));
+        assertEquals(own && type.contains("dequantize"), types(file).contains("DequantizeLinear"));
+        Map<String, Tensor> expected = run(model, feeds);
+        try (InferenceModel read = InferenceModels.load(file)) {
+            assertEquals(fetches, read.fetches());
+            run(read, feeds).forEach((name, value) -> {
+                Tensor want = Objects.requireNonNull(expected.get(name));
+                assertEquals(want.spec(), value.spec(), name);
+                double[] wanted = want.toDoubleArray();
+                double[] got = value.toDoubleArray();
+                for (int i = 0; i < wanted.length; i++) {
+                    assertEquals(wanted[i], got[i], 1e-6 * (1 + Math.abs(wanted[i])), name + " at " + i);
+                }
+            });
+        }
+        model.close();
+    }
+
+    /** What only observes passes its operand on; while it trains, it is refused by name, as are others. */
+    @ParameterizedTest
+    @CsvSource({"moving_average_abs_max_scale, true", "moving_average_abs_max_scale, false",
+            "fake_quantize_range_abs_max, false", "fake_channel_wise_quantize_abs_max, true"})
+    void formsForTrainingAreRefused(String type, boolean tested) throws IOException {
+        boolean ofChannels = type.contains("channel");
+        block.put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 4, 5)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, 4, 5)));
+        parameter("scale", positive(DType.FLOAT32, ofChannels ? 4 : 1));
+        parameter("window", positive(DType.FLOAT32, 10));
+        parameter("iter", Tensor.of(new long[]{1}, 1));
+        OpDesc.Builder op = OpDesc.of(type).in("X", "x").out("Out", "y").out("OutScale", "scale")
+                .attr("is_test", tested);
+        if (type.contains("range")) {
+            op.in("InScale", "scale").in("Iter", "iter").out("OutScales", "window").attr("window_size", 10);
+        } else if (!ofChannels) {
+            op.in("InAccum", "scale").in("InState", "scale").out("OutAccum", "scale").out("OutState", "scale");
+        }
+        block.add(op.build());
+        InferenceModel model = new InferenceModel(program, List.of("x"), List.of("y"), parameters);
+        Path file = folder.resolve("model.onnx");
+        if (tested && !ofChannels) {
+            InferenceModels.save(file, model);
+            assertEquals(List.of("Identity"), types(file));
+        } else {
+            String message = String.valueOf(assertThrows(IllegalArgumentException.class,
+                    () -> InferenceModels.save(file, model)).getMessage());
+            assertTrue(message.contains("'" + type + "'"), message);
+        }
+        model.close();
+    }
+
     /** Operations that keep a moving average of the scale, after training. */
     @ParameterizedTest
     @CsvSource({"true, FLOAT32, 8, 0, true", "false, FLOAT32, 8, 0, true", "true, FLOAT32, 8, 1, false",

@@ -7,6 +7,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,45 +28,85 @@ public final class QuantizationWriters {
     public static void register(OpWriters all) {
         all.add("quantize_linear", QuantizationWriters::quantize);
         all.add("dequantize_linear", QuantizationWriters::dequantize);
+        all.add("fake_quantize_abs_max", op -> ofOperand(op, -1, false));
+        all.add("fake_quantize_dequantize_abs_max", op -> ofOperand(op, -1, true));
+        all.add("fake_channel_wise_quantize_abs_max", op -> {
+            if (op.attrs().getBool("is_test")) {
+                throw op.error("reads its scales from its result, which ONNX cannot; write it with is_test = false");
+            }
+            ofOperand(op, op.attrs().getInt("quant_axis"), false);
+        });
+        all.add("fake_channel_wise_quantize_dequantize_abs_max",
+                op -> ofOperand(op, op.attrs().getInt("quant_axis"), true));
+        all.add("fake_quantize_range_abs_max", op -> fake(op, false));
+        all.add("moving_average_abs_max_scale", op -> {
+            requireTest(op);
+            op.out("Out", op.node("Identity", op.in("X")));
+        });
         all.add("fake_quantize_moving_average_abs_max", op -> fake(op, false));
         all.add("fake_quantize_dequantize_moving_average_abs_max", op -> fake(op, true));
     }
 
-    /** The slot of the scales, which has another name where a moving average is kept. */
-    private static String slot(WrittenOp op) {
-        return op.has("Scale") ? "Scale" : "InScale";
+    /**
+     * The scales of levels.
+     *
+     * @param axis
+     *            that of the channels; −1 if there is one scale
+     */
+    private record Scales(String name, DType dtype, int axis) {
+        static Scales given(WrittenOp op, String slot, int axis) {
+            return new Scales(op.in(slot), op.dtype(slot), axis);
+        }
+
+        static Scales ofLinear(WrittenOp op) {
+            return given(op, "Scale", op.attrs().getInt("quant_axis"));
+        }
     }
 
-    /** The axis of the channels; −1 if there is one scale. */
-    private static int channels(WrittenOp op) {
-        return op.has("Scale") ? op.attrs().getInt("quant_axis") : -1;
+    /** Levels of the largest magnitude that the operand has, as a whole or in a channel. */
+    private static void ofOperand(WrittenOp op, int axis, boolean back) {
+        String magnitudes = op.node("Abs", op.in("X"));
+        String scales = axis < 0
+                ? ReductionWriters.reduce(op, "ReduceMax", op.node("Reshape", magnitudes, op.ints(-1)), new long[]{0},
+                        true)
+                : ReductionWriters.reduce(op, "ReduceMax", magnitudes,
+                        LongStream.range(0, op.rank("X")).filter(each -> each != axis).toArray(), false);
+        op.out("OutScale", scales);
+        result(op, new Scales(scales, op.dtype("X"), axis), back);
     }
 
     /** Levels of the scale that training has left, or the numbers of those levels. */
     private static void fake(WrittenOp op, boolean back) {
-        if (!op.attrs().getBool("is_test")) {
-            throw op.error("is in its form for training, which ONNX does not have");
-        }
+        requireTest(op);
         for (String state : List.of("Scale", "State", "Accum")) {
             if (op.has("In" + state)) {
                 op.out("Out" + state, op.in("In" + state));
             }
         }
-        String levels = levels(op);
+        result(op, Scales.given(op, "InScale", -1), back);
+    }
+
+    private static void result(WrittenOp op, Scales s, boolean back) {
+        String levels = levels(op, s);
         if (!back) {
             op.out("Out", levels);
             return;
         }
         String bytes = op.graph().original(levels);
         op.out("Out", bytes == null
-                ? op.node("Div", op.node("Mul", levels, scale(op, op.dtype("X"))), op.scalar(op.dtype("X"), most(op)))
-                : op.node("DequantizeLinear", bytes, step(op, false), zero(op)));
+                ? op.node("Div", op.node("Mul", levels, along(op, s, scale(op, s, op.dtype("X")))),
+                        op.scalar(op.dtype("X"), most(op)))
+                : op.node("DequantizeLinear", axis(s), bytes, step(op, s, false), zero(op, s)));
+    }
+
+    private static void requireTest(WrittenOp op) {
+        if (!op.attrs().getBool("is_test")) {
+            throw op.error("is in its form for training, which ONNX does not have; take the program for inference");
+        }
     }
 
     private static boolean observes(WrittenOp op) {
-        if (!op.attrs().getBool("is_test")) {
-            throw op.error("is in its form for training, which ONNX does not have");
-        }
+        requireTest(op);
         return op.attrs().getBool("only_observer");
     }
 
@@ -73,8 +114,8 @@ public final class QuantizationWriters {
         return (1 << (op.attrs().getInt("bit_length") - 1)) - 1;
     }
 
-    private static Map<String, Object> axis(WrittenOp op) {
-        int axis = channels(op);
+    private static Map<String, Object> axis(Scales s) {
+        int axis = s.axis;
         return axis < 0 ? Map.of() : Map.of("axis", axis);
     }
 
@@ -82,16 +123,16 @@ public final class QuantizationWriters {
         if (observes(op)) {
             op.out("Y", op.node("Identity", op.in("X")));
         } else {
-            op.out("Y", levels(op));
+            op.out("Y", levels(op, Scales.ofLinear(op)));
         }
     }
 
-    private static String levels(WrittenOp op) {
+    private static String levels(WrittenOp op, Scales s) {
         boolean away = op.attrs().getInt("round_type") != 0;
         if (away || op.attrs().getInt("bit_length") != BITS || op.dtype("X") != DType.FLOAT32) {
-            return away ? awayFromZero(op) : toEven(op);
+            return away ? awayFromZero(op, s) : toEven(op, s);
         }
-        String levels = op.node("QuantizeLinear", axis(op), op.in("X"), step(op, true), zero(op));
+        String levels = op.node("QuantizeLinear", axis(s), op.in("X"), step(op, s, true), zero(op, s));
         String numbers = op.cast(levels, DType.FLOAT32);
         op.graph().converted(numbers, levels);
         return numbers;
@@ -102,12 +143,13 @@ public final class QuantizationWriters {
             op.out("Y", op.node("Identity", op.in("X")));
             return;
         }
+        Scales s = Scales.ofLinear(op);
         String levels = op.dtype("X") == DType.INT8 ? op.in("X") : op.dtype("X") == DType.FLOAT32 ? bytes(op) : null;
         if (levels == null) {
-            String product = op.node("Mul", op.in("X"), along(op, scale(op, op.dtype("X"))));
+            String product = op.node("Mul", op.in("X"), along(op, s, scale(op, s, op.dtype("X"))));
             op.out("Y", op.node("Div", product, op.scalar(op.dtype("X"), most(op))));
         } else {
-            op.out("Y", op.node("DequantizeLinear", axis(op), levels, step(op, false), zero(op)));
+            op.out("Y", op.node("DequantizeLinear", axis(s), levels, step(op, s, false), zero(op, s)));
         }
     }
 
@@ -128,29 +170,29 @@ public final class QuantizationWriters {
     }
 
     /** The zero points that belong to the scales. Levels are symmetric. */
-    private static String zero(WrittenOp op) {
-        if (channels(op) < 0) {
+    private static String zero(WrittenOp op, Scales s) {
+        if (s.axis < 0) {
             return op.scalar(DType.INT8, 0);
         }
-        Tensor scales = op.graph().tensor(op.in(slot(op)));
+        Tensor scales = op.graph().tensor(s.name);
         return scales == null
-                ? op.cast(op.node("Mul", scale(op, DType.FLOAT32), op.scalar(DType.FLOAT32, 0)), DType.INT8)
+                ? op.cast(op.node("Mul", scale(op, s, DType.FLOAT32), op.scalar(DType.FLOAT32, 0)), DType.INT8)
                 : op.graph().constant(Tensor.of(DType.INT8, new double[Math.toIntExact(scales.shape().size())],
                         scales.shape().size()));
     }
 
     /** PaddlePaddle's scales: one without dimensions, or those of the channels. */
-    private static String scale(WrittenOp op, DType dtype) {
-        String scale = op.dtype(slot(op)) == dtype ? op.in(slot(op)) : op.cast(op.in(slot(op)), dtype);
-        return op.node("Reshape", scale, channels(op) < 0 ? op.ints() : op.ints(-1));
+    private static String scale(WrittenOp op, Scales s, DType dtype) {
+        String scale = s.dtype == dtype ? s.name : op.cast(s.name, dtype);
+        return op.node("Reshape", scale, s.axis < 0 ? op.ints() : op.ints(-1));
     }
 
     /** The numbers of level 1, computed at once if the scales are known. */
-    private static String step(WrittenOp op, boolean divides) {
-        Tensor known = op.graph().tensor(op.in(slot(op)));
+    private static String step(WrittenOp op, Scales s, boolean divides) {
+        Tensor known = op.graph().tensor(s.name);
         int most = most(op);
         if (known == null) {
-            String scale = scale(op, DType.FLOAT32);
+            String scale = scale(op, s, DType.FLOAT32);
             return op.node("Div", divides ? divisor(op, scale, DType.FLOAT32) : scale,
                     op.scalar(DType.FLOAT32, most));
         }
@@ -159,7 +201,7 @@ public final class QuantizationWriters {
             float scale = (float) steps[i];
             steps[i] = (divides && scale <= SMALLEST ? scale + ADDED : scale) / most;
         }
-        long[] dims = channels(op) < 0 ? new long[0] : new long[]{steps.length};
+        long[] dims = s.axis < 0 ? new long[0] : new long[]{steps.length};
         return op.graph().constant(Tensor.of(DType.FLOAT32, steps, dims));
     }
 
@@ -169,8 +211,8 @@ public final class QuantizationWriters {
     }
 
     /** Numbers of channels, so that they broadcast with the operand. */
-    private static String along(WrittenOp op, String numbers) {
-        int axis = channels(op);
+    private static String along(WrittenOp op, Scales s, String numbers) {
+        int axis = s.axis;
         if (axis < 0) {
             return numbers;
         }
@@ -185,19 +227,19 @@ public final class QuantizationWriters {
                 op.node("Div", op.scalar(dtype, 1), divisor(op, scale, dtype)));
     }
 
-    private static String toEven(WrittenOp op) {
+    private static String toEven(WrittenOp op, Scales s) {
         DType dtype = op.dtype("X");
-        String factor = along(op, factor(op, scale(op, dtype), dtype));
+        String factor = along(op, s, factor(op, scale(op, s, dtype), dtype));
         String rounded = op.node("Round", op.node("Mul", factor, op.in("X")));
         return op.node("Clip", rounded, op.scalar(dtype, -most(op) - 1), op.scalar(dtype, most(op)));
     }
 
-    private static String awayFromZero(WrittenOp op) {
+    private static String awayFromZero(WrittenOp op, Scales s) {
         DType dtype = op.dtype("X");
-        String scale = scale(op, dtype);
-        String limit = along(op, scale);
+        String scale = scale(op, s, dtype);
+        String limit = along(op, s, scale);
         String inside = op.node("Max", op.node("Min", op.in("X"), limit), op.node("Neg", limit));
-        String scaled = op.node("Mul", along(op, factor(op, scale, dtype)), inside);
+        String scaled = op.node("Mul", along(op, s, factor(op, scale, dtype)), inside);
         String nearest = op.node("Round", scaled);
         String half = op.scalar(dtype, 0.5);
         String away = op.node("Add", scaled, op.node("Mul", op.node("Sign", scaled), half));
