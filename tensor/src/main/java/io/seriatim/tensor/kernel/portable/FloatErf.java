@@ -72,7 +72,9 @@ final class FloatErf {
         }
     }
 
-    /** Takes the first below the turn, which is a factor of 1 or 0, and else the second, which is exactly 1 from 4 on. */
+    /**
+     * Takes the first below the turn, which is a factor of 1 or 0, and else the second, which is exactly 1 from 4 on.
+     */
     private static void choose(float[] x, float[] small, float[] large, float[] y, int n) {
         for (int i = 0; i < n; i++) {
             float magnitude = Math.min(Math.abs(x[i]), SATURATED);
