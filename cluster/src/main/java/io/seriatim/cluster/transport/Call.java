@@ -11,6 +11,9 @@ import java.nio.charset.StandardCharsets;
  *            everything else that must be the same: size, type, root, algorithm
  */
 public record Call(String name, String detail) {
+    /** Before the first call. */
+    static final Call NONE = new Call("nothing", "");
+
     private static final long PRIME = 0x100000001b3L;
     private static final long START = 0xcbf29ce484222325L;
 

@@ -65,6 +65,7 @@ final class Control implements Runnable {
     private final IntToLongFunction sent;
     private final long interval;
     private final AtomicReferenceArray<@Nullable Numbered> history = new AtomicReferenceArray<>(HISTORY);
+    private volatile Numbered latest = new Numbered(0, Call.NONE);
     private @Nullable Thread thread;
     private volatile boolean isClosing;
     private volatile long disputed = -1;
@@ -96,10 +97,17 @@ final class Control implements Runnable {
 
     /** Notes a call before its first byte is sent. */
     void called(long sequence, Call call) {
-        history.set((int) (sequence % HISTORY), new Numbered(sequence, call));
+        Numbered numbered = new Numbered(sequence, call);
+        history.set(Math.floorMod(sequence, HISTORY), numbered);
+        latest = numbered;
         if (disputed >= 0) {
             selector.wakeup();
         }
+    }
+
+    private @Nullable Numbered numbered(long sequence) {
+        Numbered found = history.get(Math.floorMod(sequence, HISTORY));
+        return found != null && found.sequence() == sequence ? found : null;
     }
 
     /** Asks all ranks what they have called. */
@@ -187,7 +195,9 @@ final class Control implements Runnable {
 
     private void beat(Peer peer) {
         if (peer.out.isEmpty()) {
-            send(peer, new ControlFrame(ControlFrame.Kind.HEARTBEAT, -1, 0, sent.applyAsLong(peer.rank), ""));
+            Numbered call = latest;
+            send(peer, new ControlFrame(ControlFrame.Kind.HEARTBEAT, -1, call.sequence(), call.call().hash(),
+                    sent.applyAsLong(peer.rank), ""));
         }
     }
 
@@ -263,7 +273,14 @@ final class Control implements Runnable {
 
     private void accept(Peer peer, ControlFrame frame) throws ProtocolException {
         switch (frame.kind()) {
-            case HEARTBEAT -> peer.announced.setRelease(frame.number());
+            case HEARTBEAT -> {
+                peer.announced.setRelease(frame.sent());
+                // Ranks that wait for others than those that wait for them would not find out.
+                Numbered own = numbered(frame.sequence());
+                if (own != null && own.call().hash() != frame.call()) {
+                    disputed = frame.sequence();
+                }
+            }
             case ABORT -> failure.fail(frame.text().contains(" (reported by rank ")
                     ? frame.text()
                     : frame.text() + " (reported by rank " + peer.rank + ")", frame.culprit(), null);
@@ -271,7 +288,7 @@ final class Control implements Runnable {
                 peer.hasLeft = true;
                 failure.signal();
             }
-            case DISPUTE -> open(frame.sequence()).vote(peer.rank, frame.number(), frame.text());
+            case DISPUTE -> open(frame.sequence()).vote(peer.rank, frame.call(), frame.text());
             case READY -> throw new ProtocolException("rank " + peer.rank + " said a second time that it is ready");
         }
     }
@@ -302,11 +319,11 @@ final class Control implements Runnable {
             return;
         }
         disputed = open.sequence;
-        Numbered own = history.get((int) (open.sequence % HISTORY));
-        if (own != null && own.sequence() == open.sequence && !open.hasVote(self.rank())) {
+        Numbered own = numbered(open.sequence);
+        if (own != null && !open.hasVote(self.rank())) {
             open.vote(self.rank(), own.call().hash(), own.call().toString());
-            ControlFrame frame = new ControlFrame(ControlFrame.Kind.DISPUTE, -1, open.sequence, own.call().hash(),
-                    own.call().toString());
+            ControlFrame frame = new ControlFrame(ControlFrame.Kind.DISPUTE, -1, open.sequence,
+                    own.call().hash(), 0, own.call().toString());
             peers.forEach(peer -> send(peer, frame));
         }
         boolean isLate = now - open.since > self.silence().toNanos() / 2;
@@ -327,7 +344,7 @@ final class Control implements Runnable {
             isAborted = true;
             String message = first.getMessage() == null ? "a rank failed" : first.getMessage();
             peers.forEach(peer -> send(peer,
-                    new ControlFrame(ControlFrame.Kind.ABORT, first.rank(), 0, 0, message)));
+                    new ControlFrame(ControlFrame.Kind.ABORT, first.rank(), 0, 0, 0, message)));
         }
     }
 

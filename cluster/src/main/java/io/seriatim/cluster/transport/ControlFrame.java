@@ -14,15 +14,16 @@ import java.util.Arrays;
  *            the rank at fault, for a failure
  * @param sequence
  *            the number of a collective
- * @param number
- *            for a heartbeat: how many bytes the sender has sent to the receiver on the other connection; for a
- *            dispute: the descriptor of its call
+ * @param call
+ *            the hash of what the sender has called with this number
+ * @param sent
+ *            for a heartbeat: how many bytes the sender has sent to the receiver on the other connection
  * @param text
  *            for failures and disputes
  */
-record ControlFrame(Kind kind, int culprit, long sequence, long number, String text) {
+record ControlFrame(Kind kind, int culprit, long sequence, long call, long sent, String text) {
     static final int BYTES = 512;
-    private static final int HEAD = 48;
+    private static final int HEAD = 56;
     private static final int MOST_TEXT = BYTES - HEAD;
 
     /** What a frame says. */
@@ -59,7 +60,7 @@ record ControlFrame(Kind kind, int culprit, long sequence, long number, String t
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         bytes = bytes.length > MOST_TEXT ? Arrays.copyOf(bytes, MOST_TEXT) : bytes;
         frame.putInt(Handshake.MAGIC).putInt(kind.code).putLong(self.jobHash()).putInt(self.generation());
-        frame.putInt(self.rank()).putInt(culprit).putInt(bytes.length).putLong(sequence).putLong(number);
+        frame.putInt(self.rank()).putInt(culprit).putInt(bytes.length).putLong(sequence).putLong(call).putLong(sent);
         return frame.put(bytes).position(0).limit(BYTES);
     }
 
@@ -72,7 +73,8 @@ record ControlFrame(Kind kind, int culprit, long sequence, long number, String t
         int culprit = frame.getInt();
         int length = frame.getInt();
         long sequence = frame.getLong();
-        long number = frame.getLong();
+        long call = frame.getLong();
+        long sent = frame.getLong();
         if (magic != Handshake.MAGIC || job != self.jobHash()
                 || generation != self.generation() || sender != from || culprit < -1 || culprit >= self.ranks()
                 || length < 0 || length > MOST_TEXT) {
@@ -80,11 +82,11 @@ record ControlFrame(Kind kind, int culprit, long sequence, long number, String t
         }
         byte[] text = new byte[length];
         frame.get(text);
-        return new ControlFrame(Kind.of(kind, from), culprit, sequence, number,
+        return new ControlFrame(Kind.of(kind, from), culprit, sequence, call, sent,
                 new String(text, StandardCharsets.UTF_8));
     }
 
     static ControlFrame of(Kind kind) {
-        return new ControlFrame(kind, -1, 0, 0, "");
+        return new ControlFrame(kind, -1, 0, 0, 0, "");
     }
 }

@@ -27,7 +27,7 @@ final class TimedChannel implements Closeable {
         Selector opened = null;
         try {
             channel.configureBlocking(false);
-            if (!(channel.getLocalAddress() instanceof UnixDomainSocketAddress)) {
+            if (channel.supportedOptions().contains(StandardSocketOptions.TCP_NODELAY)) {
                 channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             }
             opened = Selector.open();

@@ -35,7 +35,7 @@ public final class Transport implements Closeable {
     private final Control control;
     private long sequence;
     private long hash;
-    private Call call = new Call("nothing", "");
+    private Call call = Call.NONE;
 
     private Transport(Member self, @Nullable TimedChannel[] control, @Nullable TimedChannel[] data)
             throws IOException {

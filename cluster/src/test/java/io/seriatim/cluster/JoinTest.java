@@ -1,0 +1,210 @@
+package io.seriatim.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.cluster.Ranks.Outcome;
+import io.seriatim.graph.parallel.CommunicationException;
+import io.seriatim.tensor.DType;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How ranks find each other, and whom they refuse. */
+class JoinTest {
+    private static final Duration SHORT = Duration.ofMillis(700);
+
+    @TempDir
+    Path folder = Path.of(".");
+
+    private static Integer sum(Cluster cluster) {
+        int[] one = {cluster.rank() + 1};
+        cluster.allReduce(MemorySegment.ofArray(one), DType.INT32);
+        return one[0];
+    }
+
+    private static String freeAddress() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return "127.0.0.1:" + socket.getLocalPort();
+        }
+    }
+
+    @Test
+    void ranksMeetInAFolder() throws Exception {
+        assertEquals(List.of(6, 6, 6),
+                Ranks.run(3, Function.identity(), Rendezvous.folder(folder), JoinTest::sum));
+    }
+
+    @Test
+    void ranksMeetAtRankZero() throws Exception {
+        assertEquals(List.of(6, 6, 6),
+                Ranks.run(3, Function.identity(), Rendezvous.at(freeAddress()), JoinTest::sum));
+    }
+
+    @Test
+    void ranksMeetAtKnownAddresses() throws Exception {
+        List<String> addresses = List.of(freeAddress(), freeAddress(), freeAddress());
+        assertEquals(List.of(6, 6, 6),
+                Ranks.run(3, Function.identity(), Rendezvous.addresses(addresses), JoinTest::sum));
+    }
+
+    @Test
+    void ranksOfOneMachineUseUnixSocketsAndLeaveNoFiles() throws Exception {
+        assertEquals(List.of(6, 6, 6),
+                Ranks.run(3, options -> options.unixSockets(folder), Ranks.gathering(3), JoinTest::sum));
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    @Test
+    void aRankAloneNeedsNobody() throws Exception {
+        assertEquals(List.of(1), Ranks.run(1, Function.identity(), Rendezvous.at("127.0.0.1:1"), JoinTest::sum));
+    }
+
+    /** Rank 1 differs from rank 0 by the change. */
+    private static List<Outcome<Integer>> different(Function<ClusterOptions, ClusterOptions> change) throws Exception {
+        return Ranks.outcomes(2, options -> {
+            ClusterOptions limited = options.joinLimit(SHORT);
+            return options.rank() == 1 ? change.apply(limited) : limited;
+        }, Ranks.gathering(2), JoinTest::sum);
+    }
+
+    private static void assertRefused(List<Outcome<Integer>> outcomes, String says, String zeroSays) {
+        CommunicationException one = assertInstanceOf(CommunicationException.class, outcomes.get(1).failure());
+        assertTrue(String.valueOf(one.getMessage()).contains(says), one::getMessage);
+        CommunicationException zero = assertInstanceOf(CommunicationException.class, outcomes.get(0).failure());
+        assertEquals(1, zero.rank());
+        assertTrue(String.valueOf(zero.getMessage()).contains(zeroSays), zero::getMessage);
+    }
+
+    @Test
+    void anotherSecretIsRefused() throws Exception {
+        assertRefused(different(options -> ClusterOptions.of(1, 2, new byte[20]).joinLimit(SHORT)),
+                "does not know the secret", "connections were dropped");
+    }
+
+    @Test
+    void anotherJobIsRefused() throws Exception {
+        assertRefused(different(options -> options.job("another")), "belongs to another job", "of another job");
+    }
+
+    @Test
+    void anEarlierGenerationIsRefused() throws Exception {
+        assertRefused(different(options -> options.generation(-1)), "is of another generation", "generation -1");
+    }
+
+    @Test
+    void aLaterGenerationWaitsForTheEarlierToEnd() throws Exception {
+        assertRefused(different(options -> options.generation(1)), "within the time limit", "generation 1");
+    }
+
+    @Test
+    void anotherNumberOfRanksIsRefused() throws Exception {
+        Rendezvous gathering = Ranks.gathering(2);
+        List<Outcome<Integer>> outcomes = Ranks.outcomes(2, options -> options.rank() == 1
+                ? ClusterOptions.of(1, 3, Ranks.SECRET).joinLimit(SHORT)
+                : options.joinLimit(SHORT), (address, options) -> {
+                    List<String> found = new ArrayList<>(gathering.exchange(address, options));
+                    if (options.ranks() == 3) {
+                        found.add(address);
+                    }
+                    return found;
+                }, JoinTest::sum);
+        assertRefused(outcomes, "has another number of ranks", "rank 1 of 3");
+    }
+
+    @Test
+    void theSameRankTwiceIsRefused() throws Exception {
+        CompletableFuture<String> zero = new CompletableFuture<>();
+        Rendezvous knowing = (address, options) -> {
+            if (options.rank() == 0) {
+                zero.complete(address);
+            }
+            return List.of(zero.join(), address, address);
+        };
+        // Of three processes, two say that they are rank 1, and none that it is rank 2.
+        List<Outcome<Integer>> outcomes = Ranks.outcomes(3, options -> ClusterOptions
+                .of(Math.min(options.rank(), 1), 3, Ranks.SECRET).joinLimit(SHORT), knowing, JoinTest::sum);
+        List<String> messages = outcomes.stream().map(each -> String.valueOf(each.failure())).toList();
+        assertEquals(1, messages.stream().filter(each -> each.contains("refuses a second connection of rank 1"))
+                .count(), messages::toString);
+        assertEquals(2, messages.stream().filter(each -> each.contains("rank 2 did not connect")).count(),
+                messages::toString);
+    }
+
+    @Test
+    void strangersKeepNobodyFromJoining() throws Exception {
+        Rendezvous gathering = Ranks.gathering(3);
+        List<Socket> strangers = Collections.synchronizedList(new ArrayList<>());
+        Rendezvous visited = (address, options) -> {
+            Random random = new Random(options.rank());
+            int port = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+            for (int size : new int[]{0, 1, 71, 72, 100, 5000}) {
+                Socket stranger = new Socket(InetAddress.getLoopbackAddress(), port);
+                strangers.add(stranger);
+                byte[] noise = new byte[size];
+                random.nextBytes(noise);
+                stranger.getOutputStream().write(noise);
+                if (size == 100) {
+                    stranger.close();
+                }
+            }
+            return gathering.exchange(address, options);
+        };
+        try {
+            assertEquals(List.of(6, 6, 6), Ranks.run(3, Function.identity(), visited, JoinTest::sum));
+        } finally {
+            for (Socket each : strangers) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    void aRankThatDoesNotComeIsNamed() throws Exception {
+        List<Outcome<Integer>> outcomes = Ranks.outcomes(2, options -> ClusterOptions
+                .of(options.rank(), 3, Ranks.SECRET).joinLimit(SHORT), Rendezvous.folder(folder), JoinTest::sum);
+        for (Outcome<Integer> each : outcomes) {
+            assertEquals(2, assertInstanceOf(CommunicationException.class, each.failure()).rank());
+        }
+    }
+
+    @Test
+    void anAddressThatIsNoneIsAnError() {
+        assertThrows(IllegalArgumentException.class, () -> Rendezvous.at("localhost"));
+        assertThrows(IllegalArgumentException.class, () -> Rendezvous.at("localhost:65536"));
+        assertThrows(IllegalArgumentException.class, () -> Rendezvous.at(":80"));
+        assertThrows(IllegalArgumentException.class, () -> ClusterOptions.of(2, 2, Ranks.SECRET));
+        assertThrows(IllegalArgumentException.class, () -> ClusterOptions.of(0, 2, new byte[15]));
+    }
+
+    @Test
+    void anInterruptEndsJoining() throws Exception {
+        Rendezvous interrupting = (address, options) -> {
+            Thread.currentThread().interrupt();
+            return List.of(address, address);
+        };
+        List<Outcome<Integer>> outcomes = Ranks.outcomes(1,
+                options -> ClusterOptions.of(0, 2, Ranks.SECRET), interrupting, JoinTest::sum);
+        assertNull(outcomes.get(0).result());
+        assertEquals(0, assertInstanceOf(CommunicationException.class, outcomes.get(0).failure()).rank());
+    }
+}
