@@ -277,4 +277,18 @@ class WrittenFormsTest {
                 ? declared.stream().mapToLong(OnnxType.Dim::size).toArray()
                 : new long[0]);
     }
+
+    /** Paddle repeats elements that the other end loses; ONNX cuts first. */
+    @ParameterizedTest
+    @CsvSource({"reflect,2 -2,false", "reflect,-2 2,true", "replicate,3 -2,false", "replicate,-3 1,true",
+            "constant,-3 2,false", "constant,2 -1,true", "reflect,1 2,false"})
+    void cutsWhatIsPadded(String mode, String pads, boolean open) throws IOException {
+        feed("x", DType.FLOAT32, open, 1, 1, 2, 3, 3);
+        int[] paddings = new int[6];
+        paddings[0] = Math.toIntExact(longs(pads)[0]);
+        paddings[1] = Math.toIntExact(longs(pads)[1]);
+        List<String> nodes = written(OpDesc.of("pad3d").in("X", "x").out("Out", "out").attr("mode", mode)
+                .attr("paddings", paddings).attr("value", 7f));
+        assertEquals(pads.contains("-"), nodes.contains("Slice"), nodes.toString());
+    }
 }

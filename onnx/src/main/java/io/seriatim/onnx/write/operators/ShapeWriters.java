@@ -327,9 +327,23 @@ public final class ShapeWriters {
             default -> throw op.error("pads in mode %s", op.attrs().getText("mode"));
         };
         float value = op.attrs().getFloat(spatial == 3 ? "value" : "pad_value");
-        op.out("Out", mode.equals("constant")
-                ? op.node("Pad", Map.of("mode", mode), op.in("X"), op.ints(pads), op.scalar(op.dtype("X"), value))
-                : op.node("Pad", Map.of("mode", mode), op.in("X"), op.ints(pads)));
+        String pairs = op.ints(LongStream.of(pads).map(each -> Math.max(0, each)).toArray());
+        String padded = mode.equals("constant")
+                ? op.node("Pad", Map.of("mode", mode), op.in("X"), pairs, op.scalar(op.dtype("X"), value))
+                : op.node("Pad", Map.of("mode", mode), op.in("X"), pairs);
+        op.out("Out", LongStream.of(pads).allMatch(each -> each >= 0) ? padded : cut(op, padded, pads));
+    }
+
+    /** Negative numbers cut elements off, which ONNX does before it pads: it would repeat others. */
+    private static String cut(WrittenOp op, String x, long[] pads) {
+        int rank = pads.length / 2;
+        long[] starts = new long[rank];
+        long[] ends = new long[rank];
+        for (int i = 0; i < rank; i++) {
+            starts[i] = Math.max(0, -pads[i]);
+            ends[i] = pads[rank + i] < 0 ? pads[rank + i] : Long.MAX_VALUE;
+        }
+        return op.node("Slice", x, op.ints(starts), op.ints(ends));
     }
 
     private static void flip(WrittenOp op) {
