@@ -62,6 +62,13 @@ final class NodeTest {
         assertPass(folder, Pattern.compile(""));
     }
 
+    /** Branches of different ranks and sizes, which tools/onnx/branch_cases.py made with ONNX Runtime. */
+    @Test
+    void branchesOfDifferentRanksAreThoseOfOnnxRuntime(@TempDir Path folder) throws IOException {
+        unpack("/branch-cases.zip", folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
     /** What is read can be written, if its operations have counterparts, and then computes the same. */
     @Test
     void writesWhatItReads(@TempDir Path folder) throws IOException {

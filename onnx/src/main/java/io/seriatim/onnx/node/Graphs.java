@@ -6,6 +6,7 @@ import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.onnx.proto.OnnxTensor;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What a node asks of the model that it is part of. */
 public interface Graphs {
@@ -21,6 +22,22 @@ public interface Graphs {
      * @return its outputs, in order
      */
     List<Ref> translate(OnnxGraph graph, BlockBuilder block, List<Ref> operands);
+
+    /**
+     * Translates a graph that a node runs only if a condition is true. Where the types of values are known for one
+     * combination of conditions only, a graph that does not allow them is a failure of the runs that come there.
+     *
+     * @param graph
+     *            a graph without inputs
+     * @param block
+     *            where its operations are appended
+     * @param failures
+     *            gets the failure; a second one is thrown
+     * @return its outputs, in order; null if it always fails
+     */
+    default @Nullable List<Ref> branch(OnnxGraph graph, BlockBuilder block, List<IllegalArgumentException> failures) {
+        return translate(graph, block, List.of());
+    }
 
     /** The lists and optional values of the model. */
     Lists lists();

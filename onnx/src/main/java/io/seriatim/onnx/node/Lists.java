@@ -5,13 +5,15 @@ import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.tensor.DType;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists of tensors, which ONNX calls sequences, and optional values.
+ * Lists of tensors, which ONNX calls sequences, optional values, and tensors whose number of dimensions a run chooses.
  *
  * <p>
  * A list whose length is known while the model is translated is no variable of the program: operators take its elements
@@ -26,6 +28,7 @@ public final class Lists {
     private final ModelBuilder model;
     private final Map<String, List<Ref>> known = new HashMap<>();
     private final Map<String, Maybe> optionals = new HashMap<>();
+    private final Map<String, Choice> choices = new HashMap<>();
     private final Map<String, ElementShapes> shapes = new HashMap<>();
 
     /**
@@ -37,6 +40,20 @@ public final class Lists {
      *            the value; null if it is never there
      */
     private record Maybe(@Nullable Ref there, @Nullable Ref value) {
+    }
+
+    /**
+     * One of two values, of which each is a tensor or a choice again. Exactly one of them counts in a run; the other one
+     * has some elements, which mean nothing.
+     *
+     * @param condition
+     *            one truth value
+     * @param yes
+     *            what counts if it is true
+     * @param no
+     *            what counts otherwise
+     */
+    public record Choice(Ref condition, Ref yes, Ref no) {
     }
 
     /** Creates the lists of a model. */
@@ -163,5 +180,52 @@ public final class Lists {
     public @Nullable Ref value(Ref ref) {
         Maybe maybe = optionals.get(ref.name());
         return maybe == null ? ref : maybe.value;
+    }
+
+    /** One of two tensors of different numbers of dimensions, or of choices. */
+    public Ref choice(Ref condition, Ref yes, Ref no) {
+        Ref ref = new Ref(model.fresh("choice"), ArgType.array(yes.dtype()));
+        choices.put(ref.name(), new Choice(condition, yes, no));
+        return ref;
+    }
+
+    /** The choice that a value is; null if it is anything else. */
+    public @Nullable Choice choice(Ref ref) {
+        return choices.get(ref.name());
+    }
+
+    /** Whether the model has choices so far. */
+    public boolean hasChoices() {
+        return !choices.isEmpty();
+    }
+
+    /** The tensors of which a value is one; the value itself if it is no choice. */
+    public List<Ref> leaves(Ref ref) {
+        Choice choice = choice(ref);
+        if (choice == null) {
+            return List.of(ref);
+        }
+        List<Ref> leaves = new ArrayList<>(leaves(choice.yes));
+        leaves.addAll(leaves(choice.no));
+        return leaves;
+    }
+
+    /** A value where a condition is known. */
+    public Ref restricted(Ref ref, Ref condition, boolean truth) {
+        Choice choice = choice(ref);
+        if (choice == null) {
+            return ref;
+        }
+        Ref yes = restricted(choice.yes, condition, truth);
+        Ref no = restricted(choice.no, condition, truth);
+        if (choice.condition.name().equals(condition.name())) {
+            return truth ? yes : no;
+        }
+        return yes.equals(choice.yes) && no.equals(choice.no) ? ref : choice(choice.condition, yes, no);
+    }
+
+    /** The types of which a value has one, for messages. */
+    public String describe(Ref ref) {
+        return leaves(ref).stream().map(leaf -> leaf.type().toString()).collect(Collectors.joining(" or "));
     }
 }

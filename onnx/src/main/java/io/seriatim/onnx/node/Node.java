@@ -106,6 +106,10 @@ public final class Node {
     }
 
     private Ref tensor(int index, Ref input) {
+        if (lists().choice(input) != null) {
+            throw error("the number of dimensions of operand %d depends on the condition of an If (%s), which is not "
+                    + "supported here", index + 1, lists().describe(input));
+        }
         if (!Lists.isTensor(input)) {
             throw error("operand %d is a %s, but a tensor is needed", index + 1,
                     lists().isOptional(input) ? "value that may be missing" : "sequence of tensors");

@@ -2,17 +2,14 @@ package io.seriatim.onnx.operators;
 
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Numbers;
-import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.Ref;
-import io.seriatim.onnx.node.ElementShapes;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.node.Size;
 import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -35,61 +32,10 @@ public final class ControlOperators {
             String taken = known[0] != 0 ? "then_branch" : "else_branch";
             return node.graphs().translate(node.graph(taken), block, List.of());
         }
-        Ref condition = block.reshape(node.input(0), 1);
-        Branch then = new Branch(node, "then_branch");
-        Branch otherwise = new Branch(node, "else_branch");
-        if (then.results.size() != otherwise.results.size()) {
-            throw node.error("the branches have as many outputs as each other, but %d and %d", then.results.size(),
-                    otherwise.results.size());
-        }
-        List<Form> forms = new ArrayList<>();
-        for (int i = 0; i < then.results.size(); i++) {
-            forms.add(Form.common(node, then.results.get(i), otherwise.results.get(i)));
-        }
-        List<Ref> yes = then.append(condition, forms);
-        List<Ref> no = otherwise.append(block.unary("logical_not", condition), forms);
-        Ref mask = block.cast(condition, DType.INT32);
-        List<Form> parts = forms.stream().flatMap(form -> form.parts().stream()).toList();
-        List<Ref> chosen = new ArrayList<>();
-        for (int i = 0; i < yes.size(); i++) {
-            Ref either = block.op("select_input").in("X", no.get(i), yes.get(i)).in("Mask", mask).out("Out");
-            chosen.add(parts.get(i) instanceof Form.OfArray(DType _, ElementShapes shapes)
-                    ? node.lists().redeclare(block, either, shapes)
-                    : either);
-        }
-        Iterator<Ref> variables = chosen.iterator();
-        return forms.stream().map(form -> form.value(node, block, variables)).toList();
-    }
-
-    /** A branch that is being translated. */
-    private static final class Branch {
-        private final Node node;
-        private final BlockBuilder inner;
-        final List<Ref> results;
-
-        Branch(Node node, String graph) {
-            this.node = node;
-            this.inner = node.block().child();
-            this.results = node.graphs().translate(node.graph(graph), inner, List.of());
-        }
-
-        /** Appends the branch; the variables in which it gives its results. */
-        List<Ref> append(Ref condition, List<Form> forms) {
-            BlockBuilder outer = node.block();
-            List<Ref> out = new ArrayList<>();
-            for (int i = 0; i < forms.size(); i++) {
-                List<Form> parts = forms.get(i).parts();
-                List<Ref> variables = forms.get(i).variables(node, inner, results.get(i));
-                for (int k = 0; k < parts.size(); k++) {
-                    out.add(Form.copied(node, inner, variables.get(k), outer, parts.get(k)));
-                }
-            }
-            outer.op("conditional_block").in("Cond", condition).in("Input", LoopSteps.captured(inner.block()))
-                    .to("Out", out.stream().map(Ref::name).toList())
-                    .to("Scope", List.of(outer.declare(new VarType.Other(VarType.STEP_SCOPES))))
-                    .block("sub_block", inner.block()).attr("is_scalar_condition", true).append();
-            return out;
-        }
+        List<IllegalArgumentException> failures = new ArrayList<>();
+        return Branches.of(node, node.input(0),
+                inner -> node.graphs().branch(node.graph("then_branch"), inner, failures),
+                inner -> node.graphs().branch(node.graph("else_branch"), inner, failures));
     }
 
     private static @Nullable Ref limit(Node node) {
@@ -129,7 +75,7 @@ public final class ControlOperators {
         operands.add(steps.inner.reshape(steps.count));
         operands.add(steps.inner.reshape(again));
         operands.addAll(steps.carried(steps.inner));
-        List<Ref> results = node.graphs().translate(body, steps.inner, operands);
+        List<Ref> results = steps.requireOneForm(node.graphs().translate(body, steps.inner, operands));
         steps.collect(results.subList(initial.size() + 1, results.size()));
         Ref follows = steps.inner.reshape(results.getFirst(), 1);
         if (limit != null) {
@@ -188,7 +134,7 @@ public final class ControlOperators {
             Ref at = back[i] ? inner.binary("elementwise_sub", last, steps.count) : steps.count;
             operands.add(element(inner, all.get(states + i), axes[i], at));
         }
-        List<Ref> results = node.graphs().translate(body, inner, operands);
+        List<Ref> results = steps.requireOneForm(node.graphs().translate(body, inner, operands));
         steps.collect(results.subList(states, results.size()));
         Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
         Ref follows = inner.binary("less_than", next, length);

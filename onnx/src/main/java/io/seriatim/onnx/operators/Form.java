@@ -7,10 +7,12 @@ import io.seriatim.onnx.node.ElementShapes;
 import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The variables in which branches and steps of loops pass on a value: one for a tensor, others for other values. */
@@ -31,6 +33,28 @@ sealed interface Form {
     record OfOptional(DType dtype, @Nullable Form value) implements Form {
     }
 
+    /** A truth value and a tensor for each type that the value may have. */
+    record OfChoice(DType dtype, List<ArgType> types) implements Form {
+        /** The choice between the results of two branches, which are tensors. */
+        Ref value(Node node, Ref condition, Ref yes, Ref no, Iterator<Ref> variables) {
+            List<Ref> tensors = new ArrayList<>();
+            for (int i = 0; i < types.size(); i++) {
+                variables.next();
+                tensors.add(variables.next());
+            }
+            return node.lists().choice(condition, tensors.get(place(yes.type())), tensors.get(place(no.type())));
+        }
+
+        int place(ArgType type) {
+            for (int i = 0; i < types.size(); i++) {
+                if (alike(types.get(i), type)) {
+                    return i;
+                }
+            }
+            throw new AssertionError(type + " is none of " + types);
+        }
+    }
+
     /** The form of a value. */
     static Form of(Node node, Ref value) {
         return common(node, value, value);
@@ -49,6 +73,10 @@ sealed interface Form {
             return new OfOptional(one.dtype(),
                     any == null ? null : common(node, any, second == null ? any : second));
         }
+        if (lists.choice(one) != null || lists.choice(other) != null
+                || (Lists.isTensor(one) && Lists.isTensor(other) && !alike(one.type(), other.type()))) {
+            return choice(node, one, other);
+        }
         if (Lists.isTensor(one) != Lists.isTensor(other)) {
             throw node.error("one branch gives a sequence, but the other one a tensor");
         }
@@ -65,6 +93,33 @@ sealed interface Form {
             forms.add(common(node, elements.get(i), others.get(i)));
         }
         return new OfElements(one.dtype(), forms);
+    }
+
+    private static OfChoice choice(Node node, Ref one, Ref other) {
+        List<Ref> leaves = new ArrayList<>(node.lists().leaves(one));
+        leaves.addAll(node.lists().leaves(other));
+        List<ArgType> types = new ArrayList<>();
+        for (Ref leaf : leaves) {
+            if (!Lists.isTensor(leaf)) {
+                throw node.error("one branch gives a sequence, but the other one a tensor");
+            }
+            if (types.stream().noneMatch(type -> alike(type, leaf.type()))) {
+                types.add(leaf.type());
+            }
+        }
+        return new OfChoice(one.dtype(), types);
+    }
+
+    /**
+     * Whether tensors of two types can be one variable: they have one number of dimensions. Lists of sizes or axes are
+     * of one length too, since it may become a number of dimensions.
+     */
+    static boolean alike(ArgType one, ArgType other) {
+        long[] dims = one.dims();
+        long[] more = other.dims();
+        boolean sizes = dims.length == 1 && more.length == 1 && !one.dtype().isFloating() && dims[0] >= 0
+                && more[0] >= 0 && Math.max(dims[0], more[0]) <= Shape.MAX_RANK;
+        return dims.length == more.length && (!sizes || dims[0] == more[0]);
     }
 
     private static boolean differ(List<Ref> elements, List<Ref> others) {
@@ -113,7 +168,64 @@ sealed interface Form {
                 }
                 yield variables;
             }
+            case OfChoice choice -> choice(node, block, choice, value);
         };
+    }
+
+    /** The same of a choice: a truth value and a tensor of each type; one of the truth values is true. */
+    private static List<Ref> choice(Node node, BlockBuilder block, OfChoice form, @Nullable Ref value) {
+        @Nullable
+        Ref[] flags = new @Nullable Ref[form.types.size()];
+        @Nullable
+        Ref[] tensors = new @Nullable Ref[form.types.size()];
+        if (value != null) {
+            flatten(node, block, form, value, flags, tensors);
+        }
+        List<Ref> variables = new ArrayList<>();
+        for (int i = 0; i < flags.length; i++) {
+            Ref flag = flags[i];
+            Ref tensor = tensors[i];
+            variables.add(flag == null ? truth(block, false) : flag);
+            variables.add(tensor == null ? anything(block, form.types.get(i)) : tensor);
+        }
+        return variables;
+    }
+
+    private static void flatten(Node node, BlockBuilder block, OfChoice form, Ref value, @Nullable Ref[] flags,
+            @Nullable Ref[] tensors) {
+        Lists.Choice choice = node.lists().choice(value);
+        if (choice == null) {
+            int place = form.place(value.type());
+            flags[place] = truth(block, true);
+            tensors[place] = tensor(node, value);
+            return;
+        }
+        flatten(node, block, form, choice.yes(), flags, tensors);
+        @Nullable
+        Ref[] otherFlags = new @Nullable Ref[flags.length];
+        @Nullable
+        Ref[] otherTensors = new @Nullable Ref[flags.length];
+        flatten(node, block, form, choice.no(), otherFlags, otherTensors);
+        Ref never = truth(block, false);
+        Ref mask = block.cast(choice.condition(), DType.INT32);
+        for (int i = 0; i < flags.length; i++) {
+            Ref tensor = tensors[i];
+            Ref other = otherTensors[i];
+            if (tensor != null || other != null) {
+                Ref yes = Objects.requireNonNullElse(flags[i], never);
+                Ref no = Objects.requireNonNullElse(otherFlags[i], never);
+                flags[i] = block.op("select_input").in("X", no, yes).in("Mask", mask).out("Out");
+            }
+            if (tensor == null) {
+                tensors[i] = other;
+            } else if (other != null) {
+                tensors[i] = block.op("select_input").in("X", other, tensor).in("Mask", mask).out("Out");
+            }
+        }
+    }
+
+    private static Ref truth(BlockBuilder block, boolean value) {
+        return block.cast(block.integers(DType.INT64, value ? 1 : 0), DType.BOOL);
     }
 
     private static Ref tensor(Node node, Ref value) {
@@ -147,6 +259,17 @@ sealed interface Form {
                         ? node.lists().none(dtype)
                         : node.lists().optional(there, form.value(node, block, variables));
             }
+            case OfChoice(DType _, List<ArgType> types) -> {
+                List<Ref> each = new ArrayList<>();
+                for (int i = 0; i < 2 * types.size(); i++) {
+                    each.add(variables.next());
+                }
+                Ref chosen = each.getLast();
+                for (int i = types.size() - 2; i >= 0; i--) {
+                    chosen = node.lists().choice(each.get(2 * i), each.get(2 * i + 1), chosen);
+                }
+                yield chosen;
+            }
         };
     }
 
@@ -161,6 +284,14 @@ sealed interface Form {
                 parts.add(new OfTensor(ArgType.dense(DType.BOOL)));
                 if (form != null) {
                     parts.addAll(form.parts());
+                }
+                yield parts;
+            }
+            case OfChoice(DType _, List<ArgType> types) -> {
+                List<Form> parts = new ArrayList<>();
+                for (ArgType type : types) {
+                    parts.add(new OfTensor(ArgType.dense(DType.BOOL, 1)));
+                    parts.add(new OfTensor(type));
                 }
                 yield parts;
             }

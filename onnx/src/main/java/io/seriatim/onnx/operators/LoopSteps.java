@@ -144,6 +144,18 @@ final class LoopSteps {
         return list == null ? ElementShapes.NONE : node.lists().shapes(list);
     }
 
+    /** Refuses what a step gives if its number of dimensions depends on a condition. */
+    List<Ref> requireOneForm(List<Ref> given) {
+        for (int i = 0; i < given.size(); i++) {
+            if (node.lists().choice(given.get(i)) != null) {
+                throw node.error("output %d of its body has a number of dimensions that depends on the condition of an "
+                        + "If (%s), but a loop passes on and stacks values of one number of dimensions; reshape it in "
+                        + "the body", i + 1, node.lists().describe(given.get(i)));
+            }
+        }
+        return given;
+    }
+
     /** A value that steps pass on with the type that it has before the loop. */
     void state(Ref initial) {
         states.add(variable(initial, initial.type()));
@@ -225,8 +237,8 @@ final class LoopSteps {
         return refs;
     }
 
-    private static void collect(Block block, Set<String> around, Set<String> names) {
-        Set<String> inside = new LinkedHashSet<>(around);
+    /** Variables of all blocks have different names, so that those of inner blocks need not be forgotten. */
+    private static void collect(Block block, Set<String> inside, Set<String> names) {
         block.vars().forEach(desc -> inside.add(desc.name()));
         for (OpDesc op : block.ops()) {
             op.inputNames().stream().filter(name -> !inside.contains(name)).forEach(names::add);

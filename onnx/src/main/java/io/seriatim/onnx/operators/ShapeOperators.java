@@ -14,6 +14,9 @@ import java.util.stream.IntStream;
 
 /** Shapes, and values with another shape. */
 public final class ShapeOperators {
+    /** The most open dimensions of which each is removed or not. */
+    private static final int MOST_OPEN = 5;
+
     private ShapeOperators() {
     }
 
@@ -23,7 +26,7 @@ public final class ShapeOperators {
         operators.one("Size", ShapeOperators::size);
         operators.one("Reshape", ShapeOperators::reshape);
         operators.one("Flatten", ShapeOperators::flatten);
-        operators.one("Squeeze", ShapeOperators::squeeze);
+        operators.all("Squeeze", node -> List.of(squeeze(node)));
         operators.one("Unsqueeze", ShapeOperators::unsqueeze);
         operators.one("Transpose", ShapeOperators::transpose);
         operators.one("Concat", ShapeOperators::concat);
@@ -110,7 +113,12 @@ public final class ShapeOperators {
         long[] axes = axes(node);
         if (axes.length == 0) {
             axes = IntStream.range(0, x.rank()).filter(i -> x.dim(i) == 1).mapToLong(i -> i).toArray();
-            if (Arrays.stream(x.dims()).anyMatch(dim -> dim < 0)) {
+            long open = Arrays.stream(x.dims()).filter(dim -> dim < 0).count();
+            if (open > 0 && open <= MOST_OPEN && node.declaredRank() < 0 && node.block().parent() != null) {
+                int[] ones = Arrays.stream(axes).mapToInt(axis -> (int) axis).toArray();
+                return squeezed(node, ones.length == 0 ? x : node.block().squeeze(x, ones), 0);
+            }
+            if (open > 0) {
                 // Without a declaration, dimensions that are not known are none of length 1: a run checks it.
                 int rank = node.declaredRank() < 0 ? x.rank() - axes.length : node.declaredRank();
                 return node.op("onnx_squeeze").in("X", x).attr("rank", rank).out("Out");
@@ -123,6 +131,26 @@ public final class ShapeOperators {
             }
         }
         return counted.length == 0 ? x : node.block().squeeze(x, counted);
+    }
+
+    /**
+     * Removes each open dimension from an axis on if it has the length 1. In the main block, this would put all that
+     * follows in branches although hardly any model means it: there, open dimensions are expected to be longer.
+     */
+    private static Ref squeezed(Node node, Ref x, int from) {
+        int axis = from;
+        while (axis < x.rank() && x.dim(axis) >= 0) {
+            axis++;
+        }
+        if (axis == x.rank()) {
+            return x;
+        }
+        int at = axis;
+        BlockBuilder block = node.block();
+        Ref one = block.binary("equal", Size.of(block, x, at).tensor(block), block.integers(DType.INT64, 1));
+        return Branches.of(node, one,
+                inner -> List.of(squeezed(node.in(inner), inner.squeeze(x, at), at)),
+                inner -> List.of(squeezed(node.in(inner), x, at + 1))).getFirst();
     }
 
     private static Ref unsqueeze(Node node) {

@@ -2,6 +2,7 @@ package io.seriatim.onnx.read;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.LoadOptions;
+import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
@@ -10,6 +11,7 @@ import io.seriatim.onnx.node.Graphs;
 import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Translator;
+import io.seriatim.onnx.operators.Branches;
 import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.onnx.proto.OnnxAttribute;
 import io.seriatim.onnx.proto.OnnxFunction;
@@ -31,9 +33,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.regex.Pattern;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Translates a model of ONNX into a program, node by node. */
@@ -48,9 +50,8 @@ public final class ModelTranslator {
     private static final Set<String> NAMELESS = Set.of("?", "-1", "None", "none", "unk", "unknown", "Unknown");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
-    private static final String MICROSOFT = "com.microsoft.";
-    /** Operators on integer levels, or on packed weights. */
-    private static final Pattern QUANTIZED = Pattern.compile("^Q[A-Z]|^DynamicQuantize|Quant|NBits|Bnb4|Integer");
+    /** For combinations of so many conditions, all nodes that depend on them are translated together. */
+    private static final int WHOLE = 2;
     /** The version of the format since which initialisers need not be inputs; those that are may be fed. */
     private static final int OVERRIDABLE_SINCE = 4;
     /**
@@ -69,6 +70,7 @@ public final class ModelTranslator {
     private final Lists lists = new Lists(builder);
     private final Map<String, OnnxFunction> functions = new HashMap<>();
     private int called;
+    private int repeated;
 
     private ModelTranslator(String source, OnnxModel model, TensorData data, LoadOptions options,
             boolean overridable) {
@@ -146,8 +148,8 @@ public final class ModelTranslator {
             throw new IllegalArgumentException("the model uses version " + version + " of ONNX's operators, but "
                     + OLDEST + " to " + NEWEST + " are read; convert it with onnx.version_converter");
         }
-        refuseUnknown();
-        Scope scope = new Scope(null, builder.main(), model.opsets(), Map.of(), 0);
+        new UnknownOperators(functions.keySet()).refuse(model);
+        Scope scope = new Scope(null, builder.main(), model.opsets(), Map.of(), 0, 0);
         OnnxGraph graph = model.graph();
         Set<String> initialized = new HashSet<>();
         for (OnnxTensor tensor : graph.initializers()) {
@@ -178,12 +180,11 @@ public final class ModelTranslator {
         }
         builder.symbolicDims(names.names());
         scope.initializers(graph);
-        for (OnnxNode node : NodeOrder.of(graph.nodes())) {
-            scope.translate(node);
-        }
+        scope.translate(NodeOrder.of(graph.nodes()), names(graph.outputs()));
         Map<String, Ref> outputs = new LinkedHashMap<>();
         for (OnnxValue output : graph.outputs()) {
-            fetched(output.name(), scope.get(output.name(), "the outputs of the graph")).forEach((name, value) -> {
+            Ref result = Branches.fetched(lists, builder.main(), scope.get(output.name(), "the outputs of the graph"));
+            fetched(output.name(), result).forEach((name, value) -> {
                 if (outputs.put(name, value) != null) {
                     throw new IllegalArgumentException("two outputs have the name '" + name + "'");
                 }
@@ -193,6 +194,10 @@ public final class ModelTranslator {
             throw new FileFormatException(source, "a model has outputs, but its graph has none");
         }
         return builder.build(outputs);
+    }
+
+    private static List<String> names(List<OnnxValue> values) {
+        return values.stream().map(OnnxValue::name).toList();
     }
 
     private boolean isUnchanged() {
@@ -294,49 +299,6 @@ public final class ModelTranslator {
         return names;
     }
 
-    /** Names all operators that have no translator, with their counts. */
-    private void refuseUnknown() {
-        Map<String, Integer> unknown = new TreeMap<>();
-        countUnknown(model.graph().nodes(), unknown);
-        model.functions().forEach(function -> countUnknown(function.nodes(), unknown));
-        if (!unknown.isEmpty()) {
-            List<String> named = new ArrayList<>();
-            unknown.forEach((operator, count) -> named.add(operator + " (" + count + ")"));
-            throw new IllegalArgumentException("operators that are not known: " + String.join(", ", named)
-                    + advice(unknown.keySet()));
-        }
-    }
-
-    /** What to do about operators that only ONNX Runtime has. */
-    private static String advice(Set<String> unknown) {
-        boolean quantized = false;
-        boolean fused = false;
-        for (String operator : unknown) {
-            boolean own = operator.startsWith(MICROSOFT);
-            boolean levels = own && QUANTIZED.matcher(operator.substring(MICROSOFT.length())).find();
-            quantized |= levels;
-            fused |= own && !levels;
-        }
-        return (quantized
-                ? "; the model is quantised with operators of ONNX Runtime: quantise it with QuantizeLinear and "
-                        + "DequantizeLinear (QuantFormat.QDQ), or take the one in float32"
-                : "") + (fused ? "; the model is optimised for ONNX Runtime: take the one that is not" : "");
-    }
-
-    private void countUnknown(List<OnnxNode> nodes, Map<String, Integer> unknown) {
-        for (OnnxNode node : nodes) {
-            if (Operators.all().find(node.domain(), node.type()) == null
-                    && !functions.containsKey(node.domain() + ":" + node.type())) {
-                unknown.merge(node.operator(), 1, Integer::sum);
-            }
-            for (OnnxAttribute attribute : node.attributes().values()) {
-                if (attribute instanceof OnnxAttribute.OfGraph(OnnxGraph graph)) {
-                    countUnknown(graph.nodes(), unknown);
-                }
-            }
-        }
-    }
-
     /** The values that nodes see: those of a graph and of the graphs around it, or those of a function. */
     private final class Scope implements Graphs {
         private final @Nullable Scope parent;
@@ -344,11 +306,14 @@ public final class ModelTranslator {
         private final Map<String, Long> opsets;
         private final Map<String, OnnxAttribute> arguments;
         private final int depth;
+        /** How many conditions are known here of which the types of values depend outside. */
+        private final int conditions;
         private final Map<String, Ref> values = new HashMap<>();
         private final Map<String, Integer> ranks = new HashMap<>();
 
         Scope(@Nullable Scope parent, BlockBuilder block, Map<String, Long> opsets,
-                Map<String, OnnxAttribute> arguments, int depth) {
+                Map<String, OnnxAttribute> arguments, int depth, int conditions) {
+            this.conditions = conditions;
             this.parent = parent;
             this.block = block;
             this.opsets = opsets;
@@ -406,9 +371,97 @@ public final class ModelTranslator {
             }
         }
 
+        /**
+         * Translates nodes. Those that read a value whose type depends on a condition are translated twice.
+         *
+         * @param wanted
+         *            the values that are read afterwards
+         */
+        void translate(List<OnnxNode> nodes, List<String> wanted) {
+            Alternatives rest = new Alternatives(nodes, wanted, name -> {
+                Ref value = lists.hasChoices() ? find(name) : null;
+                Lists.Choice choice = value == null ? null : lists.choice(value);
+                return choice == null ? null : choice.condition().name();
+            }, conditions < WHOLE);
+            for (Alternatives.Part part = rest.next(); part != null; part = rest.next()) {
+                if (part.condition() == null) {
+                    part.nodes().forEach(this::translate);
+                } else {
+                    translateTwice(part);
+                }
+            }
+        }
+
+        private void translateTwice(Alternatives.Part part) {
+            OnnxNode first = part.nodes().getFirst();
+            Node node = new Node(first, 0, List.of(), Map.of(), block, this);
+            repeated += part.nodes().size();
+            LimitException.check(node, conditions, repeated);
+            Ref condition = part.reads().stream().map(this::find).filter(Objects::nonNull).map(lists::choice)
+                    .filter(Objects::nonNull).map(Lists.Choice::condition)
+                    .filter(each -> each.name().equals(part.condition())).findFirst().orElseThrow();
+            List<IllegalArgumentException> failures = new ArrayList<>();
+            List<Ref> results =
+                    Branches.of(node, condition, inner -> alternative(part, condition, true, inner, failures),
+                            inner -> alternative(part, condition, false, inner, failures));
+            for (int i = 0; i < results.size(); i++) {
+                bind(part.results().get(i), results.get(i));
+                builder.name(results.get(i), part.results().get(i));
+            }
+        }
+
+        /**
+         * Translates nodes where a condition is known. If they do not allow the types that values have then, a run that
+         * comes there fails, but others do not; null in this case.
+         */
+        private @Nullable List<Ref> alternative(Alternatives.Part part, Ref condition, boolean truth,
+                BlockBuilder into, List<IllegalArgumentException> failures) {
+            Scope inner = new Scope(this, into, opsets, arguments, depth, conditions + 1);
+            inner.ranks.putAll(ranks);
+            for (String name : part.reads()) {
+                Ref value = find(name);
+                Ref known = value == null ? null : lists.restricted(value, condition, truth);
+                if (known != null && !known.equals(value)) {
+                    inner.bind(name, known);
+                }
+            }
+            return attempt(into, failures, () -> {
+                inner.translate(part.nodes(), part.results());
+                return part.results().stream().map(name -> inner.get(name, "the nodes after an If")).toList();
+            });
+        }
+
+        private @Nullable List<Ref> attempt(BlockBuilder into, List<IllegalArgumentException> failures,
+                Supplier<List<Ref>> translation) {
+            try {
+                return translation.get();
+            } catch (LimitException e) {
+                throw e;
+            } catch (IllegalArgumentException e) {
+                failures.add(e);
+                if (failures.size() > 1) {
+                    throw failures.getFirst();
+                }
+                Ref never = into.declare(ArgType.dense(DType.BOOL, 1));
+                into.op("assign").in("X", into.cast(into.integers(DType.INT64, 0), DType.BOOL)).to("Out", never)
+                        .append();
+                builder.name(never, "no failure: " + e.getMessage());
+                into.op("assert").in("Cond", never).append();
+                return null;
+            }
+        }
+
+        @Override
+        public @Nullable List<Ref> branch(OnnxGraph graph, BlockBuilder into,
+                List<IllegalArgumentException> failures) {
+            return conditions == 0
+                    ? translate(graph, into, List.of())
+                    : attempt(into, failures, () -> translate(graph, into, List.of()));
+        }
+
         void translate(OnnxNode node) {
             if ((depth > 0 || parent != null) && ++called > MOST_CALLED) {
-                throw new IllegalArgumentException("calls of functions and graphs make at most " + MOST_CALLED
+                throw new LimitException("calls of functions and graphs make at most " + MOST_CALLED
                         + " nodes, but these make more; they call each other too often");
             }
             List<@Nullable Ref> operands = new ArrayList<>();
@@ -447,6 +500,8 @@ public final class ModelTranslator {
         private static List<Ref> translated(Translator translator, Node node) {
             try {
                 return translator.translate(node);
+            } catch (LimitException e) {
+                throw e;
             } catch (IllegalArgumentException e) {
                 String message = String.valueOf(e.getMessage());
                 throw message.startsWith("Operator ")
@@ -480,7 +535,7 @@ public final class ModelTranslator {
             }
             Map<String, OnnxAttribute> given = new HashMap<>(function.defaults());
             given.putAll(attributes);
-            Scope inner = new Scope(null, block, function.opsets(), given, depth + 1);
+            Scope inner = new Scope(null, block, function.opsets(), given, depth + 1, conditions);
             for (int i = 0; i < function.inputs().size(); i++) {
                 Ref operand = i < operands.size() ? operands.get(i) : null;
                 if (operand != null) {
@@ -489,10 +544,9 @@ public final class ModelTranslator {
             }
             Set<String> missing = new HashSet<>(function.inputs());
             missing.removeAll(inner.values.keySet());
-            for (OnnxNode node : NodeOrder.of(function.nodes())) {
-                // An operand that the call leaves out is left out inside, too.
-                inner.translate(missing.isEmpty() ? node : without(node, missing));
-            }
+            // An operand that the call leaves out is left out inside, too.
+            inner.translate(NodeOrder.of(function.nodes()).stream()
+                    .map(node -> missing.isEmpty() ? node : without(node, missing)).toList(), function.outputs());
             return function.outputs().stream().map(name -> inner.get(name, "the results of " + function.name()))
                     .toList();
         }
@@ -505,7 +559,7 @@ public final class ModelTranslator {
 
         @Override
         public List<Ref> translate(OnnxGraph graph, BlockBuilder into, List<Ref> operands) {
-            Scope inner = new Scope(this, into, opsets, arguments, depth);
+            Scope inner = new Scope(this, into, opsets, arguments, depth, conditions);
             if (graph.inputs().size() != operands.size()) {
                 throw new IllegalArgumentException("the graph '" + graph.name() + "' has " + graph.inputs().size()
                         + " inputs, but gets " + operands.size());
@@ -518,7 +572,7 @@ public final class ModelTranslator {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            NodeOrder.of(graph.nodes()).forEach(inner::translate);
+            inner.translate(NodeOrder.of(graph.nodes()), names(graph.outputs()));
             return graph.outputs().stream()
                     .map(output -> inner.get(output.name(), "the outputs of the graph '" + graph.name() + "'"))
                     .toList();

@@ -107,7 +107,7 @@ final class NodeOrder {
     }
 
     /** Returns the values that a node reads, also in its graphs if they come from outside of these. */
-    private static Set<String> reads(OnnxNode node) {
+    static Set<String> reads(OnnxNode node) {
         Set<String> names = new LinkedHashSet<>(node.inputs());
         for (OnnxAttribute attribute : node.attributes().values()) {
             switch (attribute) {
