@@ -37,6 +37,7 @@ final class VersionForm {
         }
         rules.put("rmsprop", (op, steps, _) -> !attrs(op).getBool("centered")
                 && unchanged(op, steps, List.of("MeanGrad"), "MeanGrad"));
+        rules.put("truncated_gaussian_random", (op, steps, _) -> truncated(op, steps));
         rules.put("strided_slice", (op, steps, _) -> slice(op, steps));
         rules.put("one_hot_v2", (op, steps, _) -> ofType(op, steps, DType.FLOAT32));
     }
@@ -53,6 +54,21 @@ final class VersionForm {
         rules.put("matrix_rank", (op, steps, _) -> ofType(op, steps, newer ? DType.INT64 : DType.INT32));
         rules.put("sigmoid_cross_entropy_with_logits", (op, steps, _) -> op.input("pos_weight").isEmpty()
                 && changed(op, steps, "weighs_labels", newer));
+    }
+
+    /** PaddlePaddle 2 cuts at two deviations from the mean, PaddlePaddle 3 at the numbers −2 and 2. */
+    private static boolean truncated(OpDesc op, Steps steps) {
+        float mean = attrs(op).getFloat("mean");
+        float deviation = attrs(op).getFloat("std");
+        String out = op.output("Out").getFirst();
+        VarType.@Nullable TensorType wanted = steps.known(out);
+        if (wanted == null || (mean == 0 && deviation == 1)) {
+            return false;
+        }
+        String drawn = steps.declare(VarType.dense(wanted.dtype(), wanted.shape()));
+        steps.keep(op.with("mean", 0f).with("std", 1f).with(op.inputs(), Map.of("Out", List.of(drawn))));
+        steps.linear(drawn, deviation, mean).into("Out", out);
+        return true;
     }
 
     /** At zero, PaddlePaddle 3 has infinities where PaddlePaddle 2 has no number. */

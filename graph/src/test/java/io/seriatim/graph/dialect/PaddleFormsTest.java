@@ -361,6 +361,22 @@ class PaddleFormsTest {
                 .ops());
     }
 
+    /** PaddlePaddle 3 cuts at −2 and 2, whatever the mean is. */
+    @Test
+    void cutsAtTwoDeviationsFromTheMean() {
+        add(OpDesc.of("truncated_gaussian_random").out("Out", "y").attr("shape", new int[]{200}).attr("mean", 5f)
+                .attr("std", 0.5f).attr("seed", 3));
+        Program written = PaddleForms.of(program, List.of("y"), TargetSchema.paddle3());
+        OpDesc draws = ofType(written, "truncated_gaussian_random").getFirst();
+        assertEquals(new Attribute.Real(0), draws.attribute("mean"));
+        assertEquals(new Attribute.Real(1), draws.attribute("std"));
+        double[] values = Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray();
+        assertTrue(Arrays.stream(values).allMatch(each -> each >= 4 && each <= 6), Arrays.toString(values));
+        assertTrue(Arrays.stream(values).max().orElseThrow() > 5.5, Arrays.toString(values));
+        assertEquals(program.global().ops(), PaddleForms.of(program, List.of("y"), TargetSchema.paddle2()).global()
+                .ops());
+    }
+
     /** At zero, PaddlePaddle 3 has infinities, and PaddlePaddle 2 no number. */
     @ParameterizedTest
     @CsvSource({"false,FLOAT32", "true,FLOAT32", "false,FLOAT64", "true,FLOAT64"})
