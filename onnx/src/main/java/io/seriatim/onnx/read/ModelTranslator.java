@@ -184,11 +184,11 @@ public final class ModelTranslator {
         Map<String, Ref> outputs = new LinkedHashMap<>();
         for (OnnxValue output : graph.outputs()) {
             Ref result = Branches.fetched(lists, builder.main(), scope.get(output.name(), "the outputs of the graph"));
-            fetched(output.name(), result).forEach((name, value) -> {
-                if (outputs.put(name, value) != null) {
-                    throw new IllegalArgumentException("two outputs have the name '" + name + "'");
+            for (Map.Entry<String, Ref> each : fetched(output.name(), result).entrySet()) {
+                if (outputs.put(each.getKey(), each.getValue()) != null) {
+                    throw new FileFormatException(source, "two outputs have the name '" + each.getKey() + "'");
                 }
-            });
+            }
         }
         if (outputs.isEmpty()) {
             throw new FileFormatException(source, "a model has outputs, but its graph has none");
