@@ -43,8 +43,8 @@ public final class Lists {
     }
 
     /**
-     * One of two values, of which each is a tensor or a choice again. Exactly one of them counts in a run; the other one
-     * has some elements, which mean nothing.
+     * One of two values, of which each is a tensor or a choice again. One of them counts in a run; the other one has
+     * some elements, which mean nothing.
      *
      * @param condition
      *            one truth value

@@ -14,8 +14,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which nodes are translated where the types of values depend on conditions. A node that reads such a value
- * is translated once for each truth of the condition. Nodes that depend on it follow in the same part, so that a run
+ * The order in which nodes are translated where types of values depend on conditions. A node that reads such a value is
+ * translated once for each truth of the condition. Nodes that depend on it follow in the same part, so that a run
  * decides once: until their results have one number of dimensions whatever their operands are. Other nodes that stand
  * between them come first.
  *
