@@ -12,6 +12,9 @@ import java.util.List;
 
 /** The largest samples of regions of images. roi_align of Paddle takes their means only. */
 final class RegionSchemas {
+    /** Along an axis of a cell; more would compute for hours. */
+    private static final int MOST_SAMPLES = 1024;
+
     private RegionSchemas() {
     }
 
@@ -39,9 +42,10 @@ final class RegionSchemas {
                 && images.length == 1 && (images[0] < 0 || regions[0] < 0 || images[0] == regions[0]),
                 "X has 4 dimensions, Regions 4 numbers for each region and Images one, but they are %s, %s and %s",
                 Numbers.text(x), Numbers.text(regions), Numbers.text(images));
-        inference.require(height >= 1 && width >= 1 && inference.attrs().getInt("samples") >= 0,
-                "height and width are at least 1 and samples at least 0, but they are %d, %d and %d", height, width,
-                inference.attrs().getInt("samples"));
+        int samples = inference.attrs().getInt("samples");
+        inference.require(height >= 1 && width >= 1 && samples >= 0 && samples <= MOST_SAMPLES,
+                "height and width are at least 1 and samples from 0 to %d, but they are %d, %d and %d", MOST_SAMPLES,
+                height, width, samples);
         inference.require(inference.dtype("X").isFloating() && inference.dtype("Regions").isFloating(),
                 "X and Regions have floating-point numbers, but are %s and %s", inference.dtype("X"),
                 inference.dtype("Regions"));
