@@ -9,6 +9,7 @@ public class CommunicationException extends RuntimeException {
     /** The rank of a failure that no single rank has caused. */
     public static final int NO_RANK = -1;
 
+    /** The rank at fault, or {@link #NO_RANK}. */
     private final int rank;
 
     /**
