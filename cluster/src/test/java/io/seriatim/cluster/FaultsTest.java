@@ -29,6 +29,9 @@ class FaultsTest {
     private static final long SEED = Long.getLong("seriatim.seed", 270_027);
     private static final int FAULTS = Boolean.getBoolean("seriatim.full") ? 400 : 32;
     private static final int RANKS = 3;
+    /** Long enough for threads of a busy machine, and short enough for many faults. */
+    private static final Duration SILENCE = Duration.ofMillis(1200);
+    private static final Duration LONG = Duration.ofSeconds(20);
     private static final int BENIGN_ROUNDS = 3;
 
     private static Fault random(Random random, int number) {
@@ -65,7 +68,7 @@ class FaultsTest {
         AtomicInteger joined = new AtomicInteger();
         try {
             List<Ranks.Outcome<Integer>> outcomes = Ranks.outcomes(RANKS,
-                    options -> options.silenceLimit(Duration.ofMillis(700)), behindProxies, cluster -> {
+                    options -> options.silenceLimit(isBenign ? LONG : SILENCE), behindProxies, cluster -> {
                         joined.incrementAndGet();
                         int round = 0;
                         while (!isBenign || round < BENIGN_ROUNDS) {

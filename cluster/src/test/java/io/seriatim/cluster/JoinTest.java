@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** How ranks find each other, and whom they refuse. */
 class JoinTest {
-    private static final Duration SHORT = Duration.ofMillis(700);
+    private static final Duration SHORT = Duration.ofMillis(1500);
 
     @TempDir
     Path folder = Path.of(".");

@@ -71,6 +71,6 @@ class ProcessesTest {
 
     @Test
     void aProcessThatIsStoppedIsNamedByTheOthers() throws Exception {
-        check(2, "-STOP", "has been silent for 1500 ms");
+        check(2, "-STOP", "has been silent for 3000 ms");
     }
 }

@@ -8,7 +8,7 @@ import java.time.Duration;
 
 /** A rank as a process, for a test: it sums until a rank fails, and says so. Its arguments: FOLDER RANK RANKS. */
 final class RankProcess {
-    static final Duration SILENCE = Duration.ofMillis(1500);
+    static final Duration SILENCE = Duration.ofSeconds(3);
     static final int WRONG = 3;
 
     private RankProcess() {

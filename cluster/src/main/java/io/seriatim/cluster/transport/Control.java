@@ -69,6 +69,7 @@ final class Control implements Runnable {
     private @Nullable Thread thread;
     private volatile boolean isClosing;
     private volatile long disputed = -1;
+    private volatile int suspect = -1;
     private boolean isAborted;
     private @Nullable Dispute dispute;
 
@@ -110,8 +111,9 @@ final class Control implements Runnable {
         return found != null && found.sequence() == sequence ? found : null;
     }
 
-    /** Asks all ranks what they have called. */
-    void dispute(long sequence) {
+    /** Asks all ranks what they have called, since a frame of the given one belongs to another call. */
+    void dispute(long sequence, int rank) {
+        suspect = rank;
         disputed = sequence;
         selector.wakeup();
     }
@@ -331,9 +333,13 @@ final class Control implements Runnable {
             Dispute.Verdict verdict = open.verdict();
             if (verdict != null) {
                 failure.fail(verdict.message(), verdict.rank(), null);
-            } else if (isLate || open.hasVote(self.rank())) {
-                failure.fail("the ranks disagree on what collective " + open.sequence + " is",
-                        CommunicationException.NO_RANK, null);
+            } else if (suspect >= 0) {
+                failure.fail("rank " + suspect + " sent a frame whose head is damaged, in collective " + open.sequence
+                        + ": all ranks have called the same", suspect, null);
+            } else {
+                // Only a rank that has received such a frame knows of whom.
+                dispute = null;
+                disputed = -1;
             }
         }
     }

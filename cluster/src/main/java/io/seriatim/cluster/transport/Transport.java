@@ -195,7 +195,7 @@ public final class Transport implements Closeable {
         try {
             return in.read();
         } catch (DivergedException e) {
-            control.dispute(sequence);
+            control.dispute(sequence, in.peer);
             failure.await(() -> false, self.silence().toNanos());
             failure.fail("rank " + in.peer + " called another collective than rank " + self.rank() + ", which called "
                     + call, in.peer, e);
