@@ -16,6 +16,7 @@ import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -70,6 +71,7 @@ public final class Executor implements AutoCloseable {
         private AllowedFiles files = AllowedFiles.NONE;
         private OpenRuns openRuns = new OpenRuns();
         private @Nullable PreparedKernels kernels;
+        private @Nullable Communicator communicator;
 
         private Builder() {
         }
@@ -103,8 +105,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Sets whether results may reuse the memory of inputs at their last use.
          *
-         * @param value
-         *            true by default
+         * @param value true by default
          * @return this
          */
         public Builder inPlace(boolean value) {
@@ -115,8 +116,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Enables or disables all passes, which rewrite operations before they are scheduled.
          *
-         * @param value
-         *            true by default
+         * @param value true by default
          * @return this
          */
         public Builder fusion(boolean value) {
@@ -130,8 +130,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Disables some passes, to measure their effect or to find the cause of a difference.
          *
-         * @param left
-         *            the passes to disable
+         * @param left the passes to disable
          * @return this
          */
         public Builder without(Pass... left) {
@@ -177,8 +176,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Sets when memory that is not in the memory plan is freed.
          *
-         * @param value
-         *            {@link Collector#FAST} by default
+         * @param value {@link Collector#FAST} by default
          * @return this
          */
         public Builder collector(Collector value) {
@@ -213,8 +211,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Records when and where each operation of each run starts and ends, for a trace or a report.
          *
-         * @param value
-         *            the recorder
+         * @param value the recorder
          * @return this
          */
         public Builder recorder(RunRecorder value) {
@@ -227,7 +224,6 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
-        /** Replaces the kernels that the process shares. */
         Builder kernels(PreparedKernels value) {
             kernels = value;
             return this;
@@ -266,8 +262,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Sets how many of the most recently used plans {@link Executor#run(Program, Map, Fetches)} caches.
          *
-         * @param value
-         *            at least 1; 8 by default
+         * @param value at least 1; 8 by default
          * @return this
          */
         public Builder cachedPlans(int value) {
@@ -279,8 +274,7 @@ public final class Executor implements AutoCloseable {
          * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels. They share
          * their memory.
          *
-         * @param value
-         *            at least 1; 64 by default
+         * @param value at least 1; 64 by default
          * @return this
          */
         public Builder specialisations(int value) {
@@ -302,8 +296,7 @@ public final class Executor implements AutoCloseable {
         /**
          * Draws the same random numbers as Paddle on a processor, in program order.
          *
-         * @param seed
-         *            the seed for operations without a seed attribute
+         * @param seed the seed for operations without a seed attribute
          * @return this
          */
         public Builder paddleRandom(long seed) {
@@ -362,6 +355,19 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
+         * Sets the ranks among which operations such as {@code c_allreduce_sum} communicate. By default there are none,
+         * and programs with such operations are rejected.
+         *
+         * @param value
+         *            the ranks: all run the same programs in the same order, one run at a time. The caller closes it
+         * @return this
+         */
+        public Builder communicator(Communicator value) {
+            communicator = value;
+            return this;
+        }
+
+        /**
          * Builds the executor.
          *
          * @return an executor with a new scope
@@ -375,7 +381,7 @@ public final class Executor implements AutoCloseable {
                             paddleRandom, inPlace,
                             passes.stream().map(Pass::key).collect(Collectors.toUnmodifiableSet()),
                             NanPolicy.of(strictNan, relaxedNan), memoryPlan, collector.mode(), ignoreUnknownFeeds,
-                            engine, eager, recorder, files),
+                            engine, eager, recorder, files, communicator),
                     kernels == null ? PreparedKernels.system() : kernels, openRuns, firstRun);
         }
     }
@@ -386,7 +392,8 @@ public final class Executor implements AutoCloseable {
         this.options = options;
         this.cached = new PlanCache(options.cachedPlans());
         this.streams = new StreamPool(options.devices());
-        this.interpreter = Interpreter.of(kernels).files(options.files());
+        this.interpreter = Interpreter.of(kernels).files(options.files())
+                .communicator(options.communicator());
         this.specialiser = new PlanCompiler(options, kernels, interpreter);
         PaddleRandom random = options.paddleRandom();
         if (random != null) {
@@ -407,11 +414,7 @@ public final class Executor implements AutoCloseable {
         return builder().place(place).build();
     }
 
-    /**
-     * Creates a builder.
-     *
-     * @return a builder, which collects options
-     */
+    /** {@return a builder, which collects options} */
     public static Builder builder() {
         return new Builder();
     }
@@ -466,11 +469,7 @@ public final class Executor implements AutoCloseable {
         return interpreter;
     }
 
-    /**
-     * Returns the scope that holds persistable variables.
-     *
-     * @return a root scope
-     */
+    /** {@return the root scope, which holds persistable variables} */
     public Scope scope() {
         return scope;
     }
@@ -502,7 +501,7 @@ public final class Executor implements AutoCloseable {
     }
 
     private Plan compile(Program program, Feeds feeds, Fetches fetches, boolean once) {
-        Operations.system().requireRunnable(program);
+        Operations.system().requireRunnable(program, options.ranks());
         options.files().check(program);
         return plan(program, feeds, fetches, once);
     }

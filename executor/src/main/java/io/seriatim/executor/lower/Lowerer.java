@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.interpret.Collective;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
@@ -22,6 +23,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.Step;
 import io.seriatim.graph.op.WorkingMemory;
+import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarDesc;
@@ -57,6 +59,7 @@ public final class Lowerer {
     private final Map<String, Shared> shared = new HashMap<>();
     /** The variables that share memory at any point of the program. */
     private final Map<String, Tensor> constants;
+    private final @Nullable Communicator communicator;
     private final boolean cuts;
     private final Cut cut;
     private final Set<String> everShared = new HashSet<>();
@@ -97,6 +100,7 @@ public final class Lowerer {
         this.accesses = accesses;
         this.values = values;
         this.random = random;
+        this.communicator = interpreter.communicator();
         this.types = new ArgType[values.size()];
         this.isWrittenOnce = accesses.isWrittenOnce();
         this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter);
@@ -258,7 +262,8 @@ public final class Lowerer {
     private @Nullable Task lower(Access access) {
         OpDesc op = access.op();
         Operation schema = Operations.system().get(op.type());
-        if (!schema.isLowered()) {
+        boolean communicates = Collective.is(op) && Collective.isReady(op, communicator);
+        if (!schema.isLowered() && !communicates) {
             return interpreted(access, "it is an instruction");
         }
         for (int value : access.reads()) {
@@ -288,12 +293,13 @@ public final class Lowerer {
                 .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
             return interpreted(access, "its results are not tensors");
         }
-        boolean ofShapes = folding.isOfShapes(access, schema, results);
+        boolean ofShapes = !communicates && folding.isOfShapes(access, schema, results);
         if (ofShapes && schema.isShapeArithmetic()) {
             folding.fold(access, schema, results);
             return null;
         }
-        Lowered lowered = schema.lower(new Lowering(op, schema, source, results, random));
+        Lowering lowering = new Lowering(op, schema, source, results, random);
+        Lowered lowered = communicates ? Collective.lower(op, lowering, communicator) : schema.lower(lowering);
         if (ofShapes && ShapeFolding.isFunction(lowered)) {
             folding.fold(access, schema, results);
             return null;

@@ -5,6 +5,8 @@ import io.seriatim.engine.Lane;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.CriticalPaths;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.Operations;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +41,7 @@ public final class RunLoopChoice implements AutoCloseable {
         }
         CriticalPaths paths = CriticalPaths.of(plan);
         ParallelRunLoop parallel = new ParallelRunLoop(plan, paths, pool, options.threads());
-        if (options.eager()) {
+        if (options.eager() || communicates(plan)) {
             return parallel;
         }
         return switch (paths.gain(options.threads())) {
@@ -47,6 +49,13 @@ public final class RunLoopChoice implements AutoCloseable {
             case UNCERTAIN -> new ThreadAutotuner(new RunLoop.Serial(), parallel);
             case LARGE -> parallel;
         };
+    }
+
+    /** Returns whether a plan waits for other ranks, during which another thread should compute. */
+    private boolean communicates(CompiledPlan plan) {
+        return options.communicator() != null && plan.tasks().stream().flatMap(task -> task.operations().stream())
+                .anyMatch(access -> Operations.system().get(access.op().type()).effects()
+                        .contains(Effect.COMMUNICATION));
     }
 
     /** Ends the threads. No run may be in progress. */

@@ -25,7 +25,7 @@ final class Instructions {
 
     void run(OpDesc op, Block block, Environment environment) {
         Operation schema = Operations.system().find(op.type());
-        String refusal = schema == null ? null : schema.refusal(op);
+        String refusal = schema == null ? null : schema.refusal(op, state.ranks());
         if (refusal != null) {
             throw new IllegalArgumentException("Operation '" + op.type() + "' cannot be run: " + refusal);
         }
@@ -45,7 +45,7 @@ final class Instructions {
             case "recurrent_grad" -> recurrence.gradient(op, environment);
             case "c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter", "c_sync_calc_stream",
                     "c_sync_comm_stream" ->
-                alone(op, environment);
+                Collective.run(op, environment, state.communicator());
             default -> {
                 if (!TensorListInstructions.run(op, environment)) {
                     throw new IllegalArgumentException(
@@ -92,17 +92,6 @@ final class Instructions {
         Object value = environment.get(op.input("X").getFirst());
         if (environment.here(list) instanceof Environment.TensorList fetched && value instanceof Tensor tensor) {
             VariableValues.put(fetched, column, VariableValues.copy(tensor));
-        }
-    }
-
-    /** Communication of a single rank is a copy. The schema refuses communication of several ranks. */
-    private static void alone(OpDesc op, Environment environment) {
-        List<String> out = op.output("Out");
-        for (int i = 0; i < out.size(); i++) {
-            String from = op.input("X").get(i);
-            if (!from.equals(out.get(i))) {
-                environment.set(out.get(i), VariableValues.copy(environment.get(from)));
-            }
         }
     }
 }

@@ -4,6 +4,7 @@ import io.seriatim.graph.format.Definition;
 import io.seriatim.graph.lod.LodProgram;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.FeedCheck;
@@ -32,6 +33,7 @@ public final class Interpreter {
     private final Environment root = new Environment(null);
     private @Nullable PaddleRandom paddleRandom;
     private AllowedFiles files = AllowedFiles.NONE;
+    private @Nullable Communicator communicator;
     private long runs;
 
     private Interpreter(OpRunner runner) {
@@ -93,6 +95,28 @@ public final class Interpreter {
     public Interpreter files(AllowedFiles value) {
         files = value;
         return this;
+    }
+
+    /**
+     * Sets the ranks among which operations of programs communicate. Without one, programs with such operations are
+     * refused.
+     *
+     * @param value
+     *            all ranks run the same programs in the same order
+     * @return this
+     */
+    public Interpreter communicator(@Nullable Communicator value) {
+        communicator = value;
+        return this;
+    }
+
+    /**
+     * The ranks among which operations of programs communicate.
+     *
+     * @return null if there are none
+     */
+    public @Nullable Communicator communicator() {
+        return communicator;
     }
 
     /**
@@ -169,7 +193,7 @@ public final class Interpreter {
      *             if a variable is missing or does not fit; the message names the operation
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
-        Operations.system().requireRunnable(program);
+        Operations.system().requireRunnable(program, communicator == null ? 0 : communicator.size());
         files.check(program);
         program.symbolicDims().check(feeds.keySet(), feeds::get);
         if (feeds.values().stream().allMatch(tensor -> tensor == null || tensor.lod().isEmpty())
@@ -212,7 +236,8 @@ public final class Interpreter {
             }
         });
         local.separate(Aliases.madeAnew(program.global()));
-        RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
+        RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files, null,
+                communicator);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
         for (String name : fetches) {
@@ -241,7 +266,7 @@ public final class Interpreter {
         Environment local = new Environment(variables);
         local.enter(block);
         RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, files,
-                blocks);
+                blocks, communicator);
         return new BlockSession(block, local, new BlockRunner(state));
     }
 

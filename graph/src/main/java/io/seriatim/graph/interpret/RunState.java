@@ -1,6 +1,7 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
@@ -9,21 +10,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one run of a program: the program, its persistable variables, the feeds, the source of random numbers,
- * the files that it may use, and the number of draws of each operation.
+ * the files that it may use, the number of draws of each operation, and the communicator.
  */
 record RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
         long run,
         @Nullable PaddleRandom paddleRandom, AllowedFiles files, @Nullable BlockExecution blocks,
-        Map<Long, Integer> draws) {
+        Map<Long, Integer> draws, @Nullable Communicator communicator) {
     RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
             long run,
             @Nullable PaddleRandom paddleRandom, AllowedFiles files) {
-        this(program, runner, root, global, feeds, run, paddleRandom, files, null);
+        this(program, runner, root, global, feeds, run, paddleRandom, files, null, null);
     }
 
     RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
             long run,
-            @Nullable PaddleRandom paddleRandom, AllowedFiles files, @Nullable BlockExecution blocks) {
-        this(program, runner, root, global, feeds, run, paddleRandom, files, blocks, new ConcurrentHashMap<>());
+            @Nullable PaddleRandom paddleRandom, AllowedFiles files, @Nullable BlockExecution blocks,
+            @Nullable Communicator communicator) {
+        this(program, runner, root, global, feeds, run, paddleRandom, files, blocks, new ConcurrentHashMap<>(),
+                communicator);
+    }
+
+    /** How many ranks run the program together; 0 without a communicator. */
+    int ranks() {
+        return communicator == null ? 0 : communicator.size();
     }
 }

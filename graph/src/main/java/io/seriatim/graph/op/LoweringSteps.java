@@ -460,8 +460,12 @@ abstract sealed class LoweringSteps extends LoweringArguments permits Lowering {
         return changed;
     }
 
-    /** The collected steps. */
-    Lowered lowered() {
+    /**
+     * All steps so far.
+     *
+     * @return in order, with the memory that they need
+     */
+    public Lowered lowered() {
         return new Lowered(
                 steps.stream().map(step -> new Step(step.work(), placed(step.inputs()), placed(step.outputs())))
                         .toList(),

@@ -1,6 +1,7 @@
 package io.seriatim.graph.op;
 
 import io.seriatim.graph.program.OpDesc;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -35,11 +36,30 @@ public final class Operation {
     private final Set<String> lodOutputs;
     private final Map<String, String> lodShares;
     private final List<Refusal> refusals;
+    private final @Nullable RankRefusal rankRefusal;
     private final boolean boundary;
     private final boolean shapeArithmetic;
     private final @Nullable UnaryOperator<long[]> ofShape;
     private final @Nullable Function<OpDesc, List<String>> changedInPlace;
     private final @Nullable UnaryOperator<OpDesc> runForm;
+
+    /** A rule that refuses operations which cannot be run among a number of ranks. */
+    @FunctionalInterface
+    public interface RankRefusal {
+        /**
+         * Examines an operation.
+         *
+         * @param op
+         *            of the type that the rule was given for
+         * @param attrs
+         *            its attributes, with the defaults of the schema
+         * @param ranks
+         *            how many ranks run the program together; 0 if there is no communicator
+         * @return why it cannot be run and what to do about it, as {@link Refusal#reason} says; null if it can be run
+         */
+        @Nullable
+        String reason(OpDesc op, Attrs attrs, int ranks);
+    }
 
     /** A rule that refuses operations which cannot be run because of their attributes. */
     @FunctionalInterface
@@ -75,6 +95,7 @@ public final class Operation {
         lodInputs = Collections.unmodifiableSet(new LinkedHashSet<>(builder.lodInputs));
         lodOutputs = Collections.unmodifiableSet(new LinkedHashSet<>(builder.lodOutputs));
         refusals = List.copyOf(builder.refusals);
+        rankRefusal = builder.rankRefusal;
         boundary = builder.boundary;
         shapeArithmetic = builder.shapeArithmetic;
         ofShape = builder.ofShape;
@@ -364,20 +385,38 @@ public final class Operation {
     }
 
     /**
-     * Why an operation of this type cannot be run, whatever it is given.
+     * Why an operation of this type cannot be run without a communicator, whatever it is given.
      *
      * @param op
      *            an operation of this type
      * @return null if nothing in its attributes speaks against it; it may still fail when it is run
      */
     public @Nullable String refusal(OpDesc op) {
+        return refusal(op, 0);
+    }
+
+    /**
+     * Why an operation of this type cannot be run, whatever it is given.
+     *
+     * @param op
+     *            an operation of this type
+     * @param ranks
+     *            how many ranks run the program together; 0 if there is no communicator
+     * @return null if nothing in its attributes speaks against it; it may still fail when it is run
+     */
+    public @Nullable String refusal(OpDesc op, int ranks) {
         // An instruction may ignore attributes.
         String missing = isLowered() ? missing(op) : null;
-        if (missing != null || refusals.isEmpty()) {
+        RankRefusal among = rankRefusal;
+        if (missing != null || (refusals.isEmpty() && among == null)) {
             return missing;
         }
         Attrs attrs = new Attrs(op, this);
-        for (Refusal rule : refusals) {
+        List<Refusal> rules = new ArrayList<>(refusals);
+        if (among != null) {
+            rules.add((each, given) -> among.reason(each, given, ranks));
+        }
+        for (Refusal rule : rules) {
             String reason;
             try {
                 reason = rule.reason(op, attrs);

@@ -38,6 +38,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     @Nullable
     Map<String, String> lodShares;
     final List<Operation.Refusal> refusals = new ArrayList<>();
+    Operation.@Nullable RankRefusal rankRefusal;
     boolean boundary;
     boolean shapeArithmetic;
     @Nullable
@@ -131,6 +132,18 @@ abstract sealed class OperationBuilder permits Operation.Builder {
      */
     public Operation.Builder refuse(Operation.Refusal rule) {
         refusals.add(rule);
+        return self();
+    }
+
+    /**
+     * Sets the rule that refuses operations of the type among a number of ranks, or without a communicator.
+     *
+     * @param rule
+     *            looks at attributes only
+     * @return this
+     */
+    public Operation.Builder refuseRanks(Operation.RankRefusal rule) {
+        rankRefusal = rule;
         return self();
     }
 

@@ -276,7 +276,7 @@ public final class Operations {
      *             if some are not: one message names each of them, where it stands first, and how often it occurs
      */
     public void requireKnown(Program program) {
-        require(program, false);
+        require(program, false, 0);
     }
 
     /**
@@ -290,11 +290,26 @@ public final class Operations {
      *             and why it cannot be run
      */
     public void requireRunnable(Program program) {
-        require(program, true);
+        require(program, true, 0);
     }
 
-    private void require(Program program, boolean runs) {
-        List<Problem> problems = problems(program).stream()
+    /**
+     * Checks that all operations of a program can be run by several ranks together, as
+     * {@link #requireRunnable(Program)} does for a program that is run alone.
+     *
+     * @param program
+     *            any
+     * @param ranks
+     *            how many; 0 if there is no communicator
+     * @throws IllegalArgumentException
+     *             if some cannot be run
+     */
+    public void requireRunnable(Program program, int ranks) {
+        require(program, true, ranks);
+    }
+
+    private void require(Program program, boolean runs, int ranks) {
+        List<Problem> problems = problems(program, ranks).stream()
                 .filter(problem -> runs || problem.kind() == Problem.Kind.UNKNOWN).toList();
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException("The program cannot be run, since " + message(problems));
@@ -310,6 +325,10 @@ public final class Operations {
      *         see {@link Operation#refusal}; empty if nothing is known to be wrong
      */
     public List<Problem> problems(Program program) {
+        return problems(program, 0);
+    }
+
+    private List<Problem> problems(Program program, int ranks) {
         Map<String, Problem> unknown = new LinkedHashMap<>();
         Map<String, Map<String, Problem>> refused = new LinkedHashMap<>();
         for (Block block : program.blocks()) {
@@ -324,7 +343,7 @@ public final class Operations {
                     }
                     continue;
                 }
-                String reason = operation.refusal(op);
+                String reason = operation.refusal(op, ranks);
                 if (reason != null) {
                     refused.computeIfAbsent(op.type(), _ -> new LinkedHashMap<>()).merge(reason,
                             new Problem(Problem.Kind.REFUSED, op.type(), reason, block.index(), i, 1),

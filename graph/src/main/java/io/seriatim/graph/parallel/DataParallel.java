@@ -1,7 +1,6 @@
 package io.seriatim.graph.parallel;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.Graph;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
@@ -29,7 +28,7 @@ import java.util.Set;
  * After a run the parameters are in the scope under their own names: evaluation, saving and checkpoints need not know.
  *
  * <ul>
- * <li>The loss should be a mean over rows, as every loss of {@link Graph} with {@code .mean()} is: the result is then
+ * <li>The loss should be a mean over rows, as every loss of {@code Graph} with {@code .mean()} is: the result is then
  * that of one place with the whole batch, but for rounding.</li>
  * <li>Batch normalisation takes the statistics of each place's rows; its running statistics are those of the first
  * one.</li>

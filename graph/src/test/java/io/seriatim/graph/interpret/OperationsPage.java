@@ -188,6 +188,10 @@ final class OperationsPage {
         OpDesc.Builder op = OpDesc.of(operation.type());
         operation.inputs().forEach(slot -> op.in(slot.name(), slot.name()));
         operation.outputs().forEach(slot -> op.out(slot.name(), slot.name()));
+        return attributes(operation, op);
+    }
+
+    private static OpDesc attributes(Operation operation, OpDesc.Builder op) {
         for (AttributeSpec spec : operation.attributes()) {
             Attribute value = spec.byDefault();
             if (value != null) {
@@ -264,9 +268,11 @@ final class OperationsPage {
         }
     }
 
-    /** Why an operation is refused whatever its attributes say, as those between ranks are. */
+    /** Why an operation is refused whatever its attributes say, even with a communicator, as those of two ranks are. */
     private static @Nullable String refusal(Operation operation) {
-        return operation.effects().contains(Effect.COMMUNICATION) ? operation.refusal(call(operation)) : null;
+        return operation.effects().contains(Effect.COMMUNICATION)
+                ? operation.refusal(attributes(operation, OpDesc.of(operation.type())), 1)
+                : null;
     }
 
     /** Operations whose gradients are functions of Java, so that no gradient of them can be derived. */

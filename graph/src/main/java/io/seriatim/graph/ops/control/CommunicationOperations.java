@@ -51,7 +51,7 @@ public final class CommunicationOperations {
             Inference.Rule rule) {
         Operation.Builder builder = Operation.define(type).in("X").out("Out").attr("ring_id", 0)
                 .attr("use_calc_stream", false)
-                .effect(Effect.COMMUNICATION).refuse(CommunicationOperations::among).infer(inference -> {
+                .effect(Effect.COMMUNICATION).refuseRanks(CommunicationOperations::among).infer(inference -> {
                     inference.same("X", "Out");
                     rule.infer(inference);
                 });
@@ -60,18 +60,35 @@ public final class CommunicationOperations {
     }
 
     /**
-     * Communication of a single rank is a copy. Operations that may have several ranks are refused, since the copy
-     * would silently be wrong.
+     * Without a communicator nothing is copied in place of a sum: the result would silently be wrong. The communicator
+     * is that of all ranks, which is ring 0; a part of them is another ring.
      */
-    private static @Nullable String among(OpDesc op, Attrs attrs) {
-        long ranks = op.attribute("nranks") == null ? 0 : attrs.getLong("nranks");
-        return ranks == 1
-                ? null
-                : "it is among " + (ranks == 0 ? "a number of ranks that the program does not say" : ranks + " ranks")
-                        + " (ring "
-                        + attrs.getInt("ring_id")
-                        + "), but a run is a single rank: set the attribute nranks to 1 if there is one rank "
-                        + "only, or take the operation out; several places train one program with DataParallel";
+    private static @Nullable String among(OpDesc op, Attrs attrs, int ranks) {
+        String type = op.type();
+        if (ranks == 0) {
+            return "it is among several ranks (ring " + attrs.getInt("ring_id")
+                    + "), but the run has no communicator: give the executor one with Executor.builder().communicator, "
+                    + "one of a single rank too, or take the operation out";
+        }
+        if (attrs.getInt("ring_id") != 0) {
+            return "it is among the ranks of ring " + attrs.getInt("ring_id")
+                    + ", but a communicator has only ring 0, that of all " + ranks + " ranks: set ring_id to 0";
+        }
+        if (op.attribute("nranks") != null && attrs.getLong("nranks") != ranks) {
+            return "it is among " + attrs.getLong("nranks") + " ranks (nranks), but the communicator has " + ranks
+                    + ": make the program for " + ranks + ", or run it with as many ranks as it has";
+        }
+        if (type.equals("c_broadcast") && (attrs.getInt("root") < 0 || attrs.getInt("root") >= ranks)) {
+            return "it copies from rank " + attrs.getInt("root") + " (root), but the ranks are 0 to " + (ranks - 1);
+        }
+        if (type.equals("c_reducescatter") && op.attribute("nranks") == null && ranks > 1) {
+            return "it does not say among how many ranks it is: set nranks to " + ranks;
+        }
+        if (type.equals("c_allreduce_sum") && !op.input("Cond").isEmpty()) {
+            return "it communicates only if '" + op.input("Cond").getFirst()
+                    + "' (Cond) is true, which ranks may see differently: use a conditional_block, or take Cond out";
+        }
+        return null;
     }
 
     private static Operation.Builder peer(String type, String does) {
@@ -82,8 +99,8 @@ public final class CommunicationOperations {
         return Operation.define(type).attr("ring_id", 0).attr("peer", 0)
                 .effect(Effect.COMMUNICATION)
                 .refuse((_, attrs) -> "it " + does + " rank " + attrs.getInt("peer")
-                        + ", but a run is a single rank; take the operation out, or run the program's parts one "
-                        + "after the other");
+                        + ", but ranks exchange whole tensors by collectives only; take the operation out, or "
+                        + "run the program's parts one after the other");
     }
 
     private static int ranks(Inference inference) {
