@@ -198,8 +198,23 @@ final class ChannelsLast {
         }
 
         private static boolean isAlike(@Nullable Arg arg, @Nullable Shape out) {
-            return arg != null && (Objects.equals(out, arg.spec().shape()) || arg.spec().shape().size() == 1);
+            return arg != null && (Objects.equals(out, arg.spec().shape()) || arg.spec().shape().size() == 1
+                    || (out != null && isGate(arg.spec(), out)));
         }
+    }
+
+    /**
+     * Returns whether a tensor has one element for each channel, of each image or of all, such as the gates of
+     * squeeze-and-excitation. Its memory is the same in both orders.
+     */
+    private static boolean isGate(TensorSpec spec, Shape images) {
+        int missing = images.rank() - spec.shape().rank();
+        if (missing < 0 || missing > CHANNELS || !spec.isRowMajor()
+                || spec.shape().dim(CHANNELS - missing) != images.dim(CHANNELS)) {
+            return false;
+        }
+        return spec.shape().slice(CHANNELS + 1 - missing, spec.shape().rank()).size() == 1
+                && (missing == 1 || spec.shape().dim(0) == 1 || spec.shape().dim(0) == images.dim(0));
     }
 
     /** Returns the values of connected groups that no convolution writes, or none reads. */
@@ -276,15 +291,30 @@ final class ChannelsLast {
 
     private Stage turned(Stage stage) {
         boolean elementwise = Roles.of(stage).elementwise();
-        return stage.with(turned(stage.inputs(), elementwise), turned(stage.outputs(), elementwise));
+        Shape images = Objects.requireNonNull(stage.args().getLast()).spec().shape();
+        return stage.with(turned(stage.inputs(), elementwise, images), turned(stage.outputs(), elementwise, images));
     }
 
-    private List<@Nullable Arg> turned(List<@Nullable Arg> args, boolean elementwise) {
+    private List<@Nullable Arg> turned(List<@Nullable Arg> args, boolean elementwise, Shape images) {
         List<@Nullable Arg> turned = new ArrayList<>(args.size());
         for (Arg arg : args) {
-            turned.add(arg != null && isLast(arg) ? new Arg(arg.source(), 0, turned(arg.spec(), elementwise)) : arg);
+            if (arg != null && isLast(arg)) {
+                turned.add(new Arg(arg.source(), 0, turned(arg.spec(), elementwise)));
+            } else if (arg != null && elementwise && arg.spec().shape().size() > 1 && isGate(arg.spec(), images)) {
+                turned.add(new Arg(arg.source(), arg.offset(), turnedGate(arg.spec(), images.rank())));
+            } else {
+                turned.add(arg);
+            }
         }
         return turned;
+    }
+
+    private static TensorSpec turnedGate(TensorSpec spec, int rank) {
+        long[] inMemory = new long[rank];
+        Arrays.fill(inMemory, 1);
+        inMemory[0] = spec.shape().rank() == rank ? spec.shape().dim(0) : 1;
+        inMemory[rank - 1] = spec.shape().dim(spec.shape().rank() - rank + CHANNELS);
+        return TensorSpec.of(spec.dtype(), inMemory);
     }
 
     private static TensorSpec turned(TensorSpec spec, boolean elementwise) {

@@ -11,8 +11,10 @@ import io.seriatim.executor.Pass;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.RandomImages;
 import io.seriatim.graph.Graph;
+import io.seriatim.graph.Initializer;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.program.Program;
@@ -60,6 +62,41 @@ class ChannelsLastTest {
             assertEquals(0, turned(network, main, x, Pass.CHANNELS_LAST));
             ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
         }
+    }
+
+    /** Gates of channels, of each image or of all, multiply and are added to images of either order. */
+    @Test
+    void imagesWithGates() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value y = g.conv2d(x, 8, 3, 1, 1).relu();
+            Value gate = g.conv2d(g.conv2d(y.globalAveragePool2d(), 4, 1, 1, 0).relu(), 8, 1, 1, 0).sigmoid();
+            Value gated = g.conv2d(y.times(gate), 8, 3, 1, 1).relu();
+            Value ofAll = g.parameter(ParameterSpec.of(Initializer.uniform(-1, 1)), DType.FLOAT32, 8, 1, 1);
+            Value one = gated.times(ofAll).plus(ofAll.reshape(1, 8, 1, 1)).tanh();
+            return Outputs.of("y", g.linear(g.conv2d(one, 8, 3, 1, 1).globalAveragePool2d().flatten(1), 5));
+        });
+        Program main = network.main().copyForTest();
+        for (int images : new int[]{1, 3}) {
+            Tensor x = Bits.normal(images, images, 3, 12, 12);
+            // The images that the last one writes are read by no other.
+            assertEquals(2, turned(network, main, x), images + " images");
+            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        }
+    }
+
+    /** What has an element for each line is no gate of channels, though there are as many of these. */
+    @Test
+    void imagesWithFactorsOfLines() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value lines = g.parameter(ParameterSpec.of(Initializer.uniform(-1, 1)), DType.FLOAT32, 12, 1);
+            Value y = g.conv2d(x, 12, 3, 1, 1).tanh().times(lines);
+            return Outputs.of("y", g.conv2d(y, 4, 3, 1, 1));
+        });
+        Program main = network.main().copyForTest();
+        Tensor x = Bits.normal(1, 2, 3, 12, 12);
+        ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, "");
     }
 
     @Test
