@@ -6,7 +6,9 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,6 +115,33 @@ public record Operands(String operation, @Nullable TensorSpec[] all) {
     public static boolean alike(int input, int inputs, @Nullable TensorSpec[] arguments) {
         TensorSpec x = input < inputs ? arguments[input] : null;
         return x != null && x.equals(firstOutput(inputs, arguments)) && isPlain(x);
+    }
+
+    /** Whether the elements are contiguous in any order of the dimensions, as those of a transposed tensor are. */
+    public static boolean isDense(TensorSpec spec) {
+        if (spec.isRowMajor()) {
+            return true;
+        }
+        if (!(spec.layout() instanceof Layout.Strided strided)) {
+            return false;
+        }
+        long[] strides = strided.strides();
+        int[] order = IntStream.range(0, strides.length).filter(i -> spec.shape().dim(i) != 1).boxed()
+                .sorted(Comparator.comparingLong(i -> strides[i])).mapToInt(Integer::intValue).toArray();
+        long expected = 1;
+        for (int i : order) {
+            if (strides[i] != expected) {
+                return false;
+            }
+            expected *= spec.shape().dim(i);
+        }
+        return true;
+    }
+
+    /** Whether all have the same shape, with elements that are contiguous in the same order of the dimensions. */
+    public static boolean areDenseAlike(TensorSpec... specs) {
+        return isDense(specs[0]) && Arrays.stream(specs).allMatch(spec -> spec.shape().equals(specs[0].shape())
+                && !(spec.layout() instanceof Layout.Opaque) && Arrays.equals(spec.strides(), specs[0].strides()));
     }
 
     private static boolean isPlain(TensorSpec spec) {

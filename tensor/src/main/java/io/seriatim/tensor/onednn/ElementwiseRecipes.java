@@ -4,6 +4,7 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Quantize;
@@ -143,8 +144,9 @@ final class ElementwiseRecipes {
             all.add(Objects.requireNonNull(argument));
         }
         TensorSpec out = all.getLast();
-        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > MOST_DIMENSIONS
-                || all.stream().anyMatch(spec -> !spec.isRowMajor())
+        boolean fits = all.stream().allMatch(TensorSpec::isRowMajor)
+                || (out.shape().size() > 0 && Operands.areDenseAlike(all.toArray(TensorSpec[]::new)));
+        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > MOST_DIMENSIONS || !fits
                 || JavaThresholds.isSmall(binary, all.get(0), all.get(1), out)) {
             return null;
         }
@@ -273,11 +275,11 @@ final class ElementwiseRecipes {
 
     private static boolean isDense(TensorSpec... specs) {
         for (TensorSpec spec : specs) {
-            if (!spec.isRowMajor() || spec.shape().size() == 0 || spec.dtype() != specs[0].dtype()) {
+            if (spec.shape().size() == 0 || spec.dtype() != specs[0].dtype()) {
                 return false;
             }
         }
-        return true;
+        return Arrays.stream(specs).allMatch(TensorSpec::isRowMajor) || Operands.areDenseAlike(specs);
     }
 
     private static MemoryDescriptor row(SequenceBuilder builder, TensorSpec spec) {

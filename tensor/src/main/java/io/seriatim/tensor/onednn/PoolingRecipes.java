@@ -2,6 +2,7 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.internal.ffi.Attributes;
@@ -48,7 +49,7 @@ final class PoolingRecipes {
         if (pooling.kind() != Pooling.Kind.MAX || fast == null) {
             return fast;
         }
-        return Specs.isDense(x)
+        return Operands.isDense(x)
                 ? NanGuardedKernel.of(ElementwiseRecipes.sum(dnnl, TensorSpec.of(x.dtype(), x.shape().size())), fast,
                         PORTABLE.prepare(pooling, Place.CPU, arguments))
                 : null;

@@ -30,27 +30,6 @@ final class Specs {
         return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides));
     }
 
-    /** Whether the elements are contiguous in any order of the dimensions. */
-    static boolean isDense(TensorSpec spec) {
-        if (spec.layout() instanceof Layout.Opaque || !isForward(spec)) {
-            return false;
-        }
-        long[] strides = spec.strides();
-        Integer[] order = new Integer[strides.length];
-        Arrays.setAll(order, i -> i);
-        Arrays.sort(order, Comparator.comparingLong(i -> strides[i]));
-        long expected = 1;
-        for (int i : order) {
-            if (spec.shape().dim(i) != 1) {
-                if (strides[i] != expected) {
-                    return false;
-                }
-                expected *= spec.shape().dim(i);
-            }
-        }
-        return true;
-    }
-
     /**
      * Whether elements share memory in a way that the library's descriptors do not allow: with steps in ascending
      * order, each must reach beyond all elements of the dimensions before it. A step of 0 repeats and is allowed; a

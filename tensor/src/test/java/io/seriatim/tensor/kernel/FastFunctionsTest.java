@@ -11,6 +11,7 @@ import static io.seriatim.tensor.kernel.FastKernels.special;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Binary;
@@ -101,6 +102,24 @@ class FastFunctionsTest {
                 compare(one, ordinary(one));
                 compare(one, special(one));
             }
+        }
+    }
+
+    /** Images with channels last are as contiguous in memory as others. */
+    @ParameterizedTest
+    @EnumSource(Unary.Function.class)
+    void functionsOfPermutedTensorsGiveTheSame(Unary.Function function) {
+        Computation unary = new Unary(function, 0.25f, 0.75f);
+        for (Tensor x : special(new Case("", unary, DType.FLOAT32, dims(2, 13, 17, 11)))) {
+            Tensor expected = KernelRun.run(Kernels.system(), unary, x)[0];
+            Tensor turned = Tensor.allocate(expected.dtype(), x.shape().dims());
+            Tensor from = x.transpose(0, 3, 1, 2);
+            Tensor to = turned.transpose(0, 3, 1, 2);
+            Kernel kernel = Kernels.system().prepare(unary, Place.CPU, from.spec(), to.spec());
+            assertEquals(Kernels.system().prepare(unary, Place.CPU, x.spec(), turned.spec()).provider(),
+                    kernel.provider());
+            kernel.run(new Tensor[]{from, to}, KernelContext.current());
+            assertArrayEquals(expected.toDoubleArray(), turned.toDoubleArray());
         }
     }
 

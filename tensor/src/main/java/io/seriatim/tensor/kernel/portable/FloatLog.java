@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
@@ -44,7 +45,7 @@ final class FloatLog extends PortableKernel {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         boolean fits = unary.function() == Unary.Function.LOG && x.dtype() == DType.FLOAT32
                 && y.dtype() == DType.FLOAT32
-                && x.isRowMajor() && y.isRowMajor();
+                && ((x.isRowMajor() && y.isRowMajor()) || Operands.areDenseAlike(x, y));
         return fits ? new FloatLog(x.shape().size()) : null;
     }
 
