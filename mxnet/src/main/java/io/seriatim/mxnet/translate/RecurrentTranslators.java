@@ -164,7 +164,7 @@ final class RecurrentTranslators {
     private static Tensor part(Tensor vector, long from, long[] dims) {
         Tensor part = Tensor.allocate(vector.dtype(), dims);
         long bytes = vector.dtype().bytes();
-        part.memory().copyFrom(vector.memory().asSlice(from * bytes, Sizes.size(dims) * bytes));
+        part.declared().memory().copyFrom(vector.declared().memory().asSlice(from * bytes, Sizes.size(dims) * bytes));
         return part;
     }
 

@@ -72,7 +72,7 @@ public final class ModelBytes {
             for (; at % PAGE != 0; at++) {
                 out.write(0);
             }
-            WireOutput.write(tensor.memory(), out);
+            WireOutput.write(tensor.declared().memory(), out);
             at += tensor.spec().bytes();
         }
         out.flush();
@@ -158,7 +158,7 @@ public final class ModelBytes {
     }
 
     private static WireOutput tensor(String name, Tensor tensor) {
-        return head(name, tensor).raw(9, tensor.memory());
+        return head(name, tensor).raw(9, tensor.declared().memory());
     }
 
     private static WireOutput value(String name, OutValue value) {

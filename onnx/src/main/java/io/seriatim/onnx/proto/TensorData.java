@@ -87,7 +87,8 @@ public final class TensorData {
                     + raw.byteSize());
         }
         Tensor result = Tensor.allocate(dtype, dims(tensor));
-        result.memory().copyFrom(raw);
+        // Declared, so that plans may keep packed copies of it.
+        result.declared().memory().copyFrom(raw);
         return result;
     }
 
@@ -102,7 +103,7 @@ public final class TensorData {
             throw error(tensor, "its dimensions have " + count + " elements, but it has " + numbers.size() / parts);
         }
         Tensor result = Tensor.allocate(dtype, dims(tensor));
-        MemorySegment memory = result.memory();
+        MemorySegment memory = result.declared().memory();
         int bytes = dtype.bytes() / parts;
         for (int i = 0; i < numbers.size(); i++) {
             switch (bytes) {

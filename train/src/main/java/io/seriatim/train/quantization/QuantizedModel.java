@@ -46,7 +46,7 @@ public record QuantizedModel(InferenceModel model, int quantized, Map<String, St
 
     private static Tensor copy(Tensor tensor) {
         Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
-        copy.memory().copyFrom(tensor.memory().asSlice(tensor.offset(), copy.spec().bytes()));
+        copy.declared().memory().copyFrom(tensor.declared().memory().asSlice(tensor.offset(), copy.spec().bytes()));
         return copy.withLod(tensor.lod());
     }
 
