@@ -383,9 +383,11 @@ public final class ModelTranslator {
                 Lists.Choice choice = value == null ? null : lists.choice(value);
                 return choice == null ? null : choice.condition().name();
             }, conditions < WHOLE);
+            var compositions =
+                    new Compositions(nodes, wanted, new Scalars(nodes, this::find, builder::value, this::read));
             for (Alternatives.Part part = rest.next(); part != null; part = rest.next()) {
                 if (part.condition() == null) {
-                    part.nodes().forEach(this::translate);
+                    part.nodes().forEach(node -> compositions.translate(node, this::find, this::translate));
                 } else {
                     translateTwice(part);
                 }
