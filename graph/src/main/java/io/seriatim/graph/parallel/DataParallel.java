@@ -54,10 +54,14 @@ import java.util.Set;
  * @param fetches
  *            in place of each original fetch, what stands for it: the mean of floating values of a fixed shape, the sum
  *            of whole ones, all rows of what has a row for each of the batch
+ * @param rank
+ *            the number of the process that runs the program; 0 if it is alone
+ * @param ranks
+ *            how many processes run it together, see {@link #ofRank}
  */
 public record DataParallel(Program main, Program startup, Program broadcast, List<Place> places,
         List<List<String>> feeds, String loss,
-        List<String> fetches) {
+        List<String> fetches, int rank, int ranks) {
     /** Copies the lists. */
     public DataParallel {
         places = List.copyOf(places);
@@ -92,6 +96,34 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
     }
 
     /**
+     * Makes the program of one of several processes that train together, each with its rows of the batch and on all of
+     * these places. An executor with a communicator of as many ranks runs it.
+     *
+     * <p>
+     * What the optimizer is given is averaged over all ranks by {@code c_allreduce_sum}, in buckets of some hundred
+     * kilobytes, each as soon as backward has computed it. All ranks get the same bits; {@link #startup} and
+     * {@link #broadcast} copy what outlives runs from rank 0, and so parameters stay equal to the bit. The loss and the
+     * fetches are those of all ranks, as they are those of all places.
+     *
+     * <p>
+     * Random operations draw other numbers on each rank, those of rank 0 being those of a process alone; the same in
+     * each training with as many ranks. Batch normalisation takes the statistics of each rank's rows, and its running
+     * statistics differ: those of rank 0 count.
+     *
+     * @param process
+     *            the number of this process
+     * @param processes
+     *            how many there are
+     * @return the program of that rank; this one if it is alone
+     * @throws IllegalArgumentException
+     *             if there is no such rank, this is the program of a rank already, or something that the optimizer is
+     *             given is not dense
+     */
+    public DataParallel ofRank(int process, int processes) {
+        return new RankReplication(this, process, processes).result();
+    }
+
+    /**
      * The names of all feeds, without repeats: those of the first replica, those of the second, and so on.
      *
      * @return in the order of {@link #split}
@@ -106,11 +138,12 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      * Splits a batch by rows. Feeds whose first dimension is declared are not split: each place gets the whole.
      *
      * @param batch
-     *            a tensor for each original feed, in order
+     *            a tensor for each original feed, in order, with the rows of all ranks
      * @return one for each of {@link #feedNames}; views of the batch, which must not be closed before they have been
      * used
      * @throws IllegalArgumentException
-     *             if there are more or fewer, or if the rows of one cannot be divided by the number of replicas
+     *             if there are more or fewer, or if the rows of one cannot be divided by the number of replicas of
+     *             all ranks
      */
     public Tensor[] split(Tensor... batch) {
         List<String> original = feeds.getFirst();
@@ -139,14 +172,18 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
     }
 
     private Tensor rows(String feed, Tensor tensor, int replica) {
-        int count = places.size();
+        int count = Math.multiplyExact(places.size(), ranks);
+        String among = ranks == 1
+                ? count + " places"
+                : ranks + " ranks" + (places.size() == 1 ? "" : " with " + places.size() + " places each");
         if (tensor.shape().rank() == 0 || tensor.shape().dim(0) % count != 0 || tensor.shape().dim(0) == 0) {
             throw new IllegalArgumentException(
-                    "The rows of a batch are split evenly among " + count + " places, but feed '" + feed + "' is "
+                    "The rows of a batch are split evenly among " + among + ", but feed '" + feed + "' is "
                             + tensor.spec() + "; choose a batch size that " + count
                             + " divides, and leave the rest of an epoch out");
         }
         long each = tensor.shape().dim(0) / count;
-        return tensor.slice(0, replica * each, (replica + 1) * each);
+        long part = (long) rank * places.size() + replica;
+        return tensor.slice(0, part * each, (part + 1) * each);
     }
 }

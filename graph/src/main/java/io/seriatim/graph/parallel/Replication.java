@@ -143,7 +143,7 @@ final class Replication {
         return new DataParallel(result, copying(startup, written(startup)), copying(null, Set.of()), replicas.places(),
                 fed,
                 Objects.requireNonNull(wanted.get(loss)),
-                fetches.stream().map(fetch -> Objects.requireNonNull(wanted.get(fetch))).toList());
+                fetches.stream().map(fetch -> Objects.requireNonNull(wanted.get(fetch))).toList(), 0, 1);
     }
 
     private void declare() {
