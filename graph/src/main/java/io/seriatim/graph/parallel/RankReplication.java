@@ -26,7 +26,7 @@ import java.util.Set;
  * Makes the program of one rank of a program that a process runs alone. What forward and backward write and the
  * optimizer reads is averaged over all ranks, in <em>buckets</em>: variables of one type that are complete one after
  * the other are joined, summed by one {@code c_allreduce_sum} and taken apart again, since a small message takes as
- * long as a larger one. The bucket is behind the operation that completes it, so that it is summed while backward goes on.
+ * long as a larger one. A bucket is summed behind the operation that completes it, while backward goes on.
  */
 final class RankReplication {
     /** A bucket that has so many bytes is summed. */
