@@ -46,13 +46,14 @@ final class Steps implements AutoCloseable {
         this.step = step;
         this.program = model.main().copy().randomSeed(options.seed());
         List<String> wanted = wanted(model);
-        if (options.places().size() == 1) {
+        RankAgreement agreement = options.agreement();
+        if (options.places().size() == 1 && agreement.size() == 1) {
             parallel = null;
             loss = model.loss();
             metrics.putAll(model.metrics());
         } else {
             DataParallel made = DataParallel.of(program, model.startup(), model.feeds(), model.loss(), wanted,
-                    options.places());
+                    options.places()).ofRank(agreement.rank(), agreement.size());
             loss = made.loss();
             model.metrics()
                     .forEach((name, variable) -> metrics.put(name, made.fetches().get(wanted.indexOf(variable))));

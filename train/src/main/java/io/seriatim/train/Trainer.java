@@ -5,6 +5,7 @@ import io.seriatim.executor.Scope;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
+import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -71,6 +72,7 @@ public final class Trainer {
         private StopSignal stop = new StopSignal();
         private @Nullable RunRecorder recorder;
         private @Nullable RunLock lock;
+        private @Nullable Communicator communicator;
 
         private Builder(Model model, Split data) {
             this.model = model;
@@ -137,6 +139,21 @@ public final class Trainer {
                 throw new IllegalArgumentException("A training needs at least one place, such as cpu");
             }
             places = List.copyOf(value);
+            return this;
+        }
+
+        /**
+         * Trains together with other processes. Each has the same model, data and options, and trains on its rows of
+         * each batch; the gradients are averaged. All have the same parameters after each step. Rank 0 evaluates the
+         * model and writes the folder of the run; it alone needs the checkpoints to resume, also if they are those of
+         * another number of ranks.
+         *
+         * @param ranks
+         *            the processes; the caller closes it after the training
+         * @return this
+         */
+        public Builder communicator(Communicator ranks) {
+            communicator = ranks;
             return this;
         }
 
@@ -299,16 +316,17 @@ public final class Trainer {
     }
 
     private Trainer(Builder builder) {
+        boolean isFirst = new RankAgreement(builder.communicator).isFirst();
         TrainingOptions options = new TrainingOptions(builder.batch, builder.epochs, builder.steps, builder.seed,
                 builder.places,
-                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder,
-                builder.resume,
-                builder.files);
+                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience,
+                isFirst ? builder.folder : null, isFirst && builder.resume,
+                builder.files, builder.communicator);
         training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
                 options.folder() == null ? null : Checkpoints.in(options.folder()));
         training.check();
         ownsLock = builder.lock == null && options.folder() != null;
-        lock = ownsLock ? RunLock.of(Objects.requireNonNull(options.folder())) : builder.lock;
+        lock = ownsLock ? RunLock.of(Objects.requireNonNull(options.folder())) : isFirst ? builder.lock : null;
     }
 
     /**
@@ -377,13 +395,15 @@ public final class Trainer {
     public Result run() throws IOException {
         try {
             fingerprint = training.fingerprint();
+            RankAgreement agreement = training.options().agreement();
+            agreement.requireSame(training.description(fingerprint));
             if (training.options().resume()) {
                 acquireLock();
             }
             TrainingState from = training.options().resume()
                     ? training.resume(scope, fingerprint)
                     : training.begin(scope, fingerprint);
-            Result result = new TrainingLoop(training, scope, from, this::open).run();
+            Result result = new TrainingLoop(training, scope, agreement.first(from), this::open).run();
             training.tell(listener -> listener.ended(result.end(), result.step()));
             return result;
         } finally {

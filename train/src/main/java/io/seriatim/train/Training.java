@@ -48,6 +48,14 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         }
         // Opens the devices, so that a missing one is reported before any file is written.
         options.places().forEach(Devices.system()::get);
+        int ranks = options.agreement().size();
+        if (options.batch() % (options.places().size() * ranks) != 0 && ranks > 1) {
+            throw new IllegalArgumentException(
+                    "A batch of " + options.batch() + " cannot be split evenly among " + ranks
+                            + " ranks"
+                            + (options.places().size() == 1 ? "" : " with " + options.places().size() + " places each")
+                            + ": take a multiple");
+        }
         if (options.batch() % options.places().size() != 0) {
             throw new IllegalArgumentException(
                     "A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
@@ -81,9 +89,18 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         }
     }
 
-    /** Returns the fingerprint of the data if checkpoints are written, otherwise an empty string. */
+    /** Returns the fingerprint of the data if checkpoints or other ranks need it, otherwise an empty string. */
     String fingerprint() throws IOException {
-        return checkpoints == null ? "" : Fingerprint.of(data);
+        return checkpoints == null && options.agreement().size() == 1 ? "" : Fingerprint.of(data);
+    }
+
+    /** Returns what all ranks must have in common. */
+    String description(String fingerprint) {
+        return "model " + model.name() + ", program " + Long.toHexString(ProgramFiles.hash(model.main()))
+                + ", initial values " + Long.toHexString(ProgramFiles.hash(model.startup())) + ", data " + fingerprint
+                + ", seed " + options.seed() + ", batches of " + options.batch() + ", " + steps()
+                + " steps, evaluated every " + options.evaluateEvery() + ", checkpoints every "
+                + options.checkpointEvery() + ", patience " + options.patience() + ", places " + options.placeNames();
     }
 
     /** Initialises the variables of a scope for the first step. */

@@ -17,6 +17,7 @@ final class TrainingLoop {
 
     private final Training training;
     private final TrainingOptions options;
+    private final RankAgreement agreement;
     private final Scope scope;
     private final TrainingState begin;
     private final Opening opening;
@@ -36,6 +37,7 @@ final class TrainingLoop {
         this.opening = opening;
         this.training = training;
         this.options = training.options();
+        this.agreement = options.agreement();
         this.scope = scope;
         this.begin = begin;
         this.perEpoch = training.perEpoch();
@@ -89,6 +91,11 @@ final class TrainingLoop {
         }
         double seconds = (System.nanoTime() - started) / 1e9;
         int epoch = state.epoch() + 1;
+        if (!Double.isFinite(outcome.loss()) && agreement.size() > 1) {
+            throw new NotFiniteException("The loss of step " + (state.step() + 1) + " is " + outcome.loss()
+                    + ". Take a smaller learning rate, clip gradients, or look at the data; a training with one rank "
+                    + "finds the operation", null);
+        }
         if (!Double.isFinite(outcome.loss())) {
             throw new NonFiniteLocator(training, state).search(outcome.loss());
         }
@@ -113,7 +120,7 @@ final class TrainingLoop {
 
     /** Evaluates and writes a checkpoint after a step, if either is due. */
     private void after(Evaluator evaluator) throws IOException {
-        boolean stopped = training.stop().isRequested() && state.step() < steps;
+        boolean stopped = agreement.any(training.stop().isRequested()) && state.step() < steps;
         if (state.batchOfEpoch() == 0 || isEvery(options.evaluateEvery()) || state.step() == steps) {
             evaluate(evaluator);
             checkpoint();
@@ -133,9 +140,14 @@ final class TrainingLoop {
     }
 
     private void evaluate(Evaluator evaluator) throws IOException {
+        if (!agreement.isFirst()) {
+            loss = agreement.first(Double.NaN);
+            state = state.evaluated(loss);
+            return;
+        }
         long started = System.nanoTime();
         Steps.Outcome outcome = evaluator.evaluate(scope);
-        loss = outcome.loss();
+        loss = agreement.first(outcome.loss());
         int epoch = state.batchOfEpoch() == 0 ? state.epoch() : state.epoch() + 1;
         state = state.evaluated(outcome.loss());
         double seconds = (System.nanoTime() - started) / 1e9;

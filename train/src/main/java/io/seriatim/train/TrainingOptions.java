@@ -3,6 +3,7 @@ package io.seriatim.train;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.graph.interpret.AllowedFiles;
+import io.seriatim.graph.parallel.Communicator;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -23,15 +24,24 @@ import org.jspecify.annotations.Nullable;
  *            the folder of the run; null for no checkpoints
  * @param files
  *            the files that operations of the programs may read and write
+ * @param communicator
+ *            the ranks that train together; null for this process alone
  */
 record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads,
         long evaluateEvery,
-        long checkpointEvery, int patience, @Nullable Path folder, boolean resume, AllowedFiles files) {
+        long checkpointEvery, int patience, @Nullable Path folder, boolean resume, AllowedFiles files,
+        @Nullable Communicator communicator) {
     Executor.Builder executor() {
-        return Executor.builder().place(places.getFirst()).threads(threads).files(files);
+        Executor.Builder builder = Executor.builder().place(places.getFirst()).threads(threads).files(files);
+        return communicator == null ? builder : builder.communicator(communicator);
+    }
+
+    RankAgreement agreement() {
+        return new RankAgreement(communicator);
     }
 
     String placeNames() {
-        return places.stream().map(Place::toString).collect(Collectors.joining(","));
+        String names = places.stream().map(Place::toString).collect(Collectors.joining(","));
+        return communicator == null ? names : names + " on each of " + communicator.size() + " ranks";
     }
 }

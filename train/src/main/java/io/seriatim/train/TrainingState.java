@@ -63,6 +63,13 @@ record TrainingState(long program, String startup, String rates, long seed, int 
                 bestStep, bestLoss, since);
     }
 
+    /** Returns the state of another step. */
+    TrainingState at(long newStep, int newEpoch, long newBatchOfEpoch, long newBestStep, double newBestLoss,
+            int newSince) {
+        return new TrainingState(program, startup, rates, seed, batch, examples, data, newStep, newEpoch,
+                newBatchOfEpoch, newBestStep, newBestLoss, newSince);
+    }
+
     TrainingState stepped(long batchesOfEpoch) {
         boolean last = batchOfEpoch + 1 == batchesOfEpoch;
         return new TrainingState(program, startup, rates, seed, batch, examples, data, step + 1,

@@ -59,6 +59,12 @@ final class RankReplication {
             throw new IllegalArgumentException("The program is that of rank " + alone.rank() + " of " + alone.ranks()
                     + " already: take the program of one process");
         }
+        if (ranks > 1 && alone.feeds().getFirst().stream()
+                .noneMatch(feed -> DataParallel.isSplit(alone.main().global().get(feed)))) {
+            throw new IllegalArgumentException(
+                    "Each rank gets its rows of the feeds whose first dimension is open (-1), "
+                            + "but of " + alone.feeds().getFirst() + " none is; declare one with -1 rows");
+        }
         this.alone = alone;
         this.rank = rank;
         this.ranks = ranks;
