@@ -4,11 +4,13 @@
  */
 module io.seriatim.cli {
     requires info.picocli;
+    requires io.seriatim.cluster;
     requires io.seriatim.engine;
     requires io.seriatim.executor;
     requires io.seriatim.graph;
     requires io.seriatim.tensor;
     requires io.seriatim.train;
+    requires java.management;
     requires static transitive org.jspecify;
 
     exports io.seriatim.cli.spi;

@@ -23,7 +23,8 @@ class NumberOptionsTest {
     private static final Set<String> ANY = Set.of("convert --opset", "convert --seed", "run --seed", "train --seed",
             "demo two-devices --seed");
     /** Options for which 0 has a meaning of its own. */
-    private static final Set<String> FROM_ZERO = Set.of("convert --tolerance", "demo two-devices --latency");
+    private static final Set<String> FROM_ZERO = Set.of("convert --tolerance", "demo two-devices --latency",
+            "train --rank");
 
     private record Numbered(String command, OptionSpec option, boolean real) {
         String name() {

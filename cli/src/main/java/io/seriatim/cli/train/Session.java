@@ -7,6 +7,7 @@ import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
+import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.StagedFiles;
@@ -30,6 +31,7 @@ import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,6 +59,7 @@ final class Session {
     private final boolean resume;
     private final RunLock lock;
     private final int threads;
+    private final TrainingRanks ranks;
     private final PrintWriter out;
     private final PrintWriter err;
     private final StopSignal stop = new StopSignal();
@@ -68,12 +71,13 @@ final class Session {
     private final JsonLines lines;
     private final EventFile events;
 
-    Session(Job job, Path folder, int threads, AllowedFiles files, boolean resume, PrintWriter out, PrintWriter err)
-            throws IOException {
+    Session(Job job, Path folder, int threads, AllowedFiles files, boolean resume, TrainingRanks ranks, PrintWriter out,
+            PrintWriter err) throws IOException {
         this.job = job;
         this.folder = folder;
         this.resume = resume;
         this.threads = threads;
+        this.ranks = ranks;
         this.out = out;
         this.err = err;
         progress = new Progress(new PrintStream(System.out, true, System.out.charset()), isTerminal());
@@ -134,18 +138,41 @@ final class Session {
     }
 
     private Trainer trainer(AllowedFiles files) {
+        Trainer.Builder builder = options(job, threads, files, ranks).folder(folder).lock(lock).stop(stop)
+                .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events)
+                .listener(progress);
+        return resume ? builder.resume().build() : builder.build();
+    }
+
+    /** The options that all ranks of a training have in common. */
+    private static Trainer.Builder options(Job job, int threads, AllowedFiles files, TrainingRanks ranks) {
         Settings settings = job.settings();
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
                 .seed(settings.seed()).places(places(settings.places())).threads(threads).files(files)
                 .patience(settings.patience())
-                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder)
-                .lock(lock).stop(stop)
-                .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events)
-                .listener(progress);
+                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery());
         if (settings.steps() > 0) {
             builder.steps(settings.steps());
         }
-        return resume ? builder.resume().build() : builder.build();
+        Communicator communicator = ranks.communicator();
+        return communicator == null ? builder : builder.communicator(communicator);
+    }
+
+    /** Trains as a rank that writes nothing, and returns whether the training was stopped before its end. */
+    static boolean follow(Job job, int threads, AllowedFiles files, TrainingRanks ranks) throws IOException {
+        StopSignal stop = new StopSignal();
+        // Rank 0 says what the signal does.
+        Interrupts.handle(stop, new PrintWriter(Writer.nullWriter()));
+        return options(job, threads, files, ranks).stop(stop).build().run().end() == TrainingListener.End.STOPPED;
+    }
+
+    private void printRanks() {
+        int began = job.settings().ranks();
+        if (ranks.size() > 1 || (resume && began > 1)) {
+            out.println("ranks     " + ranks.size() + (resume && began != ranks.size()
+                    ? " instead of " + began + ": each batch is shared otherwise, so that sums are rounded otherwise"
+                    : " processes, each with " + job.settings().batch() / ranks.size() + " examples of a batch"));
+        }
     }
 
     private static List<Place> places(String text) {
@@ -183,6 +210,7 @@ final class Session {
             out.println(
                     String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
         }
+        printRanks();
         out.println(Printable.of("folder    " + folder));
         List<String> ignored = Interrupts.handle(stop, err);
         if (ignored.contains("INT")) {

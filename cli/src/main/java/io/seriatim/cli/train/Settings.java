@@ -41,12 +41,14 @@ import org.jspecify.annotations.Nullable;
  *            the highest learning rate; 0 for the default of the recipe or program
  * @param steps
  *            the maximum number of steps; 0 for no limit
+ * @param ranks
+ *            the number of processes with which the run began
  * @param save
  *            the ends of the names of saved models; none for the default
  */
 record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss,
         @Nullable Path labels, @Nullable String output, @Nullable Table table, @Nullable Path data, int epochs,
-        int batch, double rate, long steps, long seed, String places, String precision, int patience,
+        int batch, double rate, long steps, long seed, String places, int ranks, String precision, int patience,
         long evaluateEvery, long checkpointEvery, List<String> save) {
     static final String FILE = "run.properties";
     /** The losses of loaded models by name. */
@@ -91,7 +93,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
     Settings with(int newEpochs, int newBatch) {
         return new Settings(what, startup, feeds, loss, labels, output, table, data, newEpochs, newBatch, rate, steps,
                 seed,
-                places, precision, patience, evaluateEvery, checkpointEvery, save);
+                places, ranks, precision, patience, evaluateEvery, checkpointEvery, save);
     }
 
     /** The loss that a loaded model gets; null if the file is a training program, which computes its own. */
@@ -121,6 +123,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         lines.put("steps", Long.toString(steps));
         lines.put("seed", Long.toString(seed));
         lines.put("place", places);
+        // Earlier versions knew none.
+        put(lines, "ranks", ranks == 1 ? null : ranks);
         lines.put("precision", precision);
         lines.put("patience", Integer.toString(patience));
         lines.put("evaluate-every", Long.toString(evaluateEvery));
@@ -177,7 +181,9 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
                 parser.needed("epochs", Integer::valueOf), parser.needed("batch", Integer::valueOf),
                 parser.needed("rate", Double::valueOf), parser.needed("steps", Long::valueOf),
                 parser.needed("seed", Long::valueOf),
-                parser.needed("place", text -> text), parser.needed("precision", text -> text),
+                parser.needed("place", text -> text),
+                lines.containsKey("ranks") ? parser.needed("ranks", Integer::valueOf) : 1,
+                parser.needed("precision", text -> text),
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf),
                 lines.containsKey("save") ? List.of(parser.needed("save", text -> text).split(",")) : List.of());

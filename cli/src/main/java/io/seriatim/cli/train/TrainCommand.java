@@ -11,6 +11,7 @@ import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -37,6 +38,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "train", description = "Train a network: by default one that learns the names of the JDK's classes "
         + "and samples new ones. Writes the model, a report, metrics and checkpoints to a folder.")
 public final class TrainCommand implements Callable<Integer> {
+    private static final List<String> WITH_RESUME = List.of("--resume", "--threads", "--allow-files", "--ranks",
+            "--rank", "--rendezvous", "--debug");
     private static final List<String> FORMATS = List.of("pdmodel", "json", "onnx");
     /** The ends that may be left out of the name of a file. */
     private static final List<String> FILES = List.of("", ".pdmodel", ".json");
@@ -102,7 +105,7 @@ public final class TrainCommand implements Callable<Integer> {
     private int epochs;
 
     @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "The batch size, which "
-            + "several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a table 32, "
+            + "several places and ranks share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a table 32, "
             + "a program its own.")
     private int batch;
 
@@ -125,6 +128,21 @@ public final class TrainCommand implements Callable<Integer> {
             + "cpu, or sim:N for a simulated device. Several places share each batch and average their gradients. "
             + "Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
+
+    @Option(names = "--ranks", defaultValue = "0", paramLabel = "N", description = "The number of processes that "
+            + "train together, each with its part of each batch. Without --rank, all are started on this machine. "
+            + "Default: 1, or with --resume that of the run.")
+    private int ranks;
+
+    @Option(names = "--rank", paramLabel = "K", description = "With --ranks and --rendezvous: this process is number "
+            + "K, from 0. Rank 0 writes the folder. The environment variable SERIATIM_SECRET holds a random text, the "
+            + "same for all ranks.")
+    @AtLeast(0)
+    private @Nullable Integer rank;
+
+    @Option(names = "--rendezvous", paramLabel = "HOST:PORT|DIR", description = "Where the ranks meet: an address of "
+            + "rank 0 with a free port, or, on one machine, an empty folder.")
+    private @Nullable String rendezvous;
 
     @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "The number of threads of a "
             + "step, which does not change the result. Default: one for each processor, at most 8.")
@@ -154,7 +172,7 @@ public final class TrainCommand implements Callable<Integer> {
     private @Nullable Path allowFiles;
 
     @Option(names = "--resume", paramLabel = "RUN", description = "Resumes the run in this folder "
-            + "with its settings; only --threads and --allow-files may be given as well.")
+            + "with its settings; only --threads, --allow-files and --ranks, also another number, may be given as well.")
     private @Nullable Path resume;
 
     @Option(names = "--out", paramLabel = "DIR", description = "The folder to create, with its parents. "
@@ -183,17 +201,95 @@ public final class TrainCommand implements Callable<Integer> {
 
     private int train() throws IOException {
         Kernels.loadAhead();
-        Session session;
+        Job job;
+        AllowedFiles files;
+        Path folder;
         try {
             Settings settings = resume == null ? settings() : resumed(resume);
-            Job job = Job.of(settings);
-            AllowedFiles files = allowFiles == null ? AllowedFiles.NONE : AllowedFiles.in(allowFiles);
-            session = new Session(job, resume == null ? folder() : resume, threads(), files, resume != null,
+            job = Job.of(settings);
+            files = allowFiles == null ? AllowedFiles.NONE : AllowedFiles.in(allowFiles);
+            folder = resume != null ? resume : isFollower() ? Path.of("") : folder();
+            requireShares(settings.ranks(), job.settings());
+        } catch (IllegalArgumentException | IOException e) {
+            throw wrong(e);
+        }
+        try (TrainingRanks together = together(job.settings())) {
+            if (together.rank() > 0) {
+                return Session.follow(job, threads(together), files, together) ? Interrupts.INTERRUPTED : 0;
+            }
+            return train(job, folder, files, together);
+        }
+    }
+
+    private boolean isFollower() {
+        return rank != null && rank > 0;
+    }
+
+    private ParameterException wrong(Exception e) {
+        if (e instanceof NoSuchFileException file) {
+            return usage(
+                    "There is no file " + file.getFile() + (file.getReason() == null ? "" : ": " + file.getReason()),
+                    e);
+        }
+        return e instanceof ParameterException known ? known : usage(String.valueOf(e.getMessage()), e);
+    }
+
+    private int ranks(Settings settings) {
+        return ranks == 0 ? settings.ranks() : ranks;
+    }
+
+    /** Checks the ranks before any is started. */
+    private void requireShares(int began, Settings settings) {
+        int all = ranks == 0 ? began : ranks;
+        if ((rank == null) != (rendezvous == null) || (rank != null && ranks == 0)) {
+            throw usage("--rank K, --ranks N and --rendezvous HOST:PORT belong together: without --rank and "
+                    + "--rendezvous, all ranks are started on this machine", null);
+        }
+        if (rank != null && rank >= all) {
+            throw usage("--rank must be 0 to " + (all - 1) + " for --ranks " + all + ", but is " + rank, null);
+        }
+        int shares = all * settings.places().split(",", -1).length;
+        if (all > 1 && settings.batch() % shares != 0) {
+            throw usage("A batch of " + settings.batch() + " cannot be split evenly among " + all
+                    + " ranks" + (shares == all ? "" : " with " + shares / all + " places each")
+                    + ": take a --batch that is a multiple of " + shares, null);
+        }
+    }
+
+    private TrainingRanks together(Settings settings) throws IOException {
+        PrintWriter err = command().commandLine().getErr();
+        int all = ranks(settings);
+        if (rank != null && rendezvous != null) {
+            try {
+                return TrainingRanks.join(rank, all, rendezvous, err);
+            } catch (IllegalArgumentException e) {
+                throw wrong(e);
+            }
+        }
+        return all == 1 ? TrainingRanks.alone(err) : TrainingRanks.launch(all, arguments(), err);
+    }
+
+    /** The arguments of this process, without the number of ranks. */
+    private List<String> arguments() {
+        List<String> given = command().root().commandLine().getParseResult().originalArgs();
+        List<String> kept = new ArrayList<>();
+        for (int i = 0; i < given.size(); i++) {
+            if (given.get(i).equals("--ranks")) {
+                i++;
+            } else if (!given.get(i).startsWith("--ranks=")) {
+                kept.add(given.get(i));
+            }
+        }
+        return kept;
+    }
+
+    private int train(Job job, Path folder, AllowedFiles files, TrainingRanks together) throws IOException {
+        Session session;
+        try {
+            session = new Session(job, folder, threads(together), files, resume != null, together,
                     command().commandLine().getOut(), command().commandLine().getErr());
-        } catch (NoSuchFileException e) {
-            throw usage("There is no file " + e.getFile() + (e.getReason() == null ? "" : ": " + e.getReason()), e);
         } catch (IllegalArgumentException | DeviceNotFoundException | IOException e) {
-            throw e instanceof ParameterException known ? known : usage(String.valueOf(e.getMessage()), e);
+            throw wrong(e);
         }
         boolean stopped;
         try {
@@ -208,8 +304,10 @@ public final class TrainCommand implements Callable<Integer> {
         return stopped ? Interrupts.INTERRUPTED : 0;
     }
 
-    private int threads() {
-        return threads == 0 ? Math.min(8, Runtime.getRuntime().availableProcessors()) : threads;
+    private int threads(TrainingRanks together) {
+        int processors = Runtime.getRuntime().availableProcessors();
+        boolean isShared = together.size() > 1 && (rendezvous == null || TrainingRanks.isFolder(rendezvous));
+        return threads == 0 ? Math.clamp(processors / (isShared ? together.size() : 1), 1, 8) : threads;
     }
 
     private Settings settings() {
@@ -221,6 +319,7 @@ public final class TrainCommand implements Callable<Integer> {
         require("--batch", batch, 0);
         require("--steps", steps, 0);
         require("--threads", threads, 0);
+        require("--ranks", ranks, 0);
         require("--patience", patience, 0);
         require("--evaluate-every", evaluateEvery, 0);
         require("--checkpoint-every", checkpointEvery, 0);
@@ -257,7 +356,7 @@ public final class TrainCommand implements Callable<Integer> {
         feeds.forEach((name, file) -> absolute.put(name, file.toAbsolutePath().normalize()));
         return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup),
                 absolute, loss, absolute(labels), output, table, absolute(data), epochs, batch, rate, steps, seed,
-                place,
+                place, Math.max(1, ranks),
                 precision, patience, evaluateEvery, checkpointEvery, save.stream().distinct().toList());
     }
 
@@ -302,7 +401,7 @@ public final class TrainCommand implements Callable<Integer> {
     private Settings resumed(Path run) throws IOException {
         List<String> given = command().commandLine().getParseResult().matchedArgs().stream().filter(ArgSpec::isOption)
                 .map(arg -> ((picocli.CommandLine.Model.OptionSpec) arg).longestName())
-                .filter(name -> !List.of("--resume", "--threads", "--allow-files", "--debug").contains(name)).toList();
+                .filter(name -> !WITH_RESUME.contains(name)).toList();
         if (!given.isEmpty() || command().commandLine().getParseResult().hasMatchedPositional(0)) {
             throw usage(
                     "A run is resumed with its own settings, those of " + run.resolve(Settings.FILE) + ": leave out "

@@ -1,0 +1,146 @@
+package io.seriatim.cli.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.cli.CommandRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Trainings of several processes. */
+@DisabledOnOs(OS.WINDOWS)
+@Timeout(120)
+class TrainRanksTest {
+    private static final int ENDLESS = 1_000_000;
+    private static final long END_SECONDS = 60;
+
+    @TempDir
+    private Path temp = Path.of("");
+
+    private List<Object> training(RunFolder run, Object... more) throws IOException {
+        List<Object> args = new ArrayList<>(TinyData.program(temp, TinyData.line(-1), 40));
+        args.addAll(List.of("--batch", 4, "--threads", 1, "--out", run.path()));
+        args.addAll(List.of(more));
+        return args;
+    }
+
+    private static List<ProcessHandle> children(Command command) {
+        return ProcessHandle.of(command.pid()).orElseThrow().children().toList();
+    }
+
+    private static void assertEnded(List<ProcessHandle> processes) throws Exception {
+        for (ProcessHandle each : processes) {
+            each.onExit().get(END_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void twoProcessesWriteTheFilesOfOneAndGoOnAsAnotherNumber() throws Exception {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        RunFolder one = new RunFolder(temp.resolve("one"));
+        try (Command command = Command.start(temp, "",
+                training(run, "--epochs", 2, "--steps", 12, "--ranks", 2).toArray())) {
+            assertEquals(0, command.end(), command::err);
+            assertTrue(command.out().contains("ranks     2 processes, each with 2 examples of a batch"), command::out);
+            assertEquals("", command.err());
+        }
+        List<Object> alone = new ArrayList<>(List.of("train"));
+        alone.addAll(training(one, "--epochs", 2, "--steps", 12));
+        assertEquals(0, CommandRun.of(alone.toArray()).code());
+        assertEquals(names(one), names(run));
+        assertEquals(one.checkpoints(), run.checkpoints());
+        String settings = Files.readString(run.path().resolve(Settings.FILE));
+        assertTrue(settings.contains("\nranks=2\n"), settings);
+        Files.writeString(run.path().resolve(Settings.FILE), settings.replace("steps=12", "steps=16"));
+        CommandRun resumed = CommandRun.of("train", "--resume", run.path(), "--ranks", 1);
+        assertEquals(0, resumed.code(), resumed::err);
+        assertTrue(resumed.out().contains("ranks     1 instead of 2: each batch is shared otherwise"), resumed::out);
+        assertEquals(16, run.checkpoints().getLast());
+    }
+
+    private static List<String> names(RunFolder run) throws IOException {
+        return run.files().stream().map(Object::toString).filter(name -> !name.contains("tfevents")).sorted().toList();
+    }
+
+    @Test
+    void aKilledRankEndsAll() throws Exception {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        try (Command command = Command.start(temp, "",
+                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray())) {
+            command.await(line -> line.contains("  checkpoint "));
+            List<ProcessHandle> children = children(command);
+            assertEquals(1, children.size());
+            assertTrue(children.getLast().destroyForcibly());
+            assertEquals(1, command.end(), command::err);
+            assertEnded(children);
+            assertTrue(command.err().contains("rank "), command::err);
+        }
+        run.assertWhole();
+    }
+
+    @Test
+    void aKilledLauncherEndsAll() throws Exception {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        try (Command command = Command.start(temp, "",
+                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray())) {
+            command.await(line -> line.contains("  checkpoint "));
+            List<ProcessHandle> children = children(command);
+            command.signal("KILL");
+            assertNotEquals(0, command.end());
+            assertEnded(children);
+        }
+    }
+
+    @Test
+    void aSignalToTheLauncherStopsAllAfterTheStepAndTheyGoOn() throws Exception {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        try (Command command = Command.start(temp, "",
+                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray())) {
+            command.await(line -> line.contains("  checkpoint "));
+            List<ProcessHandle> children = children(command);
+            command.signal("INT");
+            assertEquals(130, command.end(), command::err);
+            assertEquals("\nseriatim: stopping after this step; press Ctrl-C again to stop at once\n", command.err());
+            assertEnded(children);
+        }
+        run.assertWhole();
+        long stopped = run.checkpoints().getLast();
+        String settings = Files.readString(run.path().resolve(Settings.FILE));
+        Files.writeString(run.path().resolve(Settings.FILE), settings.replace("steps=0", "steps=" + (stopped + 3)));
+        try (Command command = Command.start(temp, "", "--resume", run.path())) {
+            assertEquals(0, command.end(), command::err);
+            assertFalse(command.out().contains("instead of"), command::out);
+        }
+        assertEquals(stopped + 3, run.checkpoints().getLast());
+    }
+
+    @Test
+    void wrongOptionsAreRefusedBeforeARankIsStarted() throws IOException {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        assertRefused(run, "--batch that is a multiple of 3", "--ranks", 3);
+        assertRefused(run, "belong together", "--rank", 1);
+        assertRefused(run, "belong together", "--ranks", 2, "--rendezvous", "localhost:4000");
+        assertRefused(run, "--rank must be 0 to 1", "--ranks", 2, "--rank", 2, "--rendezvous", "localhost:4000");
+        assertRefused(run, TrainingRanks.SECRET, "--ranks", 2, "--rank", 1, "--rendezvous", "localhost:4000");
+        assertFalse(Files.exists(run.path()));
+    }
+
+    private void assertRefused(RunFolder run, String part, Object... options) throws IOException {
+        List<Object> args = new ArrayList<>(List.of("train"));
+        args.addAll(training(run, options));
+        CommandRun refused = CommandRun.of(args.toArray());
+        assertEquals(2, refused.code(), refused::err);
+        assertTrue(refused.err().contains(part), refused::err);
+    }
+}
