@@ -3,6 +3,7 @@ package io.seriatim.benchmarks;
 import io.seriatim.benchmarks.engine.BenchEngineCommand;
 import io.seriatim.benchmarks.executor.BenchExecutorCommand;
 import io.seriatim.benchmarks.kernels.BenchKernelsCommand;
+import io.seriatim.benchmarks.metg.BenchMetgCommand;
 import io.seriatim.benchmarks.serve.BenchServeCommand;
 import io.seriatim.benchmarks.train.BenchTrainCommand;
 import io.seriatim.cli.spi.BenchCommands;
@@ -18,6 +19,6 @@ public final class Benchmarks implements BenchCommands {
     @Override
     public List<Object> commands() {
         return List.of(new BenchEngineCommand(), new BenchExecutorCommand(), new BenchKernelsCommand(),
-                new BenchServeCommand(), new BenchTrainCommand());
+                new BenchMetgCommand(), new BenchServeCommand(), new BenchTrainCommand());
     }
 }

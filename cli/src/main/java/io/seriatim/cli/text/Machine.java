@@ -19,14 +19,18 @@ public final class Machine {
      * @return one line
      */
     public static String describe() {
-        return Stream.of(Optional.of(Runtime.getRuntime().availableProcessors() + " processors"), cpu(),
+        return Stream.of(Optional.of(Runtime.getRuntime().availableProcessors() + " processors"), processor(),
                 Optional.of(System.getProperty("os.name") + " " + System.getProperty("os.arch")),
                 Optional.of("Java " + Runtime.version()))
                 .flatMap(Optional::stream).reduce((a, b) -> a + ", " + b).orElseThrow();
     }
 
-    /** Returns the processor's name, if the system provides it in a file. */
-    private static Optional<String> cpu() {
+    /**
+     * Returns the processor's name.
+     *
+     * @return the name, if the system provides it in a file
+     */
+    public static Optional<String> processor() {
         try (Stream<String> lines = Files.lines(CPU_INFO)) {
             Stream<String> names = lines.filter(line -> line.startsWith("model name"));
             return names.map(line -> line.substring(line.indexOf(':') + 1).trim()).findFirst();

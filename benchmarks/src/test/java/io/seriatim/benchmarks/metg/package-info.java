@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.benchmarks.metg;
+
+import org.jspecify.annotations.NullMarked;
