@@ -43,8 +43,8 @@ final class TrainingRanks implements AutoCloseable {
     static final String SECRET = "SERIATIM_SECRET";
 
     private static final Duration JOIN_LIMIT = Duration.ofMinutes(2);
-    private static final long CHILD_SECONDS = 5;
-    private static final long FAILED_SECONDS = 7;
+    private static final long CHILD_SECONDS = 3;
+    private static final long FAILED_SECONDS = 6;
     private static final int SECRET_BYTES = 32;
     /** Addresses of Unix-domain sockets have about 108 bytes. */
     private static final int MOST_FOLDER_BYTES = 70;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,6 +76,34 @@ class TrainRanksTest {
         return run.files().stream().map(Object::toString).filter(name -> !name.contains("tfevents")).sorted().toList();
     }
 
+    /** As on several machines. */
+    @Test
+    @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
+    void ranksThatAreStartedOneByOneMeetAtAnAddress() throws Exception {
+        RunFolder run = new RunFolder(temp.resolve("run"));
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        String secret = "export " + TrainingRanks.SECRET + "=0123456789abcdef";
+        List<Command> all = new ArrayList<>();
+        try {
+            for (int rank = 0; rank < 2; rank++) {
+                Path folder = Files.createDirectory(temp.resolve("rank" + rank));
+                all.add(Command.start(folder, secret, training(run, "--steps", 6, "--ranks", 2, "--rank", rank,
+                        "--rendezvous", "127.0.0.1:" + port).toArray()));
+            }
+            for (Command each : all) {
+                assertEquals(0, each.end(), each::err);
+                assertEquals("", each.err());
+            }
+            assertEquals("", all.getLast().out());
+        } finally {
+            all.forEach(Command::close);
+        }
+        assertEquals(List.of(6L), run.checkpoints());
+    }
+
     @Test
     void aKilledRankEndsAll() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
@@ -90,6 +121,7 @@ class TrainRanksTest {
     }
 
     @Test
+    @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
     void aKilledLauncherEndsAll() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
         try (Command command = Command.start(temp, "",
