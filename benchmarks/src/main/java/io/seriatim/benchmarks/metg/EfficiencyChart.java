@@ -3,11 +3,12 @@ package io.seriatim.benchmarks.metg;
 import io.seriatim.benchmarks.metg.EfficiencyCurve.Sample;
 import io.seriatim.benchmarks.metg.MetgResults.Contestant;
 import io.seriatim.executor.trace.Markup;
+import java.util.Comparator;
 import java.util.List;
 
 /**
  * Draws efficiency over granularity as SVG: a panel for each pattern and number of tasks a worker, a line for each
- * system, through the samples of all its repetitions.
+ * system, of the repetition whose METG is the median.
  */
 final class EfficiencyChart {
     private static final int WIDTH = 300;
@@ -71,7 +72,7 @@ final class EfficiencyChart {
             double at = across(Math.pow(10, decade));
             svg.append(Markup.format("<path d=\"M%.1f %dV%d\" stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%d\" "
                     + "text-anchor=\"middle\">%s</text>\n", at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 13,
-                    Markup.text(micros(decade))));
+                    time(decade)));
         }
         for (double share : new double[]{0, 0.5, 1}) {
             svg.append(Markup.format("<path d=\"M%d %.1fH%d\" stroke=\"%s\"/><text x=\"%d\" y=\"%.1f\" "
@@ -85,14 +86,17 @@ final class EfficiencyChart {
     }
 
     private void line(TaskPattern pattern, int tasks, Contestant system, String colour) {
-        for (EfficiencyCurve curve : results.of(pattern, tasks, system)) {
-            StringBuilder points = new StringBuilder();
-            for (Sample sample : curve.samples()) {
-                points.append(Markup.format("%.1f,%.1f ", across(sample.granularity()), up(sample.efficiency())));
-            }
-            svg.append(Markup.format("<polyline fill=\"none\" stroke=\"%s\" stroke-opacity=\"0.7\" points=\"%s\"/>\n",
-                    colour, points.toString().strip()));
+        List<EfficiencyCurve> sorted = results.of(pattern, tasks, system).stream()
+                .sorted(Comparator.comparingDouble(curve -> curve.metg().orElse(Double.POSITIVE_INFINITY))).toList();
+        if (sorted.isEmpty()) {
+            return;
         }
+        StringBuilder points = new StringBuilder();
+        for (Sample sample : sorted.get((sorted.size() - 1) / 2).samples()) {
+            points.append(Markup.format("%.1f,%.1f ", across(sample.granularity()), up(sample.efficiency())));
+        }
+        svg.append(Markup.format("<polyline fill=\"none\" stroke=\"%s\" points=\"%s\"/>\n", colour,
+                points.toString().strip()));
     }
 
     private double across(double granularity) {
@@ -104,8 +108,9 @@ final class EfficiencyChart {
         return TOP + (1 - Math.clamp(efficiency / MOST, 0.0, 1.0)) * (HEIGHT - TOP - BOTTOM);
     }
 
-    /** Labels a decade of nanoseconds in microseconds. */
-    private static String micros(int decade) {
-        return decade >= 3 ? "1" + "0".repeat(decade - 3) + " µs" : "0." + "0".repeat(2 - decade) + "1 µs";
+    /** Labels a decade of nanoseconds. */
+    private static String time(int decade) {
+        String unit = decade < 3 ? " ns" : decade < 6 ? " µs" : decade < 9 ? " ms" : " s";
+        return "1" + "0".repeat(decade % 3) + unit;
     }
 }
