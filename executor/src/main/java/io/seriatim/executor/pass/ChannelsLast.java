@@ -209,7 +209,7 @@ final class ChannelsLast {
      */
     private static boolean isGate(TensorSpec spec, Shape images) {
         int missing = images.rank() - spec.shape().rank();
-        if (missing < 0 || missing > CHANNELS || !spec.isRowMajor()
+        if (images.rank() < 3 || missing < 0 || missing > CHANNELS || !spec.isRowMajor()
                 || spec.shape().dim(CHANNELS - missing) != images.dim(CHANNELS)) {
             return false;
         }
