@@ -1,12 +1,15 @@
 package io.seriatim.tensor.kernel;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Gather;
+import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +36,26 @@ class LastAxisGatherTest {
                 assertEquals(expected, taken[row * count + i], "row " + row + ", place " + i + ", seed " + SEED);
             }
         }
+    }
+
+    /** Into the channels of a larger tensor, whose images are apart. */
+    @ParameterizedTest
+    @CsvSource({"2,FLOAT32", "3,FLOAT32", "1,FLOAT32", "2,INT64", "3,BOOL"})
+    void writesIntoPartsOfConcatenations(int axis, DType dtype) {
+        Tensor x = Tensor.of(dtype, new SplittableRandom(SEED).ints(2 * 3 * 5 * 7, 0, 2).asDoubleStream().toArray(), 2,
+                3, 5, 7);
+        Tensor places = Tensor.of(new long[]{2, 0, 1, 1, -1, 2}, 6);
+        Gather gather = new Gather(axis, -1);
+        Tensor expected = KernelRun.run(Kernels.system(), gather, x, places)[0];
+        long[] dims = expected.shape().dims();
+        Tensor whole = Tensor.allocate(dtype, dims[0], dims[1] + 4, dims[2], dims[3]);
+        whole.memory().fill((byte) 1);
+        Tensor part = whole.slice(1, 3, 3 + dims[1]);
+        Kernels.system().prepare(gather, Place.CPU, x.spec(), places.spec(), part.spec())
+                .run(new Tensor[]{x, places, part}, KernelContext.current());
+        assertArrayEquals(expected.toDoubleArray(), part.toDoubleArray());
+        assertEquals(1, whole.memory().get(ValueLayout.JAVA_BYTE, 0), "what lies before the part");
+        assertEquals(1, whole.memory().get(ValueLayout.JAVA_BYTE, whole.memory().byteSize() - 1), "what lies after it");
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.IndexRangeException;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -32,6 +33,43 @@ final class PortableIndex {
         }
     }
 
+    /**
+     * Where the rows of a result lie whose images, along the first dimension, are contiguous but may be apart, as those
+     * of a part of a concatenation are.
+     *
+     * @param rows
+     *            the number of rows of an image
+     * @param row
+     *            the elements of a row: those of the gathered axis and the axes after it
+     * @param step
+     *            the elements from an image to the next
+     */
+    private record Images(long rows, long row, long step) {
+        /** Null for other layouts. */
+        static @Nullable Images of(TensorSpec result, int axis) {
+            Shape shape = result.shape();
+            if (result.isRowMajor()) {
+                return new Images(1, shape.slice(axis, shape.rank()).size(), shape.slice(axis, shape.rank()).size());
+            }
+            if (!(result.layout() instanceof Layout.Strided strided) || axis == 0) {
+                return null;
+            }
+            long[] strides = strided.strides();
+            long[] plain = shape.strides();
+            for (int i = 1; i < strides.length; i++) {
+                if (strides[i] != plain[i] && shape.dim(i) != 1) {
+                    return null;
+                }
+            }
+            return new Images(shape.slice(1, axis).size(), shape.slice(axis, shape.rank()).size(), strides[0]);
+        }
+
+        /** Returns the place of the first element of a row. */
+        long start(long outer) {
+            return outer / rows * step + outer % rows * row;
+        }
+    }
+
     /** The number that stands for no padding is an index like others, and never valid. */
     private static boolean isPadding(long index, long padding) {
         return index == padding && padding != Gather.NO_PADDING;
@@ -56,11 +94,12 @@ final class PortableIndex {
 
     static @Nullable Kernel gather(Gather gather, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
-        if (!x.isRowMajor() || !Objects.requireNonNull(arguments[1]).isRowMajor()
-                || !Objects.requireNonNull(arguments[2]).isRowMajor()) {
+        int axis = x.shape().axis(gather.axis());
+        Images images = Images.of(Objects.requireNonNull(arguments[2]), axis);
+        if (!x.isRowMajor() || !Objects.requireNonNull(arguments[1]).isRowMajor() || images == null) {
             return throughRowMajor(gather, arguments);
         }
-        Slices slices = Slices.of(x.shape(), x.shape().axis(gather.axis()));
+        Slices slices = Slices.of(x.shape(), axis);
         long bytes = slices.inner() * x.dtype().bytes();
         boolean single = slices.inner() == 1 && slices.outer() > 1 && x.dtype().bytes() == Float.BYTES
                 && slices.length() <= MOST_OF_ROW
@@ -69,14 +108,14 @@ final class PortableIndex {
             Tensor from = all.get(0);
             Tensor indices = all.get(1);
             if (single) {
-                elements(gather, slices, from, indices, all.get(2), context);
+                elements(gather, slices, images, from, indices, all.get(2), context);
                 return;
             }
             long count = check("gather", indices, slices.length(), gather.padding());
             MemorySegment source = from.memory();
             MemorySegment target = all.get(2).memory();
-            long write = all.get(2).offset();
             for (long outer = 0; outer < slices.outer(); outer++) {
+                long write = all.get(2).offset() + images.start(outer) * x.dtype().bytes();
                 for (long i = 0; i < count; i++) {
                     long index = index(indices, i);
                     if (isPadding(index, gather.padding())) {
@@ -95,7 +134,7 @@ final class PortableIndex {
      * Elements of 4 bytes along the last axis, as when images are resized: from a row in an array to a row in an array.
      * They are moved as floats, which are only copied, so that no bit changes.
      */
-    private static void elements(Gather gather, Slices slices, Tensor from, Tensor indices, Tensor to,
+    private static void elements(Gather gather, Slices slices, Images images, Tensor from, Tensor indices, Tensor to,
             KernelContext context) {
         long count = check("gather", indices, slices.length(), gather.padding());
         int length = Math.toIntExact(slices.length());
@@ -116,7 +155,8 @@ final class PortableIndex {
                 for (int i = 0; i < part; i++) {
                     taken[i] = row[places[i]];
                 }
-                Floats.store(to.memory(), DType.FLOAT32, to.offset() + (outer * count + first) * Float.BYTES, 1, taken,
+                Floats.store(to.memory(), DType.FLOAT32, to.offset() + (images.start(outer) + first) * Float.BYTES, 1,
+                        taken,
                         0, part);
             }
         }

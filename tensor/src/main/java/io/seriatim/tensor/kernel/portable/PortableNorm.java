@@ -97,15 +97,22 @@ final class PortableNorm {
                 double variance = squares(array, 0, r.length(), mean) / r.length();
                 double inverse = 1 / Math.sqrt(variance + r.epsilon());
                 int first = scales + r.first(row);
-                for (int i = 0; i < r.length(); i++) {
+                for (int i = 0; i < r.length(); i += r.stretch()) {
                     int parameter = first + i / r.stretch();
-                    array[i] = (array[i] - mean) * inverse * array[parameter] + array[parameter + count];
+                    scale(array, i, i + r.stretch(), mean, inverse, array[parameter], array[parameter + count]);
                 }
                 Doubles.store(all.get(out), row * r.length(), array, 0, r.length());
                 set(all.get(out + 1), row, mean);
                 set(all.get(out + 2), row, variance);
             }
         });
+    }
+
+    private static void scale(double[] array, int from, int to, double mean, double inverse, double factor,
+            double bias) {
+        for (int i = from; i < to; i++) {
+            array[i] = (array[i] - mean) * inverse * factor + bias;
+        }
     }
 
     static Kernel layerNormGrad(LayerNormGrad grad, @Nullable TensorSpec[] arguments) {
@@ -284,20 +291,39 @@ final class PortableNorm {
     }
 
     private static double sum(double[] values, int from, int count) {
-        double sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum += values[from + i];
-        }
-        return sum;
+        return distances(values, from, count, 0, false);
     }
 
     private static double squares(double[] values, int from, int count, double mean) {
-        double sum = 0;
-        for (int i = 0; i < count; i++) {
-            double distance = values[from + i] - mean;
-            sum += distance * distance;
+        return distances(values, from, count, mean, true);
+    }
+
+    /**
+     * The sum of the distances from a number, or of their squares. Four sums that do not wait for each other are
+     * computed side by side.
+     */
+    private static double distances(double[] values, int from, int count, double center, boolean squared) {
+        double a = 0;
+        double b = 0;
+        double c = 0;
+        double d = 0;
+        int end = from + count;
+        int i = from;
+        for (; i + 3 < end; i += 4) {
+            double p = values[i] - center;
+            double q = values[i + 1] - center;
+            double r = values[i + 2] - center;
+            double s = values[i + 3] - center;
+            a += squared ? p * p : p;
+            b += squared ? q * q : q;
+            c += squared ? r * r : r;
+            d += squared ? s * s : s;
         }
-        return sum;
+        for (; i < end; i++) {
+            double p = values[i] - center;
+            a += squared ? p * p : p;
+        }
+        return a + b + (c + d);
     }
 
     private static double get(Tensor tensor, long index) {
