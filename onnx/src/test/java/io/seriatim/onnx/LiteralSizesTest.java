@@ -14,6 +14,7 @@ import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Arithmetic on shapes with indexes out of initialisers is folded when a plan is compiled. */
 final class LiteralSizesTest {
@@ -126,6 +128,30 @@ final class LiteralSizesTest {
         try (InferenceModel model = OnnxModels.load(model(type, longs("k", scalar, number), 3,
                 scalar ? new long[0] : new long[number.length]))) {
             assertFalse(model.parameters().containsKey("k"), "before version 4, initialisers cannot be fed");
+        }
+    }
+
+    /** Scales of an image stand in the program, unless anything computes with them or they may be fed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"alone", "computed with", "fed"})
+    void scalesAreLiterals(String use) throws IOException {
+        WireMessage scales = message().number(1, 2).number(2, FLOAT).text(8, "scales").real(4, 1).real(4, 2);
+        WireMessage graph = message().text(2, "g")
+                .message(1, message().texts(1, "x", "", "scales").text(2, "y").text(4, "Resize")
+                        .message(5, message().text(1, "coordinate_transformation_mode").bytes(4, "asymmetric"
+                                .getBytes(StandardCharsets.UTF_8)).number(20, 3)))
+                .message(5, scales).message(11, value("x", FLOAT, 2, 3)).message(12, value("y", FLOAT, -1, -1));
+        if (use.equals("computed with")) {
+            graph.message(1, message().texts(1, "scales").text(2, "z").text(4, "Sqrt")).message(12,
+                    value("z", FLOAT, 2));
+        } else if (use.equals("fed")) {
+            graph.message(11, value("scales", FLOAT, 2));
+        }
+        Path file = Files.write(folder.resolve("scales.onnx"), message().number(1, 8)
+                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+        try (InferenceModel model = OnnxModels.load(file)) {
+            assertEquals(!use.equals("alone"), model.parameters().containsKey("scales"), use);
+            assertArrayEquals(floats("0 0 1 1 2 2 3 3 4 4 5 5 2"), run(model, Map.of()));
         }
     }
 

@@ -23,11 +23,21 @@ final class Literals {
                 && value.shape().size() <= MOST;
     }
 
+    /** Whether a value may be a literal if it decides about sizes only, such as the scales of a resized image. */
+    static boolean isScales(Tensor value) {
+        return value.dtype() == DType.FLOAT32 && value.shape().rank() == 1 && value.shape().size() > 0
+                && value.shape().size() <= MOST;
+    }
+
     /** An operation that sets a variable to the value. */
     static OpDesc operation(String name, Tensor value) {
         long[] dims = value.shape().dims();
-        long[] elements = value.toLongArray();
         int dtype = DataTypes.number(value.dtype());
+        if (value.dtype() == DType.FLOAT32) {
+            return OpDesc.of("assign_value").out("Out", name).attr("shape", ints(dims)).attr("dtype", dtype)
+                    .attr("fp32_values", value.toFloatArray()).build();
+        }
+        long[] elements = value.toLongArray();
         if (elements.length == 1) {
             // PaddlePaddle's assign_value takes no shape without dimensions.
             return OpDesc.of("fill_constant").out("Out", name).attr("shape", dims).attr("dtype", dtype)

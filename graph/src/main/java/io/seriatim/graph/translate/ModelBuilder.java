@@ -3,6 +3,8 @@ package io.seriatim.graph.translate;
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -16,8 +18,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -265,12 +269,43 @@ public final class ModelBuilder {
                 renamed.put(result, name);
             }
         });
+        scales();
         List<OpDesc> ops = new ArrayList<>(literals);
         ops.addAll(program.global().ops());
         program.global().setOps(ops);
         Renaming.apply(program, renamed);
         program.expressedTraining(expressedTraining);
         return new InferenceModel(program, feeds, List.copyOf(outputs.keySet()), parameters);
+    }
+
+    /** Makes literals of parameters that decide about sizes only. */
+    private void scales() {
+        Set<String> candidates = new LinkedHashSet<>();
+        parameters.forEach((name, value) -> {
+            if (!constants.isFeedable(name) && Literals.isScales(value)) {
+                candidates.add(name);
+            }
+        });
+        Set<String> decisive = new HashSet<>();
+        for (Block block : program.blocks()) {
+            for (OpDesc op : block.ops()) {
+                Operation schema = Operations.system().find(op.type());
+                op.inputs().forEach((slot, names) -> {
+                    boolean decides = schema != null && schema.values().contains(slot);
+                    if (decides) {
+                        decisive.addAll(names);
+                    } else {
+                        names.forEach(candidates::remove);
+                    }
+                });
+            }
+        }
+        candidates.retainAll(decisive);
+        for (String name : candidates) {
+            Tensor value = Objects.requireNonNull(parameters.remove(name));
+            literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
+            program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
+        }
     }
 
     /** A name for a result, until the program ends. */
