@@ -133,7 +133,7 @@ final class TrainingRanks implements AutoCloseable {
             builder.environment().put(SECRET, secret);
             Process child = builder.start();
             children.add(child);
-            CompletableFuture<Void> _ = child.onExit().thenAccept(_ -> childEnded());
+            CompletableFuture<Void> _ = child.onExit().thenAccept(this::childEnded);
         }
         join(secret, meeting.toString());
     }
@@ -210,18 +210,19 @@ final class TrainingRanks implements AutoCloseable {
     /** The first child that has ended, or −1. */
     private int lost() {
         for (int i = 0; i < children.size(); i++) {
-            if (!children.get(i).isAlive()) {
+            if (!children.get(i).isAlive() && !hasFinished(children.get(i))) {
                 return i + 1;
             }
         }
         return -1;
     }
 
-    private synchronized void childEnded() {
+    private synchronized void childEnded(Process child) {
         Thread waiting = joining;
         if (waiting != null) {
             waiting.interrupt();
-        } else if (!ended) {
+        } else if (!ended && !hasFinished(child)) {
+            // A rank that has trained to the end leaves rank 0 to save the model, which may take long.
             Thread.ofPlatform().daemon().name("lost rank").start(this::endWithoutChild);
         }
     }
@@ -243,6 +244,10 @@ final class TrainingRanks implements AutoCloseable {
         err.flush();
         // Files are replaced when they are whole.
         Runtime.getRuntime().halt(1);
+    }
+
+    private static boolean hasFinished(Process child) {
+        return !child.isAlive() && (child.exitValue() == 0 || child.exitValue() == Interrupts.INTERRUPTED);
     }
 
     /** What a child has said about its end. */
@@ -292,7 +297,7 @@ final class TrainingRanks implements AutoCloseable {
                 child.destroyForcibly();
                 isInterrupted = true;
             }
-            String said = child.isAlive() || child.exitValue() == 0 || child.exitValue() == Interrupts.INTERRUPTED
+            String said = child.isAlive() || hasFinished(child)
                     ? ""
                     : said(i + 1);
             // Most ranks say that another one has left them.
