@@ -21,6 +21,7 @@ import io.seriatim.tensor.computation.network.LayerNorm;
 import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
@@ -111,6 +112,8 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> PoolingRecipes.forward(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "pooling_grad", PoolingGrad.class, FLOATS,
                 (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "recurrence", Recurrence.class, List.of(DType.FLOAT32),
+                (c, arguments) -> RecurrentProducts.kernel(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS,
                 (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }

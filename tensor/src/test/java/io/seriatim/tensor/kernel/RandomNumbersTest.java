@@ -12,7 +12,7 @@ import io.seriatim.tensor.computation.DropoutGrad;
 import io.seriatim.tensor.computation.Permutation;
 import io.seriatim.tensor.computation.RandomNumbers;
 import io.seriatim.tensor.computation.RandomNumbers.Distribution;
-import io.seriatim.tensor.kernel.portable.Philox;
+import io.seriatim.tensor.kernel.portable.function.Philox;
 import java.util.Arrays;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.FloatErf;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**

@@ -8,6 +8,7 @@ import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
@@ -43,6 +44,8 @@ public final class JavaKernels implements KernelProvider {
                 PortableKernels.plain(BlockedChannelSum::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, BOTH,
                 PortableKernels.plain(MaxPool2x2::forward));
+        kernels.register(PROVIDER, PortableKernels.CPU, "recurrence", Recurrence.class, FLOAT32,
+                PortableKernels.plain(JavaProducts::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,
                 PortableKernels.plain(MaxPool2x2::grad));
     }

@@ -19,7 +19,7 @@ final class PortableRecurrence {
     }
 
     /** The sizes, and the order of the steps of a sequence. */
-    private record Sequence(Recurrence recurrence, int steps, int batch, int size) {
+    record Sequence(Recurrence recurrence, int steps, int batch, int size) {
         static Sequence of(Recurrence recurrence, TensorSpec y) {
             return new Sequence(recurrence, Math.toIntExact(y.shape().dim(0)), Math.toIntExact(y.shape().dim(1)),
                     Math.toIntExact(y.shape().dim(2)));
@@ -62,13 +62,13 @@ final class PortableRecurrence {
         }
     }
 
-    private static long last(Tensor tensor) {
+    static long last(Tensor tensor) {
         long[] strides = tensor.spec().strides();
         return strides[strides.length - 1];
     }
 
     /** The offset of a row of [outer, middle, row]; for [middle, row] or [row], the missing indices are ignored. */
-    private static long at(Tensor tensor, long outer, long middle) {
+    static long at(Tensor tensor, long outer, long middle) {
         long[] strides = tensor.spec().strides();
         long element = switch (strides.length) {
             case 1 -> 0;

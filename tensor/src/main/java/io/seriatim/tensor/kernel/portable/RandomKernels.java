@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.RandomNumbers;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.portable.function.Philox;
 import io.seriatim.tensor.numerics.NormalQuantile;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -1,4 +1,4 @@
-/** Functions of single numbers, as kernels in plain Java compute them. */
+/** Functions of single numbers and of short arrays, as kernels in plain Java compute them. */
 @NullMarked
 package io.seriatim.tensor.kernel.portable.function;
 

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.kernel.KernelContext;
 
@@ -8,7 +8,7 @@ import io.seriatim.tensor.kernel.KernelContext;
  * until the largest error was least; their own errors are 1e-9 and 9e-9. Both polynomials are computed for every
  * element, in several short loops without choices, so that the JIT vectorises them.
  */
-final class FloatErf {
+public final class FloatErf {
     private static final float TURN = 1;
     private static final float SATURATED = 4;
     private static final float MIDDLE = (TURN + SATURATED) / 2;
@@ -22,8 +22,17 @@ final class FloatErf {
     private FloatErf() {
     }
 
-    /** Computes {@code n} values, at most a tile; the arrays may be the same. */
-    static void run(float[] x, float[] y, int n) {
+    /**
+     * Computes {@code n} values, at most a tile; the arrays may be the same.
+     *
+     * @param x
+     *            the arguments
+     * @param y
+     *            gets the results
+     * @param n
+     *            how many
+     */
+    public static void run(float[] x, float[] y, int n) {
         float[] small = SMALL.get();
         float[] large = LARGE.get();
         small(x, small, n);

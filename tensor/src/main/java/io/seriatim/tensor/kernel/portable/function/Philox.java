@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 /**
  * The counter-based random generator Philox 4×32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:

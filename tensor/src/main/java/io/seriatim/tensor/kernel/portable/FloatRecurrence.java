@@ -1,0 +1,459 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.Recurrence.Cell;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.PortableRecurrence.Sequence;
+import io.seriatim.tensor.kernel.portable.function.FloatGates;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Recurrences of float32, all sequences together: for each step one product of the states with the weights, which are
+ * brought into another layout once a run, then the gates in vectorised loops over the states of several sequences. The
+ * sequences are sorted by length, the longest first, so that those with another step are always the first ones.
+ *
+ * <p>
+ * Sums, states and cells are rounded to float32 in each step, where {@link PortableRecurrence} keeps doubles.
+ */
+public final class FloatRecurrence extends PortableKernel {
+    /** Several sequences share loops as long as their states are not more numbers than these. */
+    private static final int BLOCK = KernelContext.TILE;
+    private static final int VECTOR = 16;
+    /** Working memory of more numbers is allocated by each run. */
+    private static final long MOST_KEPT = 1 << 20;
+
+    /** The products of states and weights. */
+    public interface Products {
+        /**
+         * Makes what a run needs. It may be used for other runs, one after the other.
+         *
+         * @param weights
+         *            the specification of the weights, [gates · size, size]
+         * @return a new one
+         */
+        Workspace workspace(TensorSpec weights);
+
+        /**
+         * The library or kind of code.
+         *
+         * @return as {@link Kernel#provider}
+         */
+        String provider();
+
+        /**
+         * The memory off the heap.
+         *
+         * @return as {@link Kernel#bytes}
+         */
+        default long bytes() {
+            return 0;
+        }
+
+        /** As {@link Kernel#load}. */
+        default void load() {
+            // Plain Java makes nothing.
+        }
+
+        /** Frees memory off the heap that kernels hold. */
+        default void release() {
+            // Plain Java holds none.
+        }
+
+        /** Ends all use. */
+        default void close() {
+            // Plain Java holds nothing.
+        }
+    }
+
+    /** The products of one run. */
+    public interface Workspace {
+        /**
+         * Reads the weights at the beginning of a run.
+         *
+         * @param weights
+         *            [gates · size, size]
+         * @param context
+         *            of the thread that runs
+         */
+        void begin(Tensor weights, KernelContext context);
+
+        /**
+         * Computes products and adds the bias.
+         *
+         * @param states
+         *            the states of all sequences, one after the other; then zeros up to a multiple of four
+         * @param bias
+         *            the bias, as often as there are sequences
+         * @param sums
+         *            gets states · weights transposed + bias, and anything after them
+         * @param count
+         *            how many sequences, from the first
+         * @param context
+         *            of the thread that runs
+         */
+        void multiply(float[] states, float[] bias, float[] sums, int count, KernelContext context);
+    }
+
+    private final Sequence s;
+    private final TensorSpec weights;
+    private final Products products;
+    private final int rowsOfBlock;
+    private final AtomicReference<@Nullable Memory> idle = new AtomicReference<>();
+
+    private FloatRecurrence(Sequence s, TensorSpec weights, Products products) {
+        this.s = s;
+        this.weights = weights;
+        this.products = products;
+        rowsOfBlock = Math.max(1, Math.min(s.batch(), BLOCK / Math.max(1, s.size())));
+    }
+
+    /**
+     * A kernel.
+     *
+     * @param recurrence
+     *            the computation
+     * @param arguments
+     *            its arguments
+     * @param products
+     *            the way to multiply
+     * @return null if it has none for these arguments
+     */
+    public static @Nullable Kernel of(Recurrence recurrence, @Nullable TensorSpec[] arguments, Products products) {
+        TensorSpec weights = Objects.requireNonNull(arguments[1]);
+        TensorSpec y = Objects.requireNonNull(arguments[outputs(recurrence)]);
+        boolean floats = Arrays.stream(arguments)
+                .allMatch(each -> each == null || each.dtype() == DType.FLOAT32 || !each.dtype().isFloating());
+        if (!floats || y.shape().size() == 0) {
+            return null;
+        }
+        return new FloatRecurrence(Sequence.of(recurrence, y), weights, products);
+    }
+
+    private static int outputs(Recurrence recurrence) {
+        return 4 + (recurrence.cell() == Cell.LSTM ? 1 : 0) + (recurrence.lengths() ? 1 : 0);
+    }
+
+    /** Rounded up to whole vectors, so that loops need no rest. */
+    static int padded(int count) {
+        return Math.max(FloatGates.LEAST, Math.ceilDiv(count, VECTOR) * VECTOR);
+    }
+
+    @Override
+    public String provider() {
+        return products.provider();
+    }
+
+    @Override
+    public void load() {
+        products.load();
+    }
+
+    @Override
+    public long bytes() {
+        return products.bytes();
+    }
+
+    @Override
+    public void release() {
+        idle.set(null);
+        products.release();
+    }
+
+    @Override
+    public void close() {
+        idle.set(null);
+        products.close();
+    }
+
+    private void keep(Memory memory) {
+        if (memory.size() <= MOST_KEPT) {
+            idle.set(memory);
+        }
+    }
+
+    @Override
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
+        Memory memory = idle.getAndSet(null);
+        if (memory == null) {
+            memory = new Memory(this, products.workspace(weights));
+        }
+        new Run(this, new Arguments(arguments), memory, context).all();
+        keep(memory);
+    }
+
+    /** The arrays of a run. */
+    private static final class Memory {
+        final Workspace workspace;
+        final float[] bias;
+        final float[] states;
+        final float[] inputs;
+        final float[] sums;
+        /** Inputs and sums; GRU needs both parts of the candidate too. */
+        final float[] totals;
+        /** For each block, the states of its sequences one after the other. */
+        final float[][] hidden;
+        /** For each block, its cells. */
+        final float[][] cells;
+        final float[] gates;
+        final float[] candidates;
+        final float[] kept;
+        final float[] inner;
+        final float[] saved;
+
+        Memory(FloatRecurrence kernel, Workspace workspace) {
+            Sequence s = kernel.s;
+            this.workspace = workspace;
+            int blocks = Math.ceilDiv(s.batch(), kernel.rowsOfBlock);
+            int block = padded(kernel.rowsOfBlock * s.size());
+            int all = padded(Math.multiplyExact(s.batch(), s.gates()));
+            bias = new float[all];
+            states = new float[padded(s.batch() * s.size())];
+            inputs = new float[all];
+            sums = new float[all];
+            totals = s.recurrence().cell() == Cell.GRU ? new float[all] : inputs;
+            hidden = new float[blocks][block];
+            cells = s.recurrence().cell() == Cell.LSTM ? new float[blocks][block] : new float[0][];
+            gates = new float[3 * block];
+            candidates = new float[block];
+            kept = new float[block];
+            inner = new float[block];
+            saved = new float[s.saved()];
+        }
+
+        long size() {
+            return 4L * sums.length;
+        }
+    }
+
+    /** One run. */
+    private static final class Run {
+        private final FloatRecurrence kernel;
+        private final Sequence s;
+        private final Cell cell;
+        private final int n;
+        private final Arguments all;
+        private final Memory memory;
+        private final KernelContext context;
+        private final int outputs;
+        private final Tensor x;
+        private final Tensor y;
+        private final @Nullable Tensor saved;
+        private final int[] lengths;
+        /** Which sequence each row is. */
+        private final int[] order;
+
+        Run(FloatRecurrence kernel, Arguments all, Memory memory, KernelContext context) {
+            this.kernel = kernel;
+            this.s = kernel.s;
+            this.cell = s.recurrence().cell();
+            this.n = s.size();
+            this.all = all;
+            this.memory = memory;
+            this.context = context;
+            outputs = outputs(s.recurrence());
+            x = all.get(0);
+            y = all.get(outputs);
+            saved = s.saved() > 0 ? all.optional(outputs + (cell == Cell.LSTM ? 3 : 2)) : null;
+            lengths = new int[s.batch()];
+            Tensor given = s.recurrence().lengths() ? all.get(outputs - 1) : null;
+            for (int b = 0; b < lengths.length; b++) {
+                lengths[b] = s.length(given, b);
+            }
+            order = given == null
+                    ? IntStream.range(0, lengths.length).toArray()
+                    : IntStream.range(0, lengths.length).boxed()
+                            .sorted(Comparator.comparingInt((Integer b) -> -lengths[b])).mapToInt(Integer::intValue)
+                            .toArray();
+        }
+
+        void all() {
+            memory.workspace.begin(all.get(1), context);
+            for (int row = 0; row < s.batch(); row++) {
+                load(all.get(2), 0, 0, memory.bias, row * s.gates(), s.gates());
+            }
+            int active = s.batch();
+            for (int row = 0; row < active; row++) {
+                first(row);
+            }
+            for (int step = 0; step <= s.steps(); step++) {
+                int before = active;
+                while (active > 0 && lengths[order[active - 1]] == step) {
+                    active--;
+                }
+                // At once, since shorter loops may overwrite the rows behind them.
+                for (int row = active; row < before; row++) {
+                    finish(row);
+                }
+                if (active == 0) {
+                    break;
+                }
+                step(step, active);
+            }
+            if (s.recurrence().lengths()) {
+                zeros();
+            }
+        }
+
+        private void first(int row) {
+            int block = row / kernel.rowsOfBlock;
+            load(all.get(3), 0, order[row], memory.hidden[block], within(row), n);
+            System.arraycopy(memory.hidden[block], within(row), memory.states, row * n, n);
+            if (cell == Cell.LSTM) {
+                load(all.get(4), 0, order[row], memory.cells[block], within(row), n);
+            }
+        }
+
+        private int within(int row) {
+            return row % kernel.rowsOfBlock * n;
+        }
+
+        private void finish(int row) {
+            int block = row / kernel.rowsOfBlock;
+            store(all.optional(outputs + 1), 0, order[row], memory.hidden[block], within(row), n);
+            if (cell == Cell.LSTM) {
+                store(all.optional(outputs + 2), 0, order[row], memory.cells[block], within(row), n);
+            }
+        }
+
+        private int time(int step, int row) {
+            return s.step(step, lengths[order[row]]);
+        }
+
+        private void step(int step, int active) {
+            if (isTogether(x, s.gates())) {
+                load(x, time(step, 0), 0, memory.inputs, 0, active * s.gates());
+            } else {
+                for (int row = 0; row < active; row++) {
+                    load(x, time(step, row), order[row], memory.inputs, row * s.gates(), s.gates());
+                }
+            }
+            memory.workspace.multiply(memory.states, memory.bias, memory.sums, active, context);
+            FloatGates.add(memory.inputs, memory.sums, memory.totals, active * s.gates());
+            for (int from = 0; from < active; from += kernel.rowsOfBlock) {
+                block(step, from, Math.min(active - from, kernel.rowsOfBlock));
+            }
+        }
+
+        /** Whether the rows of one step lie one after the other, in the order of the sequences. */
+        private boolean isTogether(Tensor tensor, int width) {
+            long[] strides = tensor.spec().strides();
+            return !s.recurrence().lengths() && strides[2] == 1 && strides[1] == width;
+        }
+
+        private void block(int step, int from, int rows) {
+            float[] hidden = memory.hidden[from / kernel.rowsOfBlock];
+            switch (cell) {
+                case LSTM -> lstm(step, from, rows, hidden);
+                case GRU -> gru(step, from, rows, hidden);
+                case TANH -> {
+                    gather(memory.totals, from, rows, 0, hidden, 0);
+                    FloatGates.tanh(hidden, hidden, rows * n);
+                }
+                case RELU -> {
+                    gather(memory.totals, from, rows, 0, hidden, 0);
+                    FloatGates.relu(hidden, hidden, rows * n);
+                }
+            }
+            System.arraycopy(hidden, 0, memory.states, from * n, rows * n);
+            if (isTogether(y, n)) {
+                store(y, time(step, from), from, hidden, 0, rows * n);
+            } else {
+                for (int i = 0; i < rows; i++) {
+                    store(y, time(step, from + i), order[from + i], hidden, i * n, n);
+                }
+            }
+        }
+
+        /** Copies one gate of some rows. */
+        private void gather(float[] values, int from, int rows, int gate, float[] to, int at) {
+            for (int i = 0; i < rows; i++) {
+                System.arraycopy(values, (from + i) * s.gates() + gate * n, to, at + i * n, n);
+            }
+        }
+
+        private void lstm(int step, int from, int rows, float[] hidden) {
+            int count = rows * n;
+            float[] cells = memory.cells[from / kernel.rowsOfBlock];
+            gather(memory.totals, from, rows, 0, memory.gates, 0);
+            gather(memory.totals, from, rows, 1, memory.gates, count);
+            gather(memory.totals, from, rows, 3, memory.gates, 2 * count);
+            gather(memory.totals, from, rows, 2, memory.candidates, 0);
+            FloatGates.sigmoid(memory.gates, memory.gates, 3 * count);
+            FloatGates.tanh(memory.candidates, memory.candidates, count);
+            System.arraycopy(memory.gates, count, memory.kept, 0, count);
+            System.arraycopy(memory.gates, 2 * count, memory.inner, 0, count);
+            FloatGates.cell(cells, memory.kept, memory.candidates, memory.gates, count);
+            FloatGates.tanh(cells, hidden, count);
+            FloatGates.multiply(hidden, memory.inner, hidden, count);
+            if (saved != null) {
+                for (int i = 0; i < rows; i++) {
+                    save(0, memory.gates, i * n);
+                    save(1, memory.kept, i * n);
+                    save(2, memory.candidates, i * n);
+                    save(3, memory.inner, i * n);
+                    save(4, cells, i * n);
+                    store(saved, time(step, from + i), order[from + i], memory.saved, 0, s.saved());
+                }
+            }
+        }
+
+        private void gru(int step, int from, int rows, float[] hidden) {
+            int count = rows * n;
+            gather(memory.totals, from, rows, 0, memory.gates, 0);
+            gather(memory.totals, from, rows, 1, memory.gates, count);
+            gather(memory.sums, from, rows, 2, memory.inner, 0);
+            gather(memory.inputs, from, rows, 2, memory.candidates, 0);
+            FloatGates.sigmoid(memory.gates, memory.gates, 2 * count);
+            System.arraycopy(memory.gates, count, memory.kept, 0, count);
+            FloatGates.addProduct(memory.candidates, memory.gates, memory.inner, count);
+            FloatGates.tanh(memory.candidates, memory.candidates, count);
+            FloatGates.mix(hidden, memory.kept, memory.candidates, count);
+            if (saved != null) {
+                for (int i = 0; i < rows; i++) {
+                    save(0, memory.gates, i * n);
+                    save(1, memory.kept, i * n);
+                    save(2, memory.candidates, i * n);
+                    save(3, memory.inner, i * n);
+                    store(saved, time(step, from + i), order[from + i], memory.saved, 0, s.saved());
+                }
+            }
+        }
+
+        private void save(int part, float[] values, int at) {
+            System.arraycopy(values, at, memory.saved, part * n, n);
+        }
+
+        /** Past the end of a sequence all results are 0. */
+        private void zeros() {
+            float[] zeros = new float[Math.max(n, s.saved())];
+            for (int b = 0; b < lengths.length; b++) {
+                for (int t = lengths[b]; t < s.steps(); t++) {
+                    store(y, t, b, zeros, 0, n);
+                    store(saved, t, b, zeros, 0, s.saved());
+                }
+            }
+        }
+    }
+
+    private static void load(Tensor tensor, long outer, long middle, float[] into, int at, int count) {
+        Floats.load(tensor.memory(), DType.FLOAT32, PortableRecurrence.at(tensor, outer, middle),
+                PortableRecurrence.last(tensor), into, at, count);
+    }
+
+    private static void store(@Nullable Tensor tensor, long outer, long middle, float[] values, int from, int count) {
+        if (tensor != null) {
+            Floats.store(tensor.memory(), DType.FLOAT32, PortableRecurrence.at(tensor, outer, middle),
+                    PortableRecurrence.last(tensor), values, from, count);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.seriatim.tensor.kernel.portable.function;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The functions of the gates of recurrences, beside those of {@code Math}. */
+class FloatGatesTest {
+    private static final long SEED = 20261127;
+    private static final int ROUNDS = Boolean.getBoolean("seriatim.full") ? 20_000 : 400;
+    private static final int COUNT = 256;
+
+    private static double exact(boolean sigmoid, float x) {
+        return sigmoid ? 1 / (1 + Math.exp(-(double) x)) : Math.tanh(x);
+    }
+
+    private static float[] computed(boolean sigmoid, float[] x) {
+        float[] y = new float[x.length];
+        if (sigmoid) {
+            FloatGates.sigmoid(x, y, x.length);
+        } else {
+            FloatGates.tanh(x, y, x.length);
+        }
+        return y;
+    }
+
+    private static void check(boolean sigmoid, float[] x) {
+        float[] y = computed(sigmoid, x);
+        for (int i = 0; i < x.length; i++) {
+            double right = exact(sigmoid, x[i]);
+            String what = (sigmoid ? "sigmoid" : "tanh") + " of " + x[i] + ", seed " + SEED + ", is " + y[i];
+            assertTrue(Math.abs(y[i] - right) <= Math.ulp((float) right), what);
+        }
+    }
+
+    @Test
+    void errorsAreBelowOneUnitInTheLastPlace() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int round = 0; round < ROUNDS; round++) {
+            double most = Math.pow(10, random.nextDouble(-12, 2.1));
+            float[] x = new float[COUNT];
+            for (int i = 0; i < COUNT; i++) {
+                x[i] = (float) random.nextDouble(-most, most);
+            }
+            check(true, x);
+            check(false, x);
+        }
+    }
+
+    /** Every value near the ends of the range where the functions are not constant. */
+    @Test
+    void endsOfTheRanges() {
+        for (float end : new float[]{9.01f, 9.02f, 16.6f, 17.4f, 87.3f, 88.8f, 103.3f, 103.98f, 104, 110}) {
+            float[] x = new float[2 * COUNT];
+            float value = end;
+            for (int i = 0; i < COUNT; i++) {
+                x[i] = value;
+                x[COUNT + i] = -value;
+                value = Math.nextUp(value);
+            }
+            check(true, x);
+            check(false, x);
+        }
+    }
+
+    @Test
+    void specialNumbers() {
+        float[] x = new float[FloatGates.LEAST];
+        float[] special = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, 0, -0f, Float.MIN_VALUE,
+                -Float.MIN_VALUE, Float.MAX_VALUE, -Float.MAX_VALUE};
+        System.arraycopy(special, 0, x, 0, special.length);
+        float[] sigmoid = computed(true, x);
+        float[] tanh = computed(false, x);
+        for (int i = 0; i < special.length; i++) {
+            assertEquals((float) exact(true, special[i]), sigmoid[i], "sigmoid of " + special[i]);
+            assertEquals((float) exact(false, special[i]), tanh[i], "tanh of " + special[i]);
+        }
+    }
+}
