@@ -123,6 +123,7 @@ class MxnetFormatTest {
         for (ListFile version : versions) {
             version.longs(1).text("arg:w").write(parameters("0000"));
             try (InferenceModel model = InferenceModels.load(symbol)) {
+                model.program().global().ops().forEach(op -> assertEquals(List.of(), op.builtAt(), op::toString));
                 assertEquals(List.of("x"), model.feeds());
                 assertEquals(List.of("y_output"), model.fetches());
                 assertEquals(List.of(2d, 3d, 4d), run(model, Tensor.of(dtype, new double[]{1, 1, 1}, 3)));

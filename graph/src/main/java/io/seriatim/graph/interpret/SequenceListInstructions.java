@@ -2,6 +2,7 @@ package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.LodSlot;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.graph.ops.sequence.RankTable;
 import io.seriatim.graph.ops.sequence.SubSequences;
@@ -37,7 +38,7 @@ final class SequenceListInstructions {
         long[] begins = lod.level(level);
         Environment.TensorList parts = new Environment.TensorList();
         Environment.TensorList partOffsets = new Environment.TensorList();
-        long steps = table.lengths().length == 0 ? 0 : table.lengths()[0];
+        int steps = WorkingMemory.tensors(table.lengths().length == 0 ? 0 : table.lengths()[0]);
         for (int step = 0; step < steps; step++) {
             long[] chosen = new long[table.longerThan(step)];
             for (int i = 0; i < chosen.length; i++) {

@@ -1,5 +1,7 @@
 package io.seriatim.graph.interpret;
 
+import io.seriatim.graph.op.Numbers;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
@@ -221,6 +223,7 @@ final class TensorListInstructions {
     private static long[] lengths(OpDesc op, Environment environment, long size) {
         Tensor given = op.input("Lengths").isEmpty() ? null : environment.dense(op.input("Lengths").getFirst());
         if (given != null && given.shape().rank() > 0) {
+            WorkingMemory.tensors(given.shape().size());
             long[] lengths = given.toLongArray();
             long left = size;
             for (long length : lengths) {
@@ -228,7 +231,7 @@ final class TensorListInstructions {
             }
             if (left != 0) {
                 throw new IllegalArgumentException("An axis of length " + size + " cannot be divided into parts of the "
-                        + "lengths " + Arrays.toString(lengths));
+                        + "lengths " + Numbers.text(lengths));
             }
             return lengths;
         }
@@ -237,7 +240,7 @@ final class TensorListInstructions {
             throw new IllegalArgumentException("An axis of length " + size + " is divided into 1 to " + LONGEST
                     + " parts, but the length of each is " + each);
         }
-        long[] lengths = new long[(int) Math.ceilDiv(size, each)];
+        long[] lengths = new long[WorkingMemory.tensors(Math.ceilDiv(size, each))];
         Arrays.fill(lengths, each);
         if (size % each != 0) {
             lengths[lengths.length - 1] = size % each;

@@ -1,6 +1,7 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.device.Devices;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -92,6 +93,9 @@ final class VariableValues {
 
     /** Sets an element of a list, which grows to hold it. */
     static void put(Environment.TensorList list, int index, @Nullable Tensor tensor) {
+        if (index >= list.tensors().size()) {
+            WorkingMemory.tensors(index + 1L);
+        }
         while (list.tensors().size() <= index) {
             list.tensors().add(null);
         }

@@ -12,6 +12,8 @@ public final class WorkingMemory {
     /** Arrays of fewer bytes are not checked. */
     private static final long SMALL = 1 << 16;
     private static final int MOST = Integer.MAX_VALUE - 8;
+    /** What the objects of a tensor take on the Java heap, without its elements. */
+    private static final int TENSOR = 512;
     private static final ScopedValue<Long> LIMIT = ScopedValue.newInstance();
 
     private WorkingMemory() {
@@ -77,6 +79,30 @@ public final class WorkingMemory {
     public static int length(long rows, long columns) {
         long length = Math.multiplyHigh(rows, columns) == 0 ? rows * columns : -1;
         return length("an array of " + rows + " × " + columns + " numbers", length);
+    }
+
+    /**
+     * Checks the length of a list of tensors before the first of them is made: however few elements they have, each
+     * takes memory of the Java heap.
+     *
+     * @param count
+     *            how many tensors it holds
+     * @return the length
+     * @throws IllegalArgumentException
+     *             if their objects do not fit into the memory of the host or into the Java heap, or are more than a
+     *             list can hold
+     */
+    public static int tensors(long count) {
+        if (count > SMALL / TENSOR) {
+            String purpose = "a list of " + count + " tensors";
+            require(purpose, count > MOST ? count : count * (TENSOR / Long.BYTES), limit());
+            long heap = Runtime.getRuntime().maxMemory();
+            if (count > heap / TENSOR) {
+                throw new IllegalArgumentException(count * TENSOR + " bytes of the Java heap are needed for " + purpose
+                        + ", but the limit is " + heap + " bytes (-Xmx): make fewer parts or raise the limit");
+            }
+        }
+        return (int) count;
     }
 
     private static void require(String purpose, long length, long limit) {

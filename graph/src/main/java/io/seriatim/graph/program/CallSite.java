@@ -41,7 +41,11 @@ final class CallSite {
         this.found = found;
     }
 
+    /** Null where no user's code is near, and while a model of another system is translated. */
     static @Nullable CallSite current() {
+        if (Importing.isActive()) {
+            return null;
+        }
         List<StackFrame> frames = WALKER.walk(CallSite::users);
         return frames.isEmpty() ? null : new CallSite(frames);
     }

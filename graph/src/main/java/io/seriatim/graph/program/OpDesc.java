@@ -243,8 +243,8 @@ public final class OpDesc {
      * Where the operation was built: the innermost calls of code that is not of this library, as in a stack trace, up
      * to three. For an operation of a gradient, where the operation was built whose gradient it is; for one of an
      * optimizer, the call of {@code minimize}. An operation that was read from a file has Paddle's attribute
-     * {@code op_callstack} instead, if the file has it. It is not written to files, and two operations that differ in
-     * it only are equal.
+     * {@code op_callstack} instead, if the file has it; one of a model of another system has nothing. It is not written
+     * to files, and two operations that differ in it only are equal.
      *
      * @return innermost first; empty if it is not known
      */

@@ -5,6 +5,7 @@ import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.Importing;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SymbolicDims;
@@ -143,9 +144,11 @@ public final class SymbolPrograms {
         for (SymbolNode node : inputs) {
             declared.put(node.name(), ArgType.dense(types.dtype(node), dims(node, rank)));
         }
-        Importer importer = new Importer(graph, parameters, declared, types, guessing);
-        importer.translate();
-        return finished(importer);
+        return Importing.model(() -> {
+            Importer importer = new Importer(graph, parameters, declared, types, guessing);
+            importer.translate();
+            return finished(importer);
+        });
     }
 
     private long[] dims(SymbolNode node, int guess) {

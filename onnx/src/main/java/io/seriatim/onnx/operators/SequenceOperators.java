@@ -14,7 +14,6 @@ import io.seriatim.onnx.proto.OnnxType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -224,7 +223,7 @@ public final class SequenceOperators {
         if (size < 0) {
             return mapInLoop(node, body, operands);
         }
-        List<List<Ref>> results = new ArrayList<>(Collections.nCopies(body.outputs().size(), List.of()));
+        List<List<Ref>> results = body.outputs().stream().<List<Ref>>map(_ -> new ArrayList<>()).toList();
         for (int i = 0; i < size; i++) {
             List<Ref> parts = new ArrayList<>();
             for (Ref operand : operands) {
@@ -233,9 +232,7 @@ public final class SequenceOperators {
             }
             List<Ref> given = tensors(node, node.graphs().translate(body, node.block(), parts));
             for (int k = 0; k < given.size(); k++) {
-                List<Ref> all = new ArrayList<>(results.get(k));
-                all.add(given.get(k));
-                results.set(k, all);
+                results.get(k).add(given.get(k));
             }
         }
         List<Ref> mapped = new ArrayList<>();

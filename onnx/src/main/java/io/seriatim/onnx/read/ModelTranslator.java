@@ -3,6 +3,7 @@ package io.seriatim.onnx.read;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.program.Importing;
 import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
@@ -107,7 +108,8 @@ public final class ModelTranslator {
     public static InferenceModel translate(String source, OnnxModel model, TensorData data, LoadOptions options)
             throws IOException {
         try {
-            return translate(source, model, data, options, model.irVersion() >= OVERRIDABLE_SINCE);
+            return Importing.model(
+                    () -> translate(source, model, data, options, model.irVersion() >= OVERRIDABLE_SINCE));
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (IllegalArgumentException e) {

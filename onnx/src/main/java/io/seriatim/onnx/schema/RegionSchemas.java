@@ -87,7 +87,7 @@ final class RegionSchemas {
         }
 
         double[] of(double[] x, double[] regions, long[] image) {
-            int cells = height * width;
+            int cells = WorkingMemory.length(height, width);
             double[] y = new double[WorkingMemory.length((long) count * channels, cells)];
             for (int region = 0; region < count; region++) {
                 if (image[region] < 0 || image[region] >= images) {
@@ -106,15 +106,44 @@ final class RegionSchemas {
             double left = edge(regions[4 * region]);
             double tall = extent(top, edge(regions[4 * region + 3])) / height;
             double wide = extent(left, edge(regions[4 * region + 2])) / width;
-            int down = samples > 0 ? samples : (int) Math.ceil(tall);
-            int across = samples > 0 ? samples : (int) Math.ceil(wide);
-            for (int i = 0; i < down; i++) {
-                double row = top + Math.floorDiv(cell, width) * tall + (i + 0.5) * tall / down;
-                for (int k = 0; k < across; k++) {
-                    double column = left + (cell % width) * wide + (k + 0.5) * wide / across;
-                    add(x, region, image, row, column, cell, i == 0 && k == 0, y);
+            int down = samples > 0 ? samples : count(region, tall);
+            int across = samples > 0 ? samples : count(region, wide);
+            double firstRow = top + Math.floorDiv(cell, width) * tall;
+            double firstColumn = left + (cell % width) * wide;
+            int row = from(firstRow, tall / down);
+            int column = from(firstColumn, wide / across);
+            int endOfRows = end(firstRow, tall / down, down, rows);
+            int endOfColumns = end(firstColumn, wide / across, across, columns);
+            // Those that are left out are outside, and are 0 as y is.
+            boolean isFirst = row == 0 && column == 0 && endOfRows == down && endOfColumns == across;
+            for (int i = row; i < endOfRows; i++) {
+                for (int k = column; k < endOfColumns; k++) {
+                    add(x, region, image, firstRow + (i + 0.5) * tall / down, firstColumn + (k + 0.5) * wide / across,
+                            cell, isFirst, y);
+                    isFirst = false;
                 }
             }
+        }
+
+        /** A sample for each element of the image. */
+        private static int count(int region, double size) {
+            double count = Math.ceil(size);
+            if (count > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("region " + region + " has cells of " + size
+                        + " elements along an axis, and as many samples, but may have " + Integer.MAX_VALUE
+                        + ": give smaller regions or sampling_ratio");
+            }
+            return (int) Math.max(0, count);
+        }
+
+        /** No earlier sample is in the image: those of regions that extend far beyond it are not visited. */
+        private int from(double place, double step) {
+            return samples > 0 ? 0 : Math.max(0, (int) Math.floor((-1 - place) / step) - 2);
+        }
+
+        /** This sample and no later one is in the image. */
+        private int end(double place, double step, int count, int length) {
+            return samples > 0 ? count : (int) Math.clamp(Math.ceil((length - place) / step) + 3, 0, count);
         }
 
         private double edge(double place) {

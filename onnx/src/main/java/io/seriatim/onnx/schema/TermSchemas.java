@@ -70,7 +70,7 @@ final class TermSchemas {
             long end = i + 1 < counts.length ? counts[i + 1] : pool.length;
             if (counts[i] < 0 || counts[i] > end || end > pool.length) {
                 throw new IllegalArgumentException("ngram_counts are places of the pool of " + pool.length
-                        + " numbers in ascending order, but are " + Arrays.toString(counts));
+                        + " numbers in ascending order, but are " + Numbers.text(counts));
             }
             for (long at = counts[i]; at + i < end; at += i + 1, gram++) {
                 List<Long> numbers = new ArrayList<>();

@@ -107,6 +107,6 @@ final class Regions {
 
     private static IllegalArgumentException wrong(String type, long[] counts, long count) {
         return new IllegalArgumentException("Operation '" + type + "': RoisNum must tell how many of the " + count
-                + " regions in ROIs each image has, but is " + Arrays.toString(counts));
+                + " regions in ROIs each image has, but is " + Numbers.text(counts));
     }
 }
