@@ -23,6 +23,7 @@ module io.seriatim.cli {
     opens io.seriatim.cli.doctor to info.picocli;
     opens io.seriatim.cli.quantize to info.picocli;
     opens io.seriatim.cli.run to info.picocli;
+    opens io.seriatim.cli.setup to info.picocli;
     opens io.seriatim.cli.show to info.picocli;
     opens io.seriatim.cli.train to info.picocli;
 

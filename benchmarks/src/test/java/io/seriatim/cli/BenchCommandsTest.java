@@ -43,7 +43,7 @@ class BenchCommandsTest {
     @CsvSource(delimiter = '|',
             textBlock = """
                     bench | seriatim: Missing required subcommand (see 'seriatim bench --help')
-                    dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, convert, quantize, doctor (see 'seriatim --help')
+                    dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, convert, quantize, doctor, init, completion (see 'seriatim --help')
                     bench kernel | seriatim: There is no command 'kernel': did you mean 'kernels'? (see 'seriatim bench --help')
                     bench engine --tempo | seriatim: Unknown option: '--tempo' (see 'seriatim bench engine --help')
                     bench engine --ops 0 | seriatim: --ops must be 1 or more, but is 0 (see 'seriatim bench engine --help')

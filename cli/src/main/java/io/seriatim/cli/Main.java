@@ -6,6 +6,8 @@ import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
 import io.seriatim.cli.quantize.QuantizeCommand;
 import io.seriatim.cli.run.RunCommand;
+import io.seriatim.cli.setup.CompletionCommand;
+import io.seriatim.cli.setup.InitCommand;
 import io.seriatim.cli.show.ShowCommand;
 import io.seriatim.cli.spi.BenchCommands;
 import io.seriatim.cli.text.PrintableWriter;
@@ -35,7 +37,8 @@ import picocli.CommandLine.Unmatched;
         + "result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class,
         subcommands = {
                 TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class,
-                ConvertCommand.class, QuantizeCommand.class, DoctorCommand.class})
+                ConvertCommand.class, QuantizeCommand.class, DoctorCommand.class,
+                InitCommand.class, CompletionCommand.class})
 final class Main {
     /** The demonstrations. */
     @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {

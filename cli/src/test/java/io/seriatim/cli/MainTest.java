@@ -76,7 +76,7 @@ class MainTest {
             textBlock = """
                     - | seriatim: Missing required subcommand (see 'seriatim --help')
                     demo | seriatim: Missing required subcommand (see 'seriatim demo --help')
-                    dance | seriatim: There is no command 'dance': the commands are train, demo, run, show, convert, quantize, doctor, bench (see 'seriatim --help')
+                    dance | seriatim: There is no command 'dance': the commands are train, demo, run, show, convert, quantize, doctor, init, completion, bench (see 'seriatim --help')
                     trian | seriatim: There is no command 'trian': did you mean 'train'? (see 'seriatim --help')
                     demo two-device | seriatim: There is no command 'two-device': did you mean 'two-devices'? (see 'seriatim demo --help')
                     doctor now | seriatim: Unmatched argument at index 1: 'now' (see 'seriatim doctor --help')
