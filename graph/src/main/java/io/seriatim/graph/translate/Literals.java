@@ -17,10 +17,21 @@ final class Literals {
     private Literals() {
     }
 
-    static boolean isLiteral(Tensor value) {
+    /** Whether a value stands in the program; sizes are computed by way of fractions, too. */
+    static boolean isLiteral(Tensor value, boolean isTrained) {
         DType dtype = value.dtype();
-        return (dtype == DType.INT32 || dtype == DType.INT64 || dtype == DType.BOOL) && value.shape().size() > 0
-                && value.shape().size() <= MOST;
+        boolean few = value.shape().size() > 0 && value.shape().size() <= MOST;
+        return few && (dtype == DType.INT32 || dtype == DType.INT64 || dtype == DType.BOOL
+                || (dtype == DType.FLOAT32 && !isTrained && isFinite(value)));
+    }
+
+    private static boolean isFinite(Tensor value) {
+        for (float each : value.toFloatArray()) {
+            if (!Float.isFinite(each)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether a value may be a literal if it decides about sizes only, such as the scales of a resized image. */
@@ -33,6 +44,11 @@ final class Literals {
     static OpDesc operation(String name, Tensor value) {
         long[] dims = value.shape().dims();
         int dtype = DataTypes.number(value.dtype());
+        if (value.dtype() == DType.FLOAT32 && value.shape().size() == 1) {
+            float number = value.toFloatArray()[0];
+            return OpDesc.of("fill_constant").out("Out", name).attr("shape", dims).attr("dtype", dtype)
+                    .attr("value", number).attr("str_value", Float.toString(number)).build();
+        }
         if (value.dtype() == DType.FLOAT32) {
             return OpDesc.of("assign_value").out("Out", name).attr("shape", ints(dims)).attr("dtype", dtype)
                     .attr("fp32_values", value.toFloatArray()).build();

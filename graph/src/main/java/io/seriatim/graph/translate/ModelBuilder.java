@@ -235,7 +235,7 @@ public final class ModelBuilder {
             return;
         }
         used.add(name);
-        if (!constants.isFeedable(name) && Literals.isLiteral(value)) {
+        if (!constants.isFeedable(name) && Literals.isLiteral(value, constants.isTrained(name))) {
             literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
             program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
         } else {

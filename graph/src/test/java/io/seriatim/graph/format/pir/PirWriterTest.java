@@ -190,8 +190,8 @@ class PirWriterTest {
     void refusesToJoinElementsOfDifferentShapes(long rows) {
         feed("x", DType.FLOAT32, 2, 4);
         feed("y", DType.FLOAT32, rows, 4);
-        program.global().put(VarDesc.of("array", new VarType.TensorArray(VarType.dense(DType.FLOAT32, -1, 4)
-                .tensorType(), null)));
+        VarType.TensorType elements = Objects.requireNonNull(VarType.dense(DType.FLOAT32, -1, 4).tensorType());
+        program.global().put(VarDesc.of("array", new VarType.TensorArray(elements, null)));
         for (int i = 0; i < 2; i++) {
             Appender.append(program.global(), OpDesc.of("fill_constant").out("Out", "i" + i).attr("dtype", 3)
                     .attr("shape", new long[]{1}).attr("value", (float) i).build(), Roles.FORWARD);
