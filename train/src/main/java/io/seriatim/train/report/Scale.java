@@ -89,7 +89,13 @@ record Scale(double from, double to) {
         return (value - from) / (to - from);
     }
 
-    /** Returns ticks at multiples of 1, 2 or 5 times a power of ten of the displayed values. */
+    /**
+     * Returns ticks at multiples of 1, 2 or 5 times a power of ten of the displayed values. There are two at least,
+     * because one does not show the scale, except between whole numbers.
+     *
+     * @param most
+     *            about as many as there is room for
+     */
     List<Tick> ticks(Chart.Unit unit, int most, boolean whole) {
         double factor = 1;
         String suffix = "";
@@ -110,10 +116,21 @@ record Scale(double from, double to) {
         double power = Math.pow(10, Math.floor(Math.log10(least) + 1e-12));
         double step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
         step = whole ? Math.max(1, step) : step;
+        List<Tick> ticks = ticks(step, factor, suffix, most);
+        return ticks.size() < 2 && !(whole && step == 1) ? ticks(smaller(step), factor, suffix, most) : ticks;
+    }
+
+    /** The next smaller one of 1, 2 or 5 times a power of ten. */
+    private static double smaller(double step) {
+        double power = Math.pow(10, Math.floor(Math.log10(step) + 1e-9));
+        return step > 4 * power ? 2 * power : step > 1.5 * power ? power : power / 2;
+    }
+
+    private List<Tick> ticks(double step, double factor, String suffix, int most) {
         int decimals = (int) Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
         String format = decimals > 5 || step >= 1e9 ? "%.1e" : "%,." + decimals + "f";
         List<Tick> ticks = new ArrayList<>();
-        for (double i = Math.ceil(from * factor / step); i * step <= to * factor && ticks.size() <= 2 * most; i++) {
+        for (double i = Math.ceil(from * factor / step); i * step <= to * factor && ticks.size() <= 3 * most; i++) {
             // Removes the sign of a negative zero.
             double value = i * step + 0.0;
             ticks.add(new Tick(value / factor, Markup.format(format, value) + suffix));

@@ -44,6 +44,12 @@
     return value.toFixed(Math.max(0, 4 - (size < 1 ? 1 : Math.floor(Math.log10(size)) + 1)));
   };
 
+  /** The next smaller one of 1, 2 or 5 times a power of ten. */
+  const smaller = step => {
+    const power = 10 ** Math.floor(Math.log10(step) + 1e-9);
+    return step > 4 * power ? 2 * power : step > 1.5 * power ? power : power / 2;
+  };
+
   const linearTicks = (from, to, unit, most, whole) => {
     let factor = 1;
     let suffix = "";
@@ -62,13 +68,18 @@
     const power = 10 ** Math.floor(Math.log10(least));
     const even = [1, 2, 5, 10].map(each => each * power).find(each => each >= least) || 10 * power;
     const step = whole ? Math.max(1, even) : even;
-    const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    const ticks = [];
-    for (let i = Math.ceil(from * factor / step); i * step <= to * factor && ticks.length <= 2 * most; i++) {
-      const value = i * step + 0;
-      ticks.push([value / factor, (decimals > 5 || step >= 1e9 ? value.toExponential(1) : grouped(value, decimals)) + suffix]);
-    }
-    return ticks;
+    const at = step => {
+      const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+      const ticks = [];
+      for (let i = Math.ceil(from * factor / step); i * step <= to * factor && ticks.length <= 3 * most; i++) {
+        const value = i * step + 0;
+        ticks.push([value / factor, (decimals > 5 || step >= 1e9 ? value.toExponential(1) : grouped(value, decimals)) + suffix]);
+      }
+      return ticks;
+    };
+    const ticks = at(step);
+    // One tick does not show the scale.
+    return ticks.length < 2 && !(whole && step === 1) ? at(smaller(step)) : ticks;
   };
 
   const logTicks = (from, to, unit, most) => {

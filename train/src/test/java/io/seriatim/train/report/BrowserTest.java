@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.seriatim.train.metrics.History;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Opens the page in a browser; skipped with a message if none is installed. */
 class BrowserTest {
@@ -21,6 +24,10 @@ class BrowserTest {
     private Path folder = Path.of("");
 
     private String opened(TrainingReport report) throws IOException, InterruptedException {
+        return opened(report, "");
+    }
+
+    private String opened(TrainingReport report, String style) throws IOException, InterruptedException {
         Optional<Browser> browser = Browser.find();
         if (browser.isEmpty()) {
             System.out.println(Browser.missing());
@@ -28,6 +35,7 @@ class BrowserTest {
         assumeTrue(browser.isPresent(), Browser.missing());
         Path page = folder.resolve("report.html");
         report.write(page);
+        Files.writeString(page, Files.readString(page).replace("</head>", "<style>" + style + "</style></head>"));
         return browser.orElseThrow().open(page, folder.resolve("profile"));
     }
 
@@ -55,6 +63,30 @@ class BrowserTest {
                 "what only works with the script is shown by the script");
         assertTrue(Pattern.compile("<circle class=\"c1\"").matcher(document).results().count() >= 24,
                 "evaluations are points");
+    }
+
+    /** On a telephone, where a window of a browser without a screen cannot be as narrow. */
+    @ParameterizedTest
+    @ValueSource(ints = {9, 600})
+    void aNarrowPageHasTwoStepsAtLeast(int steps) throws IOException, InterruptedException {
+        TrainingReport report = new TrainingReport("narrow").history(Sample.history(steps), Map.of());
+        String document = opened(report, "body { width: 390px; box-sizing: border-box; }");
+        List<String> axes =
+                Pattern.compile("viewBox=\"0 0 (\\d+) \\d+\"[^>]*>\\s*<g class=\"axis\">(.*?)</g>", Pattern.DOTALL)
+                        .matcher(document).results().map(each -> {
+                            assertTrue(Integer.parseInt(each.group(1)) < 390, each::group);
+                            return each.group(2);
+                        }).toList();
+        assertEquals(5, axes.size(), document);
+        // The last one, memory, has one value.
+        for (String axis : axes.subList(0, 4)) {
+            List<Double> places = Pattern.compile("<text x=\"([^\"]+)\"").matcher(axis).results()
+                    .map(each -> Double.valueOf(each.group(1))).toList();
+            assertTrue(places.size() >= 2, axis);
+            for (int i = 1; i < places.size(); i++) {
+                assertTrue(places.get(i) - places.get(i - 1) > 30, "there is room for numbers: " + axis);
+            }
+        }
     }
 
     @Test
