@@ -36,7 +36,7 @@ final class Failure {
     void check() {
         CommunicationException failure = first;
         if (failure != null) {
-            throw new CommunicationException(failure.getMessage(), failure.rank(), failure);
+            throw new CommunicationException(String.valueOf(failure.getMessage()), failure.rank(), failure);
         }
     }
 
