@@ -3,20 +3,27 @@ package io.seriatim.executor.compile;
 import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Failures;
+import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.WorkingMemory;
+import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.PreparationMemoryError;
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,12 +87,47 @@ final class MemoryLimits {
 
     private void require(ValueTable values, Task.Compute task, String purpose, TensorSpec spec) {
         if (spec.bytes() > limit) {
-            Function<Integer, @Nullable String> shapes = value -> {
-                TensorSpec known = values.spec(value);
-                return known == null ? null : Failures.shape(known);
-            };
-            throw Failures.of(task.operations(), shapes, new DeviceMemoryException(spec.bytes()
+            throw Failures.of(task.operations(), shapes(values), new DeviceMemoryException(spec.bytes()
                     + WorkingMemory.tooMuch(purpose + ", " + Failures.shape(spec), limit)));
         }
+    }
+
+    private static Function<Integer, @Nullable String> shapes(ValueTable values) {
+        return value -> {
+            TensorSpec known = values.spec(value);
+            return known == null ? null : Failures.shape(known);
+        };
+    }
+
+    /**
+     * The failure of the operation for whose kernel memory was exhausted. A pass may have asked for the kernel of an
+     * operation that it was about to make; then one of the same kind and result is named, or else what the kernel
+     * was to compute.
+     */
+    static RunFailure exhausted(TaskGraph graph, PreparationMemoryError error) {
+        Computation wanted = error.computation();
+        Task.Compute task = find(graph, stage -> wanted.equals(stage.computation())
+                && Arrays.asList(stage.specs()).equals(error.arguments()));
+        if (task == null) {
+            task = find(graph, stage -> stage.computation() != null
+                    && wanted.operation().equals(stage.computation().operation())
+                    && Objects.equals(Arrays.asList(stage.specs()).getLast(), error.arguments().getLast()));
+        }
+        if (task != null) {
+            return Failures.of(task.operations(), shapes(graph.values()), error);
+        }
+        String operands = error.arguments().stream().map(each -> each == null ? "none" : Failures.shape(each))
+                .collect(Collectors.joining(", "));
+        return new RunFailure(error.computation().operation(), "A kernel of " + error.computation().operation()
+                + " for " + operands + " cannot be prepared: " + HeapMemory.advice(error), error);
+    }
+
+    private static Task.@Nullable Compute find(TaskGraph graph, Predicate<Stage> which) {
+        for (Task task : graph.tasks()) {
+            if (task instanceof Task.Compute compute && compute.stages().stream().anyMatch(which)) {
+                return compute;
+            }
+        }
+        return null;
     }
 }

@@ -26,6 +26,7 @@ import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.PreparationMemoryError;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -71,6 +72,16 @@ public final class PlanCompiler {
                         options.paddleRandom() != null),
                 interpreter, options.paddleRandom(), limit);
         TaskGraph graph = new TaskGraph(lowerer.lower(externals, sharing), values);
+        try {
+            return planned(graph, accesses, once, limits, externals, sharing, lowerer.storages());
+        } catch (PreparationMemoryError e) {
+            throw MemoryLimits.exhausted(graph, e);
+        }
+    }
+
+    private CompiledPlan planned(TaskGraph graph, ValueNumbering accesses, boolean once, MemoryLimits limits,
+            @Nullable Object[] externals, Sharing sharing, List<Integer> storages) {
+        ValueTable values = graph.values();
         limits.checkBeforePasses(graph, this::isOfHost);
         // The check for NaN needs the results of every operation. The passes assume that different values have disjoint
         // memory.
@@ -85,7 +96,7 @@ public final class PlanCompiler {
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
             Tiling.split(graph, options, kernels);
         }
-        return scheduled(graph, accesses, hostOnly, once, externals, sharing, lowerer.storages());
+        return scheduled(graph, accesses, hostOnly, once, externals, sharing, storages);
     }
 
     /** Returns whether a task is to run on the host, before tasks are placed. */

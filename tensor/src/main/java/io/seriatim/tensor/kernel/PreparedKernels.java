@@ -146,6 +146,8 @@ public final class PreparedKernels {
      * @param arguments
      *            inputs and outputs; null for what is left out
      * @return not to be closed by the caller; null if there is none for these types at this place
+     * @throws PreparationMemoryError
+     *             if memory is exhausted while it is prepared
      */
     public @Nullable Kernel find(Computation computation, Place place, @Nullable TensorSpec... arguments) {
         List<@Nullable TensorSpec> specs = new ArrayList<>(arguments.length);
@@ -161,7 +163,12 @@ public final class PreparedKernels {
             }
         }
         // Made outside of the lock, since it takes milliseconds: two threads may make the same one.
-        Kernel made = kernels.prepareIfAny(computation, place, arguments);
+        Kernel made;
+        try {
+            made = kernels.prepareIfAny(computation, place, arguments);
+        } catch (OutOfMemoryError e) {
+            throw new PreparationMemoryError(computation, specs, e);
+        }
         if (made == null) {
             return null;
         }
@@ -351,7 +358,8 @@ public final class PreparedKernels {
     private void makeIfPossible(Request request) {
         try {
             get(request.computation(), request.place(), request.arguments().toArray(TensorSpec[]::new));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // Less memory is needed when it is asked for again, after the others.
             System.getLogger(PreparedKernels.class.getName()).log(System.Logger.Level.DEBUG,
                     "A kernel cannot be made ahead", e);
         }
