@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copy propagation and dead code elimination. A copy that only gives a tensor another shape or name is bypassed: its
- * readers read the original. Stages whose results no task reads are removed, and so are operations of the interpreter,
+ * readers read the original. So do those of an expanded tensor that the memory of the host cannot hold. Stages whose results no task reads are removed, and so are operations of the interpreter,
  * loops and branches among them. Java functions stay, since they may do more than compute, and so do operations with
  * effects, their own or those of their blocks. A task whose stages are independent of each other becomes several tasks.
  */
@@ -36,17 +36,29 @@ final class CopyElimination {
         elimination.removeDead();
     });
 
-    /** Removes only what no task reads. */
-    static final RewritePass ONLY_READ = RewritePass.of(PassName.SIMPLIFICATION,
-            (tasks, context) -> new CopyElimination(tasks, context).removeDead());
+    /** Removes only what no task reads, and what memory cannot hold. */
+    static final RewritePass ONLY_READ = RewritePass.of(PassName.SIMPLIFICATION, (tasks, context) -> {
+        CopyElimination elimination = new CopyElimination(tasks, context);
+        elimination.onlyOversized = true;
+        elimination.bypassCopies();
+        elimination.removeDead();
+    });
 
     private final TaskGraph tasks;
     private final ValueTable values;
     private final Program program;
     private final boolean statefulRandom;
+    private final PassContext context;
+    /** The limit of the host's memory, if the plan runs there: an expanded tensor of more bytes is not copied. */
+    private final long limit;
+    private boolean onlyOversized;
 
     private CopyElimination(TaskGraph tasks, PassContext context) {
         this.tasks = tasks;
+        this.context = context;
+        this.limit = context.options().place().isHost()
+                ? context.options().devices().host().memory().limit()
+                : Long.MAX_VALUE;
         this.values = tasks.values();
         this.program = context.program();
         this.statefulRandom = context.options().paddleRandom() != null;
@@ -72,8 +84,11 @@ final class CopyElimination {
     private void bypass(int index, Stage stage, Set<Integer> again) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)
-                || !in.spec().isRowMajor()
+        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)) {
+            return;
+        }
+        boolean oversized = out.spec().bytes() > limit && in.spec().shape().equals(out.spec().shape());
+        if ((!oversized && (onlyOversized || !in.spec().isRowMajor()))
                 || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes()
                 || !tasks.isTemporaryOf(out.value(), index) || again.contains(out.value())) {
             return;
@@ -84,13 +99,26 @@ final class CopyElimination {
         for (int reader : readers) {
             if (!(tasks.get(reader) instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES
                     || reader == index
-                    || writers.isAnyIn(index, reader)) {
+                    || writers.isAnyIn(index, reader)
+                    || (!in.spec().isRowMajor() && !canRead(reading(other, out.value(), in), other, out))) {
                 return;
             }
         }
         for (int reader : readers) {
             tasks.put(reader, reading(tasks.compute(reader), out.value(), in));
         }
+    }
+
+    /** Returns whether a task reads a copy as a whole and in its shape, and has kernels that read the original. */
+    private boolean canRead(Task.Compute changed, Task.Compute before, Arg copy) {
+        boolean reads = before.stages().stream().flatMap(stage -> stage.inputs().stream())
+                .filter(arg -> arg != null && arg.value() == copy.value())
+                .allMatch(arg -> arg.offset() == 0 && arg.spec().equals(copy.spec()));
+        return reads && changed.stages().stream().allMatch(stage -> {
+            Computation computation = stage.computation();
+            return computation != null
+                    && context.kernels().find(computation, context.options().place(), stage.specs()) != null;
+        });
     }
 
     /** Returns whether an operand is a whole value, in any shape. */
@@ -105,7 +133,8 @@ final class CopyElimination {
             List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs().size());
             for (Arg arg : stage.inputs()) {
                 inputs.add(arg != null && arg.value() == copy
-                        ? new Arg(original.source(), original.offset() + arg.offset(), arg.spec())
+                        ? new Arg(original.source(), original.offset() + arg.offset(),
+                                original.spec().isRowMajor() ? arg.spec() : original.spec())
                         : arg);
             }
             stages.add(stage.with(inputs, stage.outputs()));
