@@ -301,8 +301,7 @@ class GuideTest {
 
     @Test
     void thePageSaysTheSame() throws IOException {
-        List<String> missing = Document.of("guide.md").missingIn(Document.test("GuideTest.java"),
-                Document.main("train/SpiralTraining.java"));
+        List<String> missing = Document.of("guide.md").missingIn(DocumentImportsTest.SOURCES.toArray(Path[]::new));
         assertEquals(List.of("System.out.println(answer.label() + \" of \" + answer.scores());",
                 "System.out.println(table);",
                 "engine.trace(orders, event -> System.out.println(event.kind() + \" by \" + event.operation() + "
