@@ -313,11 +313,18 @@ public final class AttentionOperators {
         Steps steps = new Steps(node.block());
         Ref x = node.input(0);
         Ref w = node.input(1);
-        long kernel = w.dim(2);
-        if (x.rank() != 3 || w.rank() != 3 || kernel < 1 || w.dim(0) < 1) {
-            throw node.error("needs operands of rank 3 and weights of a known shape");
-        }
         Ref past = node.maybe(3);
+        if (x.rank() != 3 || w.rank() != 3 || (past != null && past.rank() != 3)) {
+            throw node.error("needs operands and weights of 3 dimensions, but they are %s, %s and %s", x.type(),
+                    w.type(), past == null ? "none" : past.type());
+        }
+        // The state holds the steps before, one less than the weights.
+        long kernel = w.dim(2) >= 0 || past == null || past.dim(2) < 0 ? w.dim(2) : past.dim(2) + 1;
+        long channels = w.dim(0) >= 0 ? w.dim(0) : x.dim(1);
+        if (kernel < 1 || channels < 1) {
+            throw node.error("needs weights of a known shape, but they are %s: declare it in the file, or give it when "
+                    + "the model is loaded", w.type());
+        }
         Ref padded;
         if (kernel == 1) {
             padded = x;
@@ -328,7 +335,7 @@ public final class AttentionOperators {
             padded = steps.concat(2, past, x);
         }
         Ref result = steps.squeeze(steps.op("depthwise_conv2d").in("Input", steps.unsqueeze(padded, 2))
-                .in("Filter", steps.unsqueeze(w, 2)).attr("groups", w.dim(0)).out("Output"), 2);
+                .in("Filter", steps.unsqueeze(w, 2)).attr("groups", channels).out("Output"), 2);
         Ref bias = node.maybe(2);
         Ref sum = bias == null ? result : steps.add(result, steps.unsqueeze(bias, 1));
         String activation = node.text("activation", "none");

@@ -51,12 +51,13 @@ public final class LinearAttentionOperators {
                 throw node.error("the attribute 'q_num_heads' is a multiple of 'kv_num_heads', but they are %d and %d",
                         queryHeads, heads);
             }
-            keySize = size(0, queryHeads);
-            valueSize = size(2, heads);
-            if (size(1, heads) != keySize) {
-                throw node.error("heads of queries and keys have one size, but have %d and %d", keySize,
-                        size(1, heads));
+            long ofQueries = size(0, queryHeads);
+            long ofKeys = size(1, heads);
+            if (ofQueries >= 0 && ofKeys >= 0 && ofQueries != ofKeys) {
+                throw node.error("heads of queries and keys have one size, but have %d and %d", ofQueries, ofKeys);
             }
+            keySize = known(ofQueries >= 0 ? ofQueries : ofKeys, 2, "queries and keys");
+            valueSize = known(size(2, heads), 3, "values");
             float given = node.real("scale", 0);
             scale = given == 0 ? 1 / Math.sqrt((double) keySize) : given;
             requireOperand(4, "decay", rule.equals("gated") || rule.equals("gated_delta"));
@@ -67,14 +68,25 @@ public final class LinearAttentionOperators {
             }
         }
 
+        /** The size of the heads of an operand; −1 if it is open. */
         private long size(int index, int heads) {
             Ref x = node.input(index);
-            long length = x.rank() == 3 ? x.dim(2) : -1;
-            if (length < 1 || length % heads != 0) {
-                throw node.error("operand %d has the dimensions [batch, steps, heads · size] with %d heads of a known "
-                        + "size, but is %s", index + 1, heads, x.type());
+            if (x.rank() != 3 || x.dim(2) == 0 || (x.dim(2) > 0 && x.dim(2) % heads != 0)) {
+                throw node.error("operand %d has the dimensions [batch, steps, heads · size] with %d heads, but is %s",
+                        index + 1, heads, x.type());
             }
-            return length / heads;
+            return x.dim(2) < 0 ? -1 : x.dim(2) / heads;
+        }
+
+        /** A size that follows from the operand, or else from the state. */
+        private long known(long size, int axisOfState, String what) {
+            Ref state = node.maybe(3);
+            long found = size < 0 && state != null && state.rank() == 4 ? state.dim(axisOfState) : size;
+            if (found < 1) {
+                throw node.error("needs heads of a known size, but that of %s is open: declare it in the file, or give "
+                        + "it when the model is loaded", what);
+            }
+            return found;
         }
 
         private void requireOperand(int index, String name, boolean wanted) {

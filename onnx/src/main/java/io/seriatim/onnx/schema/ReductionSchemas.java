@@ -62,7 +62,8 @@ final class ReductionSchemas {
             long count = inference.dims("Axes")[0];
             boolean noop = inference.attrs().getBool("noop_with_empty_axes");
             inference.require(keep || (count >= 0 && (count > 0 || noop || dims.length == 0)) || count == 0,
-                    "the number of axes must be known if they are not kept");
+                    "the number of axes must be known if they are not kept: declare the length of Axes or the shape of the "
+                            + "result in the file, or give the length of an input when the model is loaded");
             long left = keep ? dims.length : count == 0 ? noop ? dims.length : 0 : dims.length - count;
             inference.require(left >= 0, "there are %d axes to be reduced, but X has %d", count, dims.length);
             long[] unknown = new long[(int) left];
