@@ -1,5 +1,6 @@
 package io.seriatim.onnx.schema;
 
+import io.seriatim.graph.op.WorkingMemory;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
@@ -68,7 +69,7 @@ public final class MelWeights {
 
     /** The weights, in row-major order. */
     public double[] weights() {
-        double[] weights = new double[rows * bands];
+        double[] weights = new double[WorkingMemory.length(rows, bands)];
         for (int band = 0; band < bands; band++) {
             long from = edges[band];
             long center = edges[band + 1];

@@ -1,5 +1,6 @@
 package io.seriatim.graph.ops.assignment;
 
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.DType;
 
 /**
@@ -45,6 +46,7 @@ record Boxes(boolean single) {
 
     /** The overlaps of each box of one list with each of another. */
     double[][] overlaps(double[] a, double[] b) {
+        WorkingMemory.length(a.length / WIDTH, b.length / WIDTH);
         double[][] overlaps = new double[a.length / WIDTH][b.length / WIDTH];
         for (int i = 0; i < overlaps.length; i++) {
             for (int j = 0; j < overlaps[i].length; j++) {

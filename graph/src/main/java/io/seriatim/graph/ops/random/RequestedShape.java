@@ -2,6 +2,8 @@ package io.seriatim.graph.ops.random;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Numbers;
+import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.tensor.Shape;
 import java.util.Arrays;
 
 /** The shape that a creating operation is asked for: a list of tensors, else an attribute, else one tensor. */
@@ -31,9 +33,10 @@ final class RequestedShape {
         if (values != null) {
             return values;
         }
-        long[] dims = new long[(int) Math.max(1, Inference.size(inference.dims(TENSOR)))];
-        Arrays.fill(dims, -1);
-        return dims;
+        long count = Math.max(1, Inference.size(inference.dims(TENSOR)));
+        inference.require(count <= Shape.MAX_RANK, "%s must hold at most %d dimensions, but has %d numbers", TENSOR,
+                Shape.MAX_RANK, count);
+        return Dims.unknown(count);
     }
 
     /** Another dimension than those given is the batch's. */
