@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copy propagation and dead code elimination. A copy that only gives a tensor another shape or name is bypassed: its
- * readers read the original. So do those of an expanded tensor that the memory of the host cannot hold. Stages whose results no task reads are removed, and so are operations of the interpreter,
- * loops and branches among them. Java functions stay, since they may do more than compute, and so do operations with
- * effects, their own or those of their blocks. A task whose stages are independent of each other becomes several tasks.
+ * readers read the original. So do those of an expanded tensor that the memory of the host cannot hold. Stages whose
+ * results no task reads are removed, and so are operations of the interpreter, loops and branches among them. Java
+ * functions stay, since they may do more than compute, and so do operations with effects, their own or those of their
+ * blocks. A task whose stages are independent of each other becomes several tasks.
  */
 final class CopyElimination {
     /** This pass, as {@link PassPipeline} runs it. */
