@@ -116,9 +116,9 @@ final class ScatterSchemas {
     private static void write(String reduction, Tensor x, Tensor updates, long length, List<Place> places, Tensor out) {
         if (reduction.equals("none")) {
             Copies.into(x, out);
-            MemorySegment from = updates.memory();
+            MemorySegment from = Copies.memory(updates);
             long bytes = x.dtype().bytes();
-            MemorySegment memory = out.memory();
+            MemorySegment memory = Copies.memory(out);
             for (Place place : places) {
                 MemorySegment.copy(from, place.from() * bytes, memory, place.to() * bytes, length * bytes);
             }
