@@ -10,6 +10,7 @@
 
     exports io.seriatim.graph;
     // Writers of other formats check what they write.
+    exports io.seriatim.graph.append to io.seriatim.onnx;
     exports io.seriatim.graph.dialect to io.seriatim.onnx;
     exports io.seriatim.graph.format;
     exports io.seriatim.graph.interpret;
