@@ -25,7 +25,15 @@ public final class Appender {
     private Appender() {
     }
 
-    /** Adds the attributes that are not given, and those that every operation has. */
+    /**
+     * Adds the attributes that are not given, and those that every operation has.
+     *
+     * @param op
+     *            any operation; unknown ones get only what every operation has
+     * @param role
+     *            the bits of {@link Roles}
+     * @return the complete operation
+     */
     public static OpDesc complete(OpDesc op, int role) {
         Operation schema = Operations.system().find(op.type());
         OpDesc complete = op.builtHere();
@@ -48,6 +56,19 @@ public final class Appender {
         return op.attribute(name) == null ? op.with(name, value) : op;
     }
 
+    /**
+     * Appends an operation to a block, and declares its outputs there.
+     *
+     * @param block
+     *            the block, which is changed
+     * @param op
+     *            an operation that may lack attributes
+     * @param role
+     *            the bits of {@link Roles}
+     * @return the complete operation that was added
+     * @throws IllegalArgumentException
+     *             if the inputs do not fit the operation
+     */
     public static OpDesc append(Block block, OpDesc op, int role) {
         OpDesc complete = complete(op, role);
         declare(block, complete, infer(block, complete));
@@ -55,13 +76,32 @@ public final class Appender {
         return complete;
     }
 
-    /** Infers the outputs of an operation from the variables of the block. */
+    /**
+     * Infers the outputs of an operation from the variables of the block.
+     *
+     * @param block
+     *            the block that has the operation
+     * @param op
+     *            a complete operation
+     * @return the types of the outputs by slot, null where they are unknown; nothing for an unknown operation
+     * @throws IllegalArgumentException
+     *             if the inputs do not fit the operation
+     */
     public static Map<String, List<@Nullable ArgType>> infer(Block block, OpDesc op) {
         Operation schema = Operations.system().find(op.type());
         return schema == null ? Map.of() : schema.infer(op, new BuildTime(block, op));
     }
 
-    /** Writes the inferred types into the variables, and declares variables that do not exist yet. */
+    /**
+     * Writes the inferred types into the variables, and declares variables that do not exist yet.
+     *
+     * @param block
+     *            the block, which is changed
+     * @param op
+     *            the operation whose outputs they are
+     * @param types
+     *            the types by slot
+     */
     public static void declare(Block block, OpDesc op, Map<String, List<@Nullable ArgType>> types) {
         op.outputs().forEach((slot, names) -> {
             List<@Nullable ArgType> inferred = types.getOrDefault(slot, List.of());
@@ -89,7 +129,14 @@ public final class Appender {
         return old.kind() == type.varType().kind() ? old.with(tensor) : type.varType();
     }
 
-    /** The types of an operation's inputs, as declared in a block. */
+    /**
+     * The types of an operation's inputs, as declared in a block.
+     *
+     * @param block
+     *            the block that has the operation
+     * @param op
+     *            the operation
+     */
     public record BuildTime(Block block, OpDesc op) implements Inference.Source {
         @Override
         public @Nullable ArgType type(String slot, int index) {
