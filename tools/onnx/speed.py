@@ -2,7 +2,7 @@
 time of runs after three seconds of others, and the largest resident memory of a process that does only this. Prints a table for
 docs/benchmarks.md.
 
-speed.py FOLDER CLASSPATH [NAME...]: FOLDER holds what tools/onnx/exports.py wrote; CLASSPATH has the jars of the
+speed.py FOLDER CLASSPATH [NAME...]: FOLDER holds what exports.py or networks.py wrote; CLASSPATH has the jars of the
 modules up to onnx, their dependencies and oneDNN's; NAMEs choose cases. Needs onnx, onnxruntime and numpy, and java in
 the PATH, with javac. Each case is run with one thread.
 """
@@ -67,8 +67,10 @@ def main():
     root, classpath, *names = sys.argv[1:]
     classes = tempfile.mkdtemp()
     subprocess.run(["javac", "-cp", classpath, "-d", classes, HERE + "/Speed.java"], check=True)
-    print("| model | ONNX Runtime: first answer, ms | Seriatim | run, ms | Seriatim | memory, MiB | Seriatim |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    print("| model | a run, ms: ONNX Runtime | Seriatim | ÷ | first answer, ms: ONNX Runtime | Seriatim "
+          "| memory, MiB: ONNX Runtime | Seriatim |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    ratios = []
     for folder in sorted(glob.glob(root + "/*/")):
         name = os.path.basename(folder.rstrip("/"))
         if names and name not in names:
@@ -79,8 +81,10 @@ def main():
             theirs = measured([sys.executable, __file__, "--child", folder, feeds])
             ours = measured(["java", "-Xmx1g", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
                              classes + ":" + classpath, "Speed", folder + "model.onnx", feeds, str(RUNS)])
-        cells = [f"{x:.1f} | {y:.1f}" for x, y in zip(theirs, ours)]
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        ratios.append(ours[1] / theirs[1])
+        print(f"| {name} | {theirs[1]:.3f} | {ours[1]:.3f} | {ratios[-1]:.2f} | {theirs[0]:.0f} | {ours[0]:.0f} "
+              f"| {theirs[2]:.0f} | {ours[2]:.0f} |", flush=True)
+    print(f"Geometric mean of {len(ratios)} ratios: {numpy.exp(numpy.log(ratios).mean()):.2f}", flush=True)
 
 
 if __name__ == "__main__":
