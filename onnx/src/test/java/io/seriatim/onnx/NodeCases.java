@@ -6,6 +6,11 @@ import io.seriatim.executor.Fetches;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.LoadOptions;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.onnx.proto.ModelReader;
 import io.seriatim.onnx.proto.OnnxTensor;
 import io.seriatim.onnx.proto.OnnxValue;
@@ -20,14 +25,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import io.seriatim.graph.program.Block;
-import io.seriatim.graph.program.OpDesc;
-import io.seriatim.graph.program.Program;
-import io.seriatim.graph.program.VarDesc;
-import io.seriatim.graph.program.VarType;
-import java.util.Objects;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Cases of ONNX's backend tests: a model, its inputs, and the outputs that it has. */

@@ -133,7 +133,7 @@ public final class PostTrainingQuantization {
         QuantizationPlan plan = plan();
         List<String> activations = plan.activations();
         Map<String, Float> ranges = new LinkedHashMap<>();
-        try (Executor executor = Executor.builder().threads(threads).without(Pass.INTEGERS).build()) {
+        try (Executor executor = Executor.builder().threads(threads).strictNan().without(Pass.INTEGERS).build()) {
             model.parameters().forEach(executor.scope()::set);
             Plan run = executor.compile(plan.program(), new Feeds(model.feeds()), new Fetches(activations));
             Map<String, Range> observed = new HashMap<>();
