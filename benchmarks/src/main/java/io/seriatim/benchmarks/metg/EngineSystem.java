@@ -16,14 +16,13 @@ import java.util.function.UnaryOperator;
  * one of two variables of its column, in turn, so the engine also orders a store after the reads of the value it
  * replaces. The time includes the preparation.
  */
-final class EngineSystem implements MetgSystem {
+final class EngineSystem extends ThreadSystem {
     /** The values of a column are this far apart, so that no two share a cache line. */
     private static final int PADDING = 8;
     private static final int BULK = 64;
     private static final int TRIVIAL_ROWS = 64;
 
     private final Engine engine;
-    private final int workers;
     private final UnaryOperator<TaskGraph> declared;
 
     EngineSystem(int workers) {
@@ -37,34 +36,9 @@ final class EngineSystem implements MetgSystem {
      *            changes the graph whose dependencies are declared; a test removes one
      */
     EngineSystem(Engine engine, int workers, UnaryOperator<TaskGraph> declared) {
+        super("seriatim", "Seriatim", Kind.OURS, workers);
         this.engine = engine;
-        this.workers = workers;
         this.declared = declared;
-    }
-
-    @Override
-    public String key() {
-        return "seriatim";
-    }
-
-    @Override
-    public String name() {
-        return "Seriatim";
-    }
-
-    @Override
-    public Kind kind() {
-        return Kind.OURS;
-    }
-
-    @Override
-    public boolean pusherRunsTasks() {
-        return false;
-    }
-
-    @Override
-    public double peak(long nanos) throws InterruptedException {
-        return FmaKernel.peak(workers, nanos);
     }
 
     @Override

@@ -14,39 +14,18 @@ import org.jspecify.annotations.Nullable;
  * last one runs or forks it. Nothing is derived from reads and writes, and each task of the whole run has a place for
  * its value. Tasks without dependencies are split recursively.
  */
-final class ForkJoinSystem implements MetgSystem {
-    private final int workers;
+final class ForkJoinSystem extends ThreadSystem {
     private final ForkJoinPool pool;
 
     ForkJoinSystem(int workers) {
-        this.workers = workers;
+        super("forkjoin", "ForkJoin", Kind.JVM, workers);
         pool = new ForkJoinPool(workers);
-    }
-
-    @Override
-    public String key() {
-        return "forkjoin";
-    }
-
-    @Override
-    public String name() {
-        return "ForkJoin";
-    }
-
-    @Override
-    public Kind kind() {
-        return Kind.JVM;
     }
 
     /** The root task forks the others inside the pool. */
     @Override
     public boolean pusherRunsTasks() {
         return true;
-    }
-
-    @Override
-    public double peak(long nanos) throws InterruptedException {
-        return FmaKernel.peak(workers, nanos);
     }
 
     @Override

@@ -9,41 +9,15 @@ import java.util.concurrent.Executors;
  * {@link CompletableFuture}s on a fixed pool: a future of each task carries its value, and a task is a dependent stage
  * of its inputs' futures.
  */
-final class FutureSystem implements MetgSystem {
+final class FutureSystem extends ThreadSystem {
     /** The number of futures that the pushing thread may be ahead of the tasks. */
     private static final int AHEAD = 16_384;
 
-    private final int workers;
     private final ExecutorService pool;
 
     FutureSystem(int workers) {
-        this.workers = workers;
+        super("futures", "CompletableFuture", Kind.JVM, workers);
         pool = Executors.newFixedThreadPool(workers, Thread.ofPlatform().daemon().name("metg-futures-", 0).factory());
-    }
-
-    @Override
-    public String key() {
-        return "futures";
-    }
-
-    @Override
-    public String name() {
-        return "CompletableFuture";
-    }
-
-    @Override
-    public Kind kind() {
-        return Kind.JVM;
-    }
-
-    @Override
-    public boolean pusherRunsTasks() {
-        return false;
-    }
-
-    @Override
-    public double peak(long nanos) throws InterruptedException {
-        return FmaKernel.peak(workers, nanos);
     }
 
     @Override

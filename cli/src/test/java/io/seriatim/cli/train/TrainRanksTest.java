@@ -104,11 +104,16 @@ class TrainRanksTest {
         assertEquals(List.of(6L), run.checkpoints());
     }
 
+    /** Starts a training on two ranks that does not end by itself. */
+    private Command endless(RunFolder run) throws IOException {
+        return Command.start(temp, "",
+                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray());
+    }
+
     @Test
     void aKilledRankEndsAll() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
-        try (Command command = Command.start(temp, "",
-                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray())) {
+        try (Command command = endless(run)) {
             command.await(line -> line.contains("  checkpoint "));
             List<ProcessHandle> children = children(command);
             assertEquals(1, children.size());
@@ -124,8 +129,7 @@ class TrainRanksTest {
     @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
     void aKilledLauncherEndsAll() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
-        try (Command command = Command.start(temp, "",
-                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray())) {
+        try (Command command = endless(run)) {
             command.await(line -> line.contains("  checkpoint "));
             List<ProcessHandle> children = children(command);
             command.signal("KILL");
@@ -137,8 +141,7 @@ class TrainRanksTest {
     @Test
     void aSignalToTheLauncherStopsAllAfterTheStepAndTheyGoOn() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
-        try (Command command = Command.start(temp, "",
-                training(run, "--epochs", ENDLESS, "--checkpoint-every", 5, "--ranks", 2).toArray())) {
+        try (Command command = endless(run)) {
             command.await(line -> line.contains("  checkpoint "));
             List<ProcessHandle> children = children(command);
             command.signal("INT");
