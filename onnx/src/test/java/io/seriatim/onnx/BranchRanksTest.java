@@ -199,8 +199,7 @@ final class BranchRanksTest {
     }
 
     private InferenceModel model() throws IOException {
-        WireMessage root = new WireMessage().number(1, 8)
-                .message(8, new WireMessage().text(1, "").number(2, 17)).message(7, graph);
+        WireMessage root = WireMessage.model(graph, 17);
         return OnnxModels.load(Files.write(folder.resolve("branches.onnx"), root.toBytes()));
     }
 

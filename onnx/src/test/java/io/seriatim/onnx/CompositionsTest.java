@@ -35,15 +35,6 @@ final class CompositionsTest {
     private WireMessage graph = new WireMessage().text(2, "g");
     private int names;
 
-    private static WireMessage value(String name, long... dims) {
-        WireMessage shape = new WireMessage();
-        for (long dim : dims) {
-            shape.message(1, new WireMessage().number(1, dim));
-        }
-        return new WireMessage().text(1, name).message(2, new WireMessage().message(1,
-                new WireMessage().number(1, FLOAT).message(2, shape)));
-    }
-
     private String node(String type, String... inputs) {
         return node(new WireMessage(), type, inputs);
     }
@@ -87,12 +78,11 @@ final class CompositionsTest {
     }
 
     private InferenceModel model(String... outputs) throws IOException {
-        graph.message(11, value("x", 3, SIZE));
+        graph.message(11, WireMessage.value("x", FLOAT, 3, SIZE));
         for (String output : outputs) {
-            graph.message(12, value(output, 3, SIZE));
+            graph.message(12, WireMessage.value(output, FLOAT, 3, SIZE));
         }
-        WireMessage root = new WireMessage().number(1, 8)
-                .message(8, new WireMessage().text(1, "").number(2, 17)).message(7, graph);
+        WireMessage root = WireMessage.model(graph, 17);
         graph = new WireMessage().text(2, "g");
         return OnnxModels.load(Files.write(folder.resolve("m" + names++ + ".onnx"), root.toBytes()));
     }

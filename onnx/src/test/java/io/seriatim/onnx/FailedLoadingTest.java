@@ -29,8 +29,7 @@ class FailedLoadingTest {
         WireMessage failing = message().texts(1, "v", "missing").texts(2, "y").text(4, "Add");
         WireMessage graph = message().text(2, "g").message(5, weights).message(1, used).message(1, failing)
                 .message(12, message().text(1, "y"));
-        Path file = Files.write(folder.resolve("model.onnx"), message().number(1, 8)
-                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+        Path file = Files.write(folder.resolve("model.onnx"), WireMessage.model(graph, 17).toBytes());
         long before = Devices.system().host().memory().used();
         for (int i = 0; i < 3; i++) {
             assertThrows(Exception.class, () -> OnnxModels.load(file));

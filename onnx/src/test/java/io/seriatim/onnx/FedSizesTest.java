@@ -61,7 +61,7 @@ class FedSizesTest {
     }
 
     private InferenceModel loaded(WireMessage graph) throws IOException {
-        WireMessage model = message().number(1, 8).message(8, message().text(1, "").number(2, 17)).message(7, graph);
+        WireMessage model = WireMessage.model(graph, 17);
         return OnnxModels.load(Files.write(folder.resolve("fed.onnx"), model.toBytes()));
     }
 

@@ -76,8 +76,7 @@ final class LiteralSizesTest {
                 .message(5, longs("rest", false, -1)).message(5, longs("k", false, 1))
                 .message(11, value("x", FLOAT, -1, 2, 3)).message(11, value("k", INT64, 1))
                 .message(12, value("z", FLOAT, -1, -1));
-        return Files.write(folder.resolve("model.onnx"), message().number(1, 8)
-                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+        return Files.write(folder.resolve("model.onnx"), WireMessage.model(graph, 17).toBytes());
     }
 
     /** A graph of one node whose second operand is an initialiser and, if so wanted, an input. */
@@ -147,8 +146,7 @@ final class LiteralSizesTest {
         } else if (use.equals("fed")) {
             graph.message(11, value("scales", FLOAT, 2));
         }
-        Path file = Files.write(folder.resolve("scales.onnx"), message().number(1, 8)
-                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+        Path file = Files.write(folder.resolve("scales.onnx"), WireMessage.model(graph, 17).toBytes());
         try (InferenceModel model = OnnxModels.load(file)) {
             assertEquals(!use.equals("alone"), model.parameters().containsKey("scales"), use);
             assertArrayEquals(floats("0 0 1 1 2 2 3 3 4 4 5 5 2"), run(model, Map.of()));

@@ -65,7 +65,7 @@ final class LoopsWithoutStepsTest {
     }
 
     private Map<String, Tensor> run(WireMessage graph, Map<String, Tensor> feeds) throws IOException {
-        WireMessage root = message().number(1, 8).message(8, message().text(1, "").number(2, 17)).message(7, graph);
+        WireMessage root = WireMessage.model(graph, 17);
         Path file = Files.write(folder.resolve("loop.onnx"), root.toBytes());
         try (InferenceModel model = OnnxModels.load(file); Executor executor = Executor.builder().build()) {
             Interpreter interpreter = Interpreter.of(Kernels.system());

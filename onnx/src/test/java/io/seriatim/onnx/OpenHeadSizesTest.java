@@ -32,22 +32,15 @@ class OpenHeadSizesTest {
         return new WireMessage();
     }
 
-    private static WireMessage value(String name, int type, long... dims) {
-        WireMessage shape = message();
-        for (long dim : dims) {
-            shape.message(1, dim < 0 ? message() : message().number(1, dim));
-        }
-        return message().text(1, name).message(2, message().message(1, message().number(1, type).message(2, shape)));
-    }
-
     private static WireMessage number(String name, long value) {
         return message().text(1, name).number(20, 2).number(3, value);
     }
 
     private InferenceModel loaded(Map<String, long[]> inputs, WireMessage node) throws IOException {
         WireMessage graph = message().text(2, "g").message(12, message().text(1, "y")).message(1, node);
-        inputs.forEach((name, dims) -> graph.message(11, value(name, name.equals("axes") ? INT64 : FLOAT, dims)));
-        WireMessage model = message().number(1, 8).message(8, message().text(1, "").number(2, 27)).message(7, graph);
+        inputs.forEach(
+                (name, dims) -> graph.message(11, WireMessage.value(name, name.equals("axes") ? INT64 : FLOAT, dims)));
+        WireMessage model = WireMessage.model(graph, 27);
         return OnnxModels.load(Files.write(folder.resolve("open.onnx"), model.toBytes()));
     }
 

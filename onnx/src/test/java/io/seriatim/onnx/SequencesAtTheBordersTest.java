@@ -54,8 +54,7 @@ final class SequencesAtTheBordersTest {
         for (WireMessage node : nodes) {
             graph.message(1, node);
         }
-        return Files.write(folder.resolve("model.onnx"), message().number(1, 8)
-                .message(8, message().text(1, "").number(2, 18)).message(7, graph).toBytes());
+        return Files.write(folder.resolve("model.onnx"), WireMessage.model(graph, 18).toBytes());
     }
 
     private static String refused(Path file) {

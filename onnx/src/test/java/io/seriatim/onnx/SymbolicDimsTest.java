@@ -51,8 +51,7 @@ final class SymbolicDimsTest {
                 .message(1, message().texts(1, "mask").text(2, "z").text(4, "Relu"))
                 .message(11, value("x", first, second, "2")).message(11, value("mask", first, second))
                 .message(12, value("y", first, second, "2")).message(12, value("z", first, second));
-        return Files.write(folder.resolve("model.onnx"), message().number(1, 8)
-                .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+        return Files.write(folder.resolve("model.onnx"), WireMessage.model(graph, 17).toBytes());
     }
 
     private static Tensor zeros(int... dims) {
@@ -127,8 +126,7 @@ final class SymbolicDimsTest {
                     .message(1, message().texts(1, "x").text(2, "sum").text(4, "ReduceSum"))
                     .message(1, message().texts(1, "sum", "count").text(2, "mean").text(4, "Div"))
                     .message(11, value("x", fixed ? "7" : "n")).message(12, value("mean", "1"));
-            Path file = Files.write(folder.resolve("mean.onnx"), message().number(1, 8)
-                    .message(8, message().text(1, "").number(2, 17)).message(7, graph).toBytes());
+            Path file = Files.write(folder.resolve("mean.onnx"), WireMessage.model(graph, 17).toBytes());
             try (InferenceModel model = OnnxModels.load(file); Executor executor = Executor.builder().build()) {
                 Tensor ones = Tensor.of(new float[]{1, 1, 1, 1}, 4);
                 if (fixed) {

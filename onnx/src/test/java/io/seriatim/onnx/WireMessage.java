@@ -86,6 +86,22 @@ final class WireMessage {
         return value;
     }
 
+    /** What a graph says of a value: a tensor of a type, whose dimensions below 0 are unknown. */
+    static WireMessage value(String name, int type, long... dims) {
+        WireMessage shape = new WireMessage();
+        for (long dim : dims) {
+            shape.message(1, dim < 0 ? new WireMessage() : new WireMessage().number(1, dim));
+        }
+        return new WireMessage().text(1, name).message(2, new WireMessage().message(1,
+                new WireMessage().number(1, type).message(2, shape)));
+    }
+
+    /** A model of a graph, with a version of ONNX's own operators. */
+    static WireMessage model(WireMessage graph, long version) {
+        return new WireMessage().number(1, 8).message(8, new WireMessage().text(1, "").number(2, version)).message(7,
+                graph);
+    }
+
     WireMessage number(int field, long value) {
         fields.add(new Field(field, VARINT, value));
         return this;

@@ -96,17 +96,21 @@ final class WrittenQuantizationTest {
         Map<String, Tensor> expected = run(model, feeds);
         try (InferenceModel read = InferenceModels.load(file)) {
             assertEquals(List.of("levels", "y"), read.fetches());
-            run(read, feeds).forEach((name, value) -> {
-                Tensor want = Objects.requireNonNull(expected.get(name));
-                assertEquals(want.spec(), value.spec(), name);
-                double[] wanted = want.toDoubleArray();
-                double[] got = value.toDoubleArray();
-                for (int i = 0; i < wanted.length; i++) {
-                    assertEquals(wanted[i], got[i], 1e-6 * (1 + Math.abs(wanted[i])), name + " at " + i);
-                }
-            });
+            assertAlike(expected, run(read, feeds));
         }
         model.close();
+    }
+
+    private static void assertAlike(Map<String, Tensor> expected, Map<String, Tensor> found) {
+        found.forEach((name, value) -> {
+            Tensor want = Objects.requireNonNull(expected.get(name));
+            assertEquals(want.spec(), value.spec(), name);
+            double[] wanted = want.toDoubleArray();
+            double[] got = value.toDoubleArray();
+            for (int i = 0; i < wanted.length; i++) {
+                assertEquals(wanted[i], got[i], 1e-6 * (1 + Math.abs(wanted[i])), name + " at " + i);
+            }
+        });
     }
 
     /** Operations whose scale is the largest magnitude of what they get, or of a window of batches before. */
@@ -145,15 +149,7 @@ final class WrittenQuantizationTest {
         Map<String, Tensor> expected = run(model, feeds);
         try (InferenceModel read = InferenceModels.load(file)) {
             assertEquals(fetches, read.fetches());
-            run(read, feeds).forEach((name, value) -> {
-                Tensor want = Objects.requireNonNull(expected.get(name));
-                assertEquals(want.spec(), value.spec(), name);
-                double[] wanted = want.toDoubleArray();
-                double[] got = value.toDoubleArray();
-                for (int i = 0; i < wanted.length; i++) {
-                    assertEquals(wanted[i], got[i], 1e-6 * (1 + Math.abs(wanted[i])), name + " at " + i);
-                }
-            });
+            assertAlike(expected, run(read, feeds));
         }
         model.close();
     }
