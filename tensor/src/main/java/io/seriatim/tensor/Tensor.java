@@ -302,6 +302,22 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
+     * The bytes of the elements of a row-major tensor, under the conditions of {@link Buffer#segment()}. Unlike
+     * {@link #memory()} they are those of the tensor only, which may be a part of a larger buffer.
+     *
+     * @return as many bytes as {@link TensorSpec#bytes()} says
+     * @throws IllegalStateException
+     *             if the tensor is not row-major
+     */
+    public MemorySegment elements() {
+        if (!spec.isRowMajor()) {
+            throw new IllegalStateException("Only a row-major tensor has its elements in a row, but this one is " + spec
+                    + ": copy it first");
+        }
+        return memory().asSlice(offset, spec.bytes());
+    }
+
+    /**
      * The same tensor in {@link Buffer#declared()} memory: for code that only reads it, or declares its writes.
      *
      * @return a view

@@ -6,12 +6,25 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class TensorTest {
     private static final long SEED = 20261121;
+
+    @Test
+    void elementsAreThoseOfThePartOnly() {
+        Tensor whole = Tensor.of(new float[]{1, 2, 3, 4, 5, 6}, 3, 2);
+        Tensor part = whole.slice(0, 1, 2);
+        assertEquals(8, part.elements().byteSize());
+        assertEquals(3, part.elements().getAtIndex(ValueLayout.JAVA_FLOAT, 0));
+        part.elements().setAtIndex(ValueLayout.JAVA_FLOAT, 1, 9);
+        assertEquals(9, whole.toFloatArray()[3]);
+        IllegalStateException e = assertThrows(IllegalStateException.class, () -> whole.transpose(1, 0).elements());
+        assertTrue(String.valueOf(e.getMessage()).contains("row-major"), e.getMessage());
+    }
 
     @Test
     void shapesAreChecked() {

@@ -43,7 +43,7 @@ final class Epilogue implements Fusion.Rule {
         List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
         List<PostOp> postOps = new ArrayList<>(done);
         switch (second.computation()) {
-            case Unary unary when isApplied(unary) ->
+            case Unary unary when isApplied(unary, mayLoseNaN) ->
                 postOps.add(new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()));
             case Binary binary when binary.postOps().isEmpty() && COMBINED.contains(binary.function()) -> {
                 Arg other = second.inputs().get(1 - input);
@@ -65,7 +65,7 @@ final class Epilogue implements Fusion.Rule {
     /**
      * Returns whether a function may be a post-op. As post-ops, some functions of the library turn NaN into a number.
      */
-    private boolean isApplied(Unary unary) {
+    static boolean isApplied(Unary unary, boolean mayLoseNaN) {
         return mayLoseNaN || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
     }
 

@@ -13,7 +13,6 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
-import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -149,7 +148,7 @@ final class SplitGateMatMul {
         return tasks.readers(part.value()).size() == 1 && tasks.get(only) instanceof Task.Compute reader
                 && reader.stages().size() == 1
                 && reader.stages().getFirst().computation() instanceof Unary unary
-                && (mayLoseNaN || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
+                && Epilogue.isApplied(unary, mayLoseNaN)
                 && part.equals(reader.stages().getFirst().inputs().getFirst())
                 && isOfOnePlace(only, from);
     }

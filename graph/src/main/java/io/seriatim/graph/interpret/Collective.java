@@ -8,7 +8,6 @@ import io.seriatim.graph.op.Step;
 import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -119,23 +118,19 @@ public final class Collective {
         switch (op.type()) {
             case "c_allreduce_sum" -> {
                 VariableValues.copy(from, to);
-                ranks.allReduce(elements(to), to.dtype());
+                ranks.allReduce(to.elements(), to.dtype());
             }
             case "c_broadcast" -> {
                 VariableValues.copy(from, to);
-                ranks.broadcast(elements(to), attrs.getInt("root"));
+                ranks.broadcast(to.elements(), attrs.getInt("root"));
             }
-            case "c_allgather" -> ranks.allGather(elements(rowMajor(from)), elements(to));
-            case "c_reducescatter" -> ranks.reduceScatter(elements(rowMajor(from)), elements(to), to.dtype());
+            case "c_allgather" -> ranks.allGather(rowMajor(from).elements(), to.elements());
+            case "c_reducescatter" -> ranks.reduceScatter(rowMajor(from).elements(), to.elements(), to.dtype());
             default -> throw new IllegalStateException(op.type());
         }
     }
 
     private static Tensor rowMajor(Tensor tensor) {
         return tensor.spec().isRowMajor() ? tensor : VariableValues.copy(tensor);
-    }
-
-    private static MemorySegment elements(Tensor tensor) {
-        return tensor.memory().asSlice(tensor.offset(), tensor.spec().bytes());
     }
 }

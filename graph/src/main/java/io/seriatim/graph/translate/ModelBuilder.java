@@ -236,8 +236,7 @@ public final class ModelBuilder {
         }
         used.add(name);
         if (!constants.isFeedable(name) && Literals.isLiteral(value, constants.isTrained(name))) {
-            literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
-            program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
+            literal(name, value);
         } else {
             parameters.put(name, value);
             boolean trained = constants.isTrained(name);
@@ -302,10 +301,13 @@ public final class ModelBuilder {
         }
         candidates.retainAll(decisive);
         for (String name : candidates) {
-            Tensor value = Objects.requireNonNull(parameters.remove(name));
-            literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
-            program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
+            literal(name, Objects.requireNonNull(parameters.remove(name)));
         }
+    }
+
+    private void literal(String name, Tensor value) {
+        literals.add(Appender.complete(Literals.operation(name, value), Roles.FORWARD));
+        program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).stopping(true));
     }
 
     /** A name for a result, until the program ends. */

@@ -6,7 +6,6 @@ import io.seriatim.tensor.StagedFiles;
 import io.seriatim.tensor.Tensor;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -73,7 +72,7 @@ public final class ModelBytes {
             for (; at % PAGE != 0; at++) {
                 out.write(0);
             }
-            WireOutput.write(elements(tensor), out);
+            WireOutput.write(tensor.declared().elements(), out);
             at += tensor.spec().bytes();
         }
         out.flush();
@@ -159,7 +158,7 @@ public final class ModelBytes {
     }
 
     private static WireOutput tensor(String name, Tensor tensor) {
-        return head(name, tensor).raw(9, elements(tensor));
+        return head(name, tensor).raw(9, tensor.declared().elements());
     }
 
     private static WireOutput value(String name, OutValue value) {
@@ -179,10 +178,5 @@ public final class ModelBytes {
             tensor.message(2, shape);
         }
         return new WireOutput().text(1, name).message(2, new WireOutput().message(1, tensor));
-    }
-
-    /** The elements of a tensor, which may be a part of a larger buffer, as parameters that share memory are. */
-    private static MemorySegment elements(Tensor tensor) {
-        return tensor.declared().memory().asSlice(tensor.offset(), tensor.spec().bytes());
     }
 }

@@ -5,7 +5,6 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
-import java.lang.foreign.MemorySegment;
 
 /** Row-major operands for functions that run on the host. */
 final class Copies {
@@ -22,11 +21,6 @@ final class Copies {
 
     /** Copies between row-major tensors of one type and size. */
     static void into(Tensor from, Tensor to) {
-        memory(to).copyFrom(memory(from));
-    }
-
-    /** The elements of a row-major tensor, which may be a part of a larger buffer, as temporaries of plans are. */
-    static MemorySegment memory(Tensor tensor) {
-        return tensor.memory().asSlice(tensor.offset(), tensor.spec().bytes());
+        to.elements().copyFrom(from.elements());
     }
 }

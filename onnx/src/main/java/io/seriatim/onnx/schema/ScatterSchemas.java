@@ -116,9 +116,9 @@ final class ScatterSchemas {
     private static void write(String reduction, Tensor x, Tensor updates, long length, List<Place> places, Tensor out) {
         if (reduction.equals("none")) {
             Copies.into(x, out);
-            MemorySegment from = Copies.memory(updates);
+            MemorySegment from = updates.elements();
             long bytes = x.dtype().bytes();
-            MemorySegment memory = Copies.memory(out);
+            MemorySegment memory = out.elements();
             for (Place place : places) {
                 MemorySegment.copy(from, place.from() * bytes, memory, place.to() * bytes, length * bytes);
             }

@@ -279,7 +279,7 @@ final class ElementwiseRecipes {
                 return false;
             }
         }
-        return Arrays.stream(specs).allMatch(TensorSpec::isRowMajor) || Operands.areDenseAlike(specs);
+        return Operands.areDenseAlike(specs);
     }
 
     private static MemoryDescriptor row(SequenceBuilder builder, TensorSpec spec) {

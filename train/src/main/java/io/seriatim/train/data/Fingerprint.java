@@ -56,7 +56,7 @@ public final class Fingerprint {
                 examples[i] = count == 1 ? 0 : (int) ((long) (first + i) * (part.size() - 1) / (count - 1));
             }
             for (Tensor tensor : part.batch(examples)) {
-                add(digest, tensor.declared().memory().asSlice(tensor.offset(), tensor.spec().bytes()));
+                add(digest, tensor.declared().elements());
                 tensor.close();
             }
         }

@@ -45,7 +45,7 @@ final class FloatLog extends PortableKernel {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         boolean fits = unary.function() == Unary.Function.LOG && x.dtype() == DType.FLOAT32
                 && y.dtype() == DType.FLOAT32
-                && ((x.isRowMajor() && y.isRowMajor()) || Operands.areDenseAlike(x, y));
+                && Operands.areDenseAlike(x, y);
         return fits ? new FloatLog(x.shape().size()) : null;
     }
 

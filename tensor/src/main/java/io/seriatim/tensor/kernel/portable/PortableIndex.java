@@ -219,7 +219,7 @@ final class PortableIndex {
             Tensor indices = all.get(1);
             long count = check("gather_grad", indices, slices.length(), grad.forward().padding());
             Tensor target = all.get(2);
-            target.memory().asSlice(target.offset(), target.spec().bytes()).fill((byte) 0);
+            target.elements().fill((byte) 0);
             for (long outer = 0; outer < slices.outer(); outer++) {
                 for (long i = 0; i < count; i++) {
                     long index = index(indices, i);
