@@ -2,9 +2,6 @@ package io.seriatim.graph.parallel;
 
 import io.seriatim.device.Place;
 import io.seriatim.graph.append.Appender;
-import io.seriatim.graph.op.Effect;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
@@ -137,9 +134,7 @@ final class RankReplication {
     }
 
     private void compute(OpDesc op) {
-        Operation schema = Operations.system().find(op.type());
-        boolean isRandom = schema != null && schema.effects().contains(Effect.RANDOM);
-        written.add(isRandom && op.attribute("seed") instanceof Attribute.Int(int seed)
+        written.add(Replication.isRandom(op) && op.attribute("seed") instanceof Attribute.Int(int seed)
                 ? op.with("seed", Replicas.seed(seed, rank << Short.SIZE))
                 : op);
     }

@@ -170,7 +170,8 @@ final class Replication {
         written.add(placed(own, replica));
     }
 
-    private static boolean isRandom(OpDesc op) {
+    /** Whether an operation draws random numbers. */
+    static boolean isRandom(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
         return schema != null && schema.effects().contains(Effect.RANDOM);
     }
