@@ -59,7 +59,8 @@ public final class Cluster implements Communicator, AutoCloseable {
             if (options.ranks() == 1) {
                 return new Cluster(Transport.alone(member));
             }
-            Listener listener = Listener.open(member, address(options, rendezvous), options.handshakeLimit());
+            Listener listener = Listener.open(member, address(options, rendezvous), options.handshakeLimit(),
+                    deadline);
             boolean isKnown = false;
             try {
                 List<String> addresses = rendezvous.exchange(listener.address(), options);

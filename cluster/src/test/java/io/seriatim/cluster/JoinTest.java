@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cluster.Ranks.Outcome;
+import io.seriatim.cluster.transport.Addresses;
 import io.seriatim.graph.parallel.CommunicationException;
 import io.seriatim.tensor.DType;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -41,8 +43,18 @@ class JoinTest {
     }
 
     private static String freeAddress() throws IOException {
+        return freeAddresses(1).getFirst();
+    }
+
+    /** Different ones: all are held until the last is known. */
+    private static List<String> freeAddresses(int count) throws IOException {
+        if (count == 0) {
+            return List.of();
+        }
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return "127.0.0.1:" + socket.getLocalPort();
+            List<String> all = new ArrayList<>(freeAddresses(count - 1));
+            all.add("127.0.0.1:" + socket.getLocalPort());
+            return all;
         }
     }
 
@@ -60,9 +72,43 @@ class JoinTest {
 
     @Test
     void ranksMeetAtKnownAddresses() throws Exception {
-        List<String> addresses = List.of(freeAddress(), freeAddress(), freeAddress());
+        List<String> addresses = freeAddresses(3);
         assertEquals(List.of(6, 6, 6),
                 Ranks.run(3, Function.identity(), Rendezvous.addresses(addresses), JoinTest::sum));
+    }
+
+    /** Another's outgoing connection, or an attempt that is ending, holds the address for a moment. */
+    @Test
+    void aRankWaitsForItsAddress() throws Exception {
+        List<String> addresses = freeAddresses(2);
+        ServerSocket held = new ServerSocket();
+        held.bind(Addresses.parse(addresses.get(1)));
+        Rendezvous known = Rendezvous.addresses(addresses);
+        Rendezvous releasing = new Rendezvous() {
+            @Override
+            public List<String> exchange(String address, ClusterOptions options)
+                    throws IOException, InterruptedException {
+                if (options.rank() == 0) {
+                    held.close();
+                }
+                return known.exchange(address, options);
+            }
+
+            @Override
+            public Optional<String> fixedAddress(int rank) {
+                return known.fixedAddress(rank);
+            }
+        };
+        assertEquals(List.of(3, 3), Ranks.run(2, Function.identity(), releasing, JoinTest::sum));
+    }
+
+    /** The addresses of another machine are none to wait for. */
+    @Test
+    void anAddressOfAnotherMachineIsRefused() {
+        Rendezvous elsewhere = Rendezvous.addresses(List.of("192.0.2.1:4711", "192.0.2.1:4712"));
+        CommunicationException refused = assertThrows(CommunicationException.class,
+                () -> Cluster.join(Ranks.options(0, 2), elsewhere));
+        assertTrue(String.valueOf(refused.getMessage()).contains("cannot listen at"), refused::getMessage);
     }
 
     @Test

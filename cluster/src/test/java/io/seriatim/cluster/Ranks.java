@@ -56,16 +56,19 @@ final class Ranks {
         return run(ranks, Function.identity(), gathering(ranks), body);
     }
 
-    /** The results of all ranks; the failure of the first rank that failed is thrown. */
+    /** The results of all ranks; the failures of those that failed are suppressed by what is thrown. */
     static <T> List<T> run(int ranks, Function<ClusterOptions, ClusterOptions> change, Rendezvous rendezvous,
             Body<T> body) throws Exception {
-        List<Outcome<T>> outcomes = outcomes(ranks, change, rendezvous, body);
+        AssertionError failure = new AssertionError("a rank failed");
         List<T> results = new ArrayList<>();
-        for (Outcome<T> each : outcomes) {
+        for (Outcome<T> each : outcomes(ranks, change, rendezvous, body)) {
             if (each.failure() != null) {
-                throw new AssertionError("a rank failed", each.failure());
+                failure.addSuppressed(each.failure());
             }
             results.add(each.result());
+        }
+        if (failure.getSuppressed().length > 0) {
+            throw failure;
         }
         return results;
     }

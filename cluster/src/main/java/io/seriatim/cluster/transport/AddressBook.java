@@ -39,7 +39,7 @@ public final class AddressBook {
     public static List<String> collect(Member self, SocketAddress at, String own, Duration handshake, long deadline)
             throws IOException, InterruptedException {
         List<TimedChannel> channels = new ArrayList<>();
-        try (Listener listener = Listener.open(self, at, handshake)) {
+        try (Listener listener = Listener.open(self, at, handshake, deadline)) {
             ByteBuffer book = buffer(self.ranks() * ENTRY);
             put(book, own);
             for (int rank = 1; rank < self.ranks(); rank++) {

@@ -5,6 +5,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
+import java.net.BindException;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,10 @@ public final class Listener implements Closeable {
     private static final System.Logger LOG = System.getLogger(Listener.class.getName());
     private static final int STRANGERS = 64;
     private static final int REASONS = 8;
+    /** Milliseconds until it tries again what may succeed later. */
+    private static final long PAUSE = 20;
+    /** How long to wait for an address that is in use. */
+    private static final Duration IN_USE = Duration.ofSeconds(5);
 
     private final Member self;
     private final ServerSocketChannel server;
@@ -61,25 +67,45 @@ public final class Listener implements Closeable {
      *            where to listen; port 0 is any free one
      * @param handshake
      *            how long a connection has to prove itself
+     * @param deadline
+     *            of {@link System#nanoTime}
      * @return open
      * @throws IOException
      *             if the address cannot be listened at
+     * @throws InterruptedException
+     *             if the thread is interrupted
      */
-    public static Listener open(Member self, SocketAddress address, Duration handshake) throws IOException {
-        boolean unix = address instanceof UnixDomainSocketAddress;
-        ServerSocketChannel server = unix
+    public static Listener open(Member self, SocketAddress address, Duration handshake, long deadline)
+            throws IOException, InterruptedException {
+        // An outgoing connection of anyone may hold the port for a moment; an earlier attempt of the job may be ending.
+        long end = System.nanoTime() + Math.min(IN_USE.toNanos(), deadline - System.nanoTime());
+        while (true) {
+            try {
+                Listener listener = new Listener(self, bound(self, address), handshake);
+                start("accept", self, listener::accept);
+                return listener;
+            } catch (IOException e) {
+                // A BindException also says that the address is none of this machine, or not permitted.
+                if (!(e instanceof BindException) || !String.valueOf(e.getMessage()).contains("in use")
+                        || end - System.nanoTime() <= TimeUnit.MILLISECONDS.toNanos(PAUSE)) {
+                    throw new IOException("rank " + self.rank() + " cannot listen at " + Addresses.format(address)
+                            + ": " + e.getMessage(), e);
+                }
+            }
+            Thread.sleep(PAUSE);
+        }
+    }
+
+    private static ServerSocketChannel bound(Member self, SocketAddress address) throws IOException {
+        ServerSocketChannel server = address instanceof UnixDomainSocketAddress
                 ? ServerSocketChannel.open(StandardProtocolFamily.UNIX)
                 : ServerSocketChannel.open();
         try {
-            server.bind(address, Math.max(STRANGERS, 2 * self.ranks()));
-        } catch (IOException e) {
+            return server.bind(address, Math.max(STRANGERS, 2 * self.ranks()));
+        } catch (IOException | RuntimeException e) {
             server.close();
-            throw new IOException("rank " + self.rank() + " cannot listen at " + Addresses.format(address) + ": "
-                    + e.getMessage(), e);
+            throw e;
         }
-        Listener listener = new Listener(self, server, handshake);
-        start("accept", self, listener::accept);
-        return listener;
     }
 
     static Thread start(String name, Member self, Runnable body) {
@@ -107,8 +133,10 @@ public final class Listener implements Closeable {
             } catch (ClosedChannelException _) {
                 return;
             } catch (IOException e) {
+                // Others may still come: the peer has gone, or this process has too many open files for now.
                 refuse("a connection could not be accepted: " + e);
-                return;
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE));
+                continue;
             }
             if (handshakes.tryAcquire()) {
                 start("handshake", self, () -> handshake(channel));

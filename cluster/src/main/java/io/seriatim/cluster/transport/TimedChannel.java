@@ -3,6 +3,7 @@ package io.seriatim.cluster.transport;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
@@ -51,6 +52,11 @@ final class TimedChannel implements Closeable {
                 do {
                     connection.await(SelectionKey.OP_CONNECT, deadline);
                 } while (!connection.channel.finishConnect());
+            }
+            // TCP connects a free port of this machine with itself if it is also the one that the system has chosen for
+            // this end: nobody listens there.
+            if (!unix && connection.channel.getLocalAddress().equals(connection.channel.getRemoteAddress())) {
+                throw new ConnectException("nobody listens at " + Addresses.format(address));
             }
             return connection;
         } catch (IOException | RuntimeException e) {
