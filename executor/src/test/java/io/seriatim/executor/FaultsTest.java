@@ -28,6 +28,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -225,6 +226,7 @@ class FaultsTest {
             AtomicReference<Throwable> thrown = new AtomicReference<>();
             AtomicInteger kept = new AtomicInteger(-1);
             AtomicInteger steps = new AtomicInteger();
+            AtomicLong interrupted = new AtomicLong(System.nanoTime());
             Thread runner = Thread.ofPlatform().unstarted(() -> {
                 try {
                     plan.run(Bits.floats(1), Bits.longs(Long.MAX_VALUE));
@@ -235,9 +237,11 @@ class FaultsTest {
             });
             Probes.on("endless", _ -> {
                 if (steps.incrementAndGet() == 3) {
+                    interrupted.set(System.nanoTime());
                     runner.interrupt();
                 }
-                if (steps.get() > 2_000) {
+                // The runner needs a processor to notice: how many iterations another thread makes until then is open.
+                if (System.nanoTime() - interrupted.get() > TimeUnit.MINUTES.toNanos(1)) {
                     throw new IllegalStateException("no one has noticed the interruption");
                 }
             });
