@@ -38,6 +38,7 @@ final class PirSpecialOperations {
             case "1.assign_out_" -> assignOut(op);
             case "1.shape64" -> shape(op);
             case "1.masked_fill", "1.masked_fill_" -> maskedFill(op);
+            case "1.truncated_gaussian_random" -> new PirTruncatedNormal(reader, operations).read(op);
             case "1.create_array", "1.create_array_like" -> createArray(op);
             case "1.array_length" -> arrayLength(op);
             case "1.array_read" -> arrayRead(op);

@@ -3,6 +3,7 @@ package io.seriatim.graph.format.pir;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.format.InferenceModels;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -188,6 +190,62 @@ class PirMeaningsTest {
         try (InferenceModel model = InferenceModels.load(file)) {
             OpDesc op = model.program().global().ops().getFirst();
             assertEquals(DType.INT64, model.program().global().get(op.output("Out").getFirst()).tensor().dtype());
+        }
+    }
+
+    /**
+     * Normal numbers are cut at the numbers a and b, whatever mean and deviation are. Mean, deviation, least, greatest
+     * and the quantiles 0.1, 0.5 and 0.9 are those of 200,000 numbers that PaddlePaddle 3.3.1 has drawn.
+     */
+    @ParameterizedTest
+    @CsvSource({"0.0 1.0 -2.0 2.0 FLOAT32,-0.0015 0.8800 -1.9998 2.0000 -1.1831 -0.0051 1.1876",
+            "0.0 1.0 -2.0 2.0 FLOAT64,-0.0015 0.8800 -1.9998 2.0000 -1.1831 -0.0051 1.1876",
+            "5.0 0.5 -2.0 2.0 FLOAT32,-2.0000 0.0000 -2.0000 -2.0000 -2.0000 -2.0000 -2.0000",
+            "5.0 0.5 -2.0 2.0 FLOAT64,1.9207 0.0773 1.1940 2.0000 1.8184 1.9439 1.9915",
+            "0.5 0.25 -2.0 2.0 FLOAT32,0.4997 0.2501 -0.5486 1.6570 0.1799 0.4987 0.8215",
+            "0.0 2.0 -2.0 2.0 FLOAT64,-0.0024 1.0796 -1.9999 2.0000 -1.4972 -0.0072 1.5014",
+            "3.0 1.0 -2.0 2.0 FLOAT32,1.4742 0.4456 -1.5696 2.0000 0.8530 1.5881 1.9327",
+            "0.0 1.0 -1.0 3.0 FLOAT32,0.2815 0.7860 -1.0000 2.9996 -0.6973 0.1939 1.3740",
+            "-1.0 0.7 -0.5 0.25 FLOAT64,-0.2038 0.2041 -0.5000 0.2500 -0.4534 -0.2366 0.1065",
+            "1.0 0.0 -2.0 2.0 FLOAT32,1.0000 0.0000 1.0000 1.0000 1.0000 1.0000 1.0000",
+            "1.0 -1.0 -2.0 2.0 FLOAT32,0.7158 0.7846 -1.9974 2.0000 -0.3689 0.7970 1.6998",
+            "-100.0 1.0 -2.0 2.0 FLOAT64,2.0000 0.0000 2.0000 2.0000 2.0000 2.0000 2.0000",
+            "10.0 1.5 -2.0 2.0 FLOAT64,1.7354 0.2565 -0.6383 2.0000 1.3951 1.8122 1.9716",
+            "5.0 0.5 4.0 6.0 FLOAT32,4.9993 0.4400 4.0001 6.0000 4.4084 4.9975 5.5938",
+            "5.0 0.0 -2.0 2.0 FLOAT32,NaN NaN NaN NaN NaN NaN NaN"})
+    void cutsNormalNumbersAtTwoNumbers(String attributes, String statistics) throws IOException {
+        String[] given = attributes.split(" ", -1);
+        Path file = save(OpDesc.of("truncated_gaussian_random").out("Out", "out").attr("shape", new int[]{20_000})
+                .attr("seed", 11).attr("dtype", given[4].equals("FLOAT64") ? 6 : 5));
+        String text = Files.readString(file);
+        for (int i = 0; i < 4; i++) {
+            String name = List.of("mean", "std", "a", "b").get(i);
+            String changed = text.replaceFirst("\"D\":[-0-9.]+\\},\"N\":\"" + name + "\"",
+                    "\"D\":" + given[i] + "},\"N\":\"" + name + "\"");
+            assertTrue(changed.contains("\"D\":" + given[i] + "},\"N\":\"" + name + "\""), changed);
+            text = changed;
+        }
+        Files.writeString(file, text);
+        double[] expected = Arrays.stream(statistics.split(" ", -1)).mapToDouble(Double::parseDouble).toArray();
+        check(expected, loaded(file).toDoubleArray());
+        for (String format : List.of("again.json", "again.pdmodel")) {
+            try (InferenceModel model = InferenceModels.load(file)) {
+                InferenceModels.save(folder.resolve(format), model);
+            }
+            check(expected, loaded(folder.resolve(format)).toDoubleArray());
+        }
+    }
+
+    private static void check(double[] expected, double... values) {
+        Arrays.sort(values);
+        double mean = Arrays.stream(values).average().orElseThrow();
+        double deviation = Math.sqrt(Arrays.stream(values).map(each -> (each - mean) * (each - mean)).average()
+                .orElseThrow());
+        double[] found = {mean, deviation, values[0], values[values.length - 1], values[values.length / 10],
+                values[values.length / 2], values[values.length * 9 / 10]};
+        for (int i = 0; i < found.length; i++) {
+            boolean end = i == 2 || i == 3;
+            assertEquals(expected[i], found[i], end ? 0.3 : 0.03, Arrays.toString(found));
         }
     }
 }
