@@ -121,6 +121,29 @@ class WrittenFormsTest {
         }
     }
 
+    /** The mean of a region without samples is no number here and in PaddlePaddle, but 0 in ONNX Runtime. */
+    @ParameterizedTest
+    @CsvSource({"true,-1,true", "true,0,true", "true,2,false", "false,-1,false"})
+    void meansOfNoSamplesAreNoNumbers(boolean aligned, int samples, boolean missing) throws IOException {
+        feed("x", DType.FLOAT32, true, 1, 2, 5, 5);
+        feed("regions", DType.FLOAT32, true, 4, 4);
+        feeds.put("regions", Tensor.of(DType.FLOAT32, new double[]{0, 0, 3, 3, 1, 1, 1, 2, 2, 4, 3, 4, 1, 1, 2, 2}, 4,
+                4));
+        program.global().put(VarDesc.of("counts", VarType.dense(DType.INT32, 1)));
+        feeds.put("counts", Tensor.of(DType.INT32, new double[]{4}, 1));
+        List<String> nodes = written(OpDesc.of("roi_align").in("X", "x").in("ROIs", "regions").in("RoisNum", "counts")
+                .out("Out", "out").attr("pooled_height", 2).attr("pooled_width", 2).attr("sampling_ratio", samples)
+                .attr("aligned", aligned));
+        assertEquals(missing, nodes.contains("Where"));
+        try (InferenceModel again = InferenceModels.load(folder.resolve("x.onnx"))) {
+            double[] means = run(again, feeds).toDoubleArray();
+            for (int i = 0; i < means.length; i++) {
+                int region = i / 8;
+                assertEquals(missing && (region == 1 || region == 2), Double.isNaN(means[i]), Arrays.toString(means));
+            }
+        }
+    }
+
     /** ONNX Runtime 1.32 takes two Reshape in a row for one. */
     @Test
     void sizesThatAreAVectorAreNotReshaped() throws IOException {

@@ -175,10 +175,30 @@ public final class OtherWriters {
         String before = op.node("GreaterOrEqual", op.node("Unsqueeze", at, op.ints(1)),
                 op.node("Unsqueeze", ends, op.ints(0)));
         String image = op.node("ReduceSum", Map.of("keepdims", 0), op.cast(before, DType.INT64), op.ints(1));
-        op.out("Out", op.node("RoiAlign", Map.of("output_height", op.attrs().getInt("pooled_height"), "output_width",
-                op.attrs().getInt("pooled_width"), "sampling_ratio", Math.max(0, op.attrs().getInt("sampling_ratio")),
-                "spatial_scale", op.attrs().getFloat("spatial_scale"), "coordinate_transformation_mode",
-                op.attrs().getBool("aligned") ? "half_pixel" : "output_half_pixel"), op.in("X"), op.in("ROIs"), image));
+        boolean aligned = op.attrs().getBool("aligned");
+        int samples = Math.max(0, op.attrs().getInt("sampling_ratio"));
+        String out = op.node("RoiAlign", Map.of("output_height", op.attrs().getInt("pooled_height"), "output_width",
+                op.attrs().getInt("pooled_width"), "sampling_ratio", samples, "spatial_scale",
+                op.attrs().getFloat("spatial_scale"), "coordinate_transformation_mode",
+                aligned ? "half_pixel" : "output_half_pixel"), op.in("X"), op.in("ROIs"), image);
+        op.out("Out", aligned && samples == 0
+                ? op.node("Where", sampled(op), out, ElementwiseWriters.number(op, Double.NaN))
+                : out);
+    }
+
+    /**
+     * Whether a region has samples, by regions [n, 1, 1, 1]. The mean of none is not a number here, but 0 in ONNX
+     * Runtime. Each step is rounded as in the operation itself.
+     */
+    private static String sampled(WrittenOp op) {
+        String scaled = op.node("Mul", op.in("ROIs"),
+                ElementwiseWriters.number(op, op.attrs().getFloat("spatial_scale")));
+        String moved = op.node("Sub", scaled, ElementwiseWriters.number(op, 0.5));
+        String extent = op.node("Sub", op.node("Slice", moved, op.ints(2), op.ints(4), op.ints(1)),
+                op.node("Slice", moved, op.ints(0), op.ints(2), op.ints(1)));
+        String positive = op.cast(op.node("Greater", extent, ElementwiseWriters.number(op, 0)), DType.INT32);
+        return op.node("Unsqueeze", op.cast(ReductionWriters.reduce(op, "ReduceMin", positive, new long[]{1}, false),
+                DType.BOOL), op.ints(1, 2, 3));
     }
 
     private static void maxout(WrittenOp op) {
