@@ -168,6 +168,30 @@ class LauncherTest {
                 measuring);
     }
 
+    /** An unpacked archive has no sources, and needs no Maven. */
+    @Test
+    void anUnpackedArchiveStartsItsJars() throws Exception {
+        Path archive = Files.createDirectories(temp.resolve("an archive"));
+        Path script = Files.createDirectories(archive.resolve("bin")).resolve("seriatim");
+        Files.copy(root.resolve("seriatim"), script);
+        List<String> jars = List.of("picocli-1.jar", "seriatim-cli-1.jar", "seriatim-engine-1.jar");
+        for (String jar : jars) {
+            Files.writeString(Files.createDirectories(archive.resolve("lib")).resolve(jar), "");
+        }
+        Path link = Files.createSymbolicLink(temp.resolve("linked"), script);
+        Ended ended = launch(link, Map.of("JAVA_HOME", recordingJdk().toString()), "bench", "two words");
+        assertStarted("recording", ended);
+        Path real = archive.toRealPath();
+        String classPath = jars.stream().map(jar -> real + "/lib/" + jar).collect(Collectors.joining(":"));
+        assertTrue(ended.out.endsWith("\n" + classPath + "\nio.seriatim.cli.Main\nbench\ntwo words\n"), ended.out);
+        assertTrue(ended.out.contains("\n-XX:AOTCache=" + real + "/cache/start-"), ended.out);
+        assertFalse(Files.exists(temp.resolve("maven.log")));
+        assertEquals(1, recordings());
+        Files.delete(archive.resolve("lib/seriatim-cli-1.jar"));
+        launch(link, Map.of("JAVA_HOME", jdk("home", "25").toString()), "train");
+        assertTrue(Files.exists(temp.resolve("maven.log")), "without its jar it is not an archive");
+    }
+
     @Test
     void aSearchPathForFoldersDoesNotLeadItAstray() throws Exception {
         Path decoy = Files.createDirectories(temp.resolve("decoy"));
