@@ -61,6 +61,10 @@ final class AttributeForm {
                     ? op.with("dim", IntStream.range(0, rank(op, "X", steps)).toArray())
                     : op;
             case "uniform_random", "gaussian_random", "randint" -> ofAttribute(op, attrs);
+            // PaddlePaddle leaves the memory as it was allocated, where it is filled with zeros here.
+            case "coalesce_tensor" -> attrs.getBool("copy_data") || attrs.getBool("set_constant")
+                    ? op
+                    : op.with("set_constant", true).with("constant", 0f);
             case "softmax_with_cross_entropy" -> attrs.getBool("numeric_stable_mode")
                     ? op
                     : op.with("numeric_stable_mode", true);

@@ -361,6 +361,23 @@ class PaddleFormsTest {
                 .ops());
     }
 
+    /** PaddlePaddle leaves memory as it was allocated, which is filled with zeros here. */
+    @ParameterizedTest
+    @CsvSource({"false,false,true,0", "false,true,true,7", "true,false,false,7", "true,true,true,7"})
+    void fillsMemoryThatNothingWrites(boolean copied, boolean filled, boolean fills, float constant) {
+        feed("x", Tensor.of(new float[]{1, 2}, 2), 2);
+        add(OpDesc.of("coalesce_tensor").in("Input", "x").out("Output", "y").out("FusedOutput", "all").attr("dtype", 5)
+                .attr("copy_data", copied).attr("set_constant", filled).attr("constant", 7f));
+        for (TargetSchema schema : List.of(TargetSchema.paddle2(), TargetSchema.paddle3())) {
+            Program written = PaddleForms.of(program, List.of("y"), schema);
+            OpDesc only = ofType(written, "coalesce_tensor").getFirst();
+            assertEquals(fills, value(only, "set_constant"));
+            assertEquals(new Attribute.Real(constant), only.attribute("constant"));
+            assertArrayEquals(Objects.requireNonNull(run(program, feeds, List.of("y")).get("y")).toDoubleArray(),
+                    Objects.requireNonNull(run(written, feeds, List.of("y")).get("y")).toDoubleArray());
+        }
+    }
+
     /** PaddlePaddle 3 cuts at −2 and 2, whatever the mean is. */
     @Test
     void cutsAtTwoDeviationsFromTheMean() {

@@ -6,6 +6,7 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
@@ -64,6 +65,10 @@ final class PirSpecialWriter {
                 if (shapes.size() > 1) {
                     writer.refuse(block, op, "PaddlePaddle 3 joins elements of one shape only, but those of '"
                             + op.input("X").getFirst() + "' have " + shapes + ": use concat");
+                } else if (joinsOpen(block, op)) {
+                    writer.refuse(block, op, "PaddlePaddle 3 joins elements of one shape only, but those of '"
+                            + op.input("X").getFirst() + "' have open lengths on axis " + value(op, "axis")
+                            + ", which may differ: use concat, or give their sizes");
                 } else {
                     arrayToTensor(builder, block, op);
                 }
@@ -235,6 +240,20 @@ final class PirSpecialWriter {
         builder.add("1.array_write_", List.of(), List.of(builder.value(list),
                 writer.value(builder, op.input("X").getFirst()), writer.value(builder, op.input("I").getFirst())),
                 PirWriter.type(block, list));
+    }
+
+    /** Whether elements are joined along an axis on which several variables may have different lengths. */
+    private static boolean joinsOpen(Block block, OpDesc op) {
+        String array = op.input("X").getFirst();
+        int axis = (int) PirConstants.whole(Objects.requireNonNull(value(op, "axis")));
+        List<VarDesc> elements = block.ops().stream()
+                .filter(each -> each.type().equals("write_to_array") && each.output("Out").contains(array))
+                .map(each -> each.input("X").getFirst()).distinct().map(block::find).filter(Objects::nonNull).toList();
+        return Boolean.FALSE.equals(value(op, "use_stack")) && elements.size() > 1
+                && elements.stream().map(each -> each.tensor().dims()).anyMatch(dims -> {
+                    int at = axis < 0 ? axis + dims.size() : axis;
+                    return at >= 0 && at < dims.size() && dims.get(at) < 0;
+                });
     }
 
     /** The different shapes, as far as they are known, that a block writes to a list. */
