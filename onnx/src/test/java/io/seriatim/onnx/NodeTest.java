@@ -69,6 +69,13 @@ final class NodeTest {
         assertPass(folder, Pattern.compile(""));
     }
 
+    /** Loops over different ranks and sizes, which tools/onnx/loop_cases.py made with ONNX Runtime. */
+    @Test
+    void loopsOfDifferentRanksAreThoseOfOnnxRuntime(@TempDir Path folder) throws IOException {
+        unpack("/loop-cases.zip", folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
     /** What is read can be written, if its operations have counterparts, and then computes the same. */
     @Test
     void writesWhatItReads(@TempDir Path folder) throws IOException {

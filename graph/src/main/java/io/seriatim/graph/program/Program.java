@@ -68,6 +68,23 @@ public final class Program {
     }
 
     /**
+     * Takes the last blocks away, which no operation of the others may name.
+     *
+     * @param count
+     *            how many blocks stay, at least 1
+     * @return this
+     */
+    public Program keepBlocks(int count) {
+        if (count < 1 || count > blocks.size()) {
+            throw new IllegalArgumentException(
+                    "A program of " + blocks.size() + " blocks keeps 1 to all of them, but not " + count);
+        }
+        modified();
+        blocks.subList(count, blocks.size()).clear();
+        return this;
+    }
+
+    /**
      * The blocks.
      *
      * @return by number

@@ -64,6 +64,17 @@ public final class BlockBuilder {
     }
 
     /**
+     * Remembers how far the program is built.
+     *
+     * @return takes back what is appended to this block and to those below it from now on; values that were made in
+     *         between are not to be used then
+     */
+    public Runnable checkpoint() {
+        ModelBuilder.Mark mark = model.mark(block);
+        return () -> model.takeBack(mark);
+    }
+
+    /**
      * Begins an operation.
      *
      * @param type
@@ -82,12 +93,24 @@ public final class BlockBuilder {
      * @return the variable
      */
     public Ref declare(ArgType type) {
-        return declare(type.varType(), type);
+        return declared(fresh(), type);
     }
 
-    private Ref declare(VarType varType, ArgType type) {
-        String name = fresh();
-        block.put(VarDesc.of(name, varType));
+    /**
+     * Declares a variable of a name that messages show.
+     *
+     * @param hint
+     *            the wish for its name
+     * @param type
+     *            its kind, type and dimensions
+     * @return the variable
+     */
+    public Ref declare(String hint, ArgType type) {
+        return declared(model.fresh(hint), type);
+    }
+
+    private Ref declared(String name, ArgType type) {
+        block.put(VarDesc.of(name, type.varType()));
         return new Ref(name, type);
     }
 

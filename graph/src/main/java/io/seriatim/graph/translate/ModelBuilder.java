@@ -35,17 +35,18 @@ public final class ModelBuilder {
 
     private final Program program = new Program();
     private final Constants constants = new Constants();
-    private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+    private final LinkedHashMap<String, Tensor> parameters = new LinkedHashMap<>();
     private final Set<String> names = new HashSet<>();
     /** The last number of the names that begin alike, so that each new one is found at once. */
     private final Map<String, Integer> numbers = new HashMap<>();
     /** The names of results until the program ends. */
     private final Set<String> results = new HashSet<>();
-    private final Map<String, String> wishes = new LinkedHashMap<>();
+    private final LinkedHashMap<String, String> wishes = new LinkedHashMap<>();
     private final List<String> feeds = new ArrayList<>();
     private final List<String> expressedTraining = new ArrayList<>();
     private boolean forInference;
-    private final Set<String> used = new HashSet<>();
+    /** In the order of their first use. */
+    private final LinkedHashSet<String> used = new LinkedHashSet<>();
     /** The operations that make the constants of {@link Literals}; they come first in the program. */
     private final List<OpDesc> literals = new ArrayList<>();
     private final BlockBuilder main = new BlockBuilder(this, program.global(), null);
@@ -320,6 +321,37 @@ public final class ModelBuilder {
     /** Creates a block below another. */
     Block block(Block parent) {
         return program.addBlock(parent.index(), null);
+    }
+
+    /**
+     * How far a program is built, so that operations which turn out to be wrong can be taken back.
+     *
+     * @param block
+     *            the block to which operations are appended next; others change only below it
+     */
+    record Mark(Block block, int ops, int vars, int blocks, int used, int parameters, int literals, int wishes) {
+    }
+
+    Mark mark(Block block) {
+        return new Mark(block, block.ops().size(), block.vars().size(), program.blocks().size(), used.size(),
+                parameters.size(), literals.size(), wishes.size());
+    }
+
+    void takeBack(Mark mark) {
+        program.keepBlocks(mark.blocks);
+        Block block = mark.block;
+        block.setOps(block.ops().subList(0, mark.ops));
+        block.vars().stream().skip(mark.vars).map(VarDesc::name).toList().forEach(block::remove);
+        while (used.size() > mark.used) {
+            program.global().remove(used.removeLast());
+        }
+        while (parameters.size() > mark.parameters) {
+            parameters.pollLastEntry();
+        }
+        while (wishes.size() > mark.wishes) {
+            wishes.pollLastEntry();
+        }
+        literals.subList(mark.literals, literals.size()).clear();
     }
 
     /** Frees the parameters, if the model could not be built: nobody else has them. */

@@ -107,6 +107,22 @@ public final class Branches {
     }
 
     /**
+     * Appends an assertion, of which a run that fails names the message.
+     *
+     * @param block
+     *            where it is appended
+     * @param truth
+     *            one truth value
+     * @param message
+     *            what is wrong if it is false
+     */
+    public static void require(BlockBuilder block, Ref truth, String message) {
+        Ref condition = block.declare("no failure: " + message, ArgType.dense(DType.BOOL, 1));
+        block.op("assign").in("X", truth).to("Out", condition).append();
+        block.op("assert").in("Cond", condition).append();
+    }
+
+    /**
      * A value that is one of several tensors, as one variable. What it declares is right for one of them only: programs
      * have no type without a number of dimensions. It may be fetched, but operations that read it would be translated
      * wrongly.

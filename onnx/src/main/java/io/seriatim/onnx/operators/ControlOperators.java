@@ -10,11 +10,17 @@ import io.seriatim.onnx.node.Size;
 import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Branches and loops. */
 public final class ControlOperators {
+    /** A loop passes a value on with at most so many numbers of dimensions; each makes the body longer. */
+    private static final int MOST_RANKS = 8;
+
     private ControlOperators() {
     }
 
@@ -50,7 +56,35 @@ public final class ControlOperators {
         return block.cast(block.integers(DType.INT64, 1), DType.BOOL);
     }
 
+    /**
+     * The numbers of dimensions of what steps pass on are found by translating the loop again as long as its body gives
+     * others than those for which it has variables.
+     */
     private static List<Ref> loop(Node node) {
+        OnnxGraph body = node.graph("body");
+        List<Ref> initial = node.all(2);
+        if (body.inputs().size() != initial.size() + 2 || body.outputs().size() < initial.size() + 1) {
+            throw node.error("passes on %d values, so that its body has %d inputs and at least %d outputs, but it has "
+                    + "%d and %d", initial.size(), initial.size() + 2, initial.size() + 1, body.inputs().size(),
+                    body.outputs().size());
+        }
+        long[] limit = node.has(0) ? node.integers(0) : null;
+        long steps = limit == null || limit.length != 1 ? Long.MAX_VALUE : limit[0];
+        List<@Nullable Set<Integer>> ranks = new ArrayList<>(Collections.nCopies(initial.size(), null));
+        Runnable takeBack = node.block().checkpoint();
+        // The k-th translation has variables for what k steps pass on.
+        for (long k = 0;; k++) {
+            List<Ref> results = loop(node, ranks, k < steps);
+            if (results != null) {
+                return results;
+            }
+            takeBack.run();
+        }
+    }
+
+    /** Translates a loop; null if its steps pass on more numbers of dimensions, which are added to the given ones. */
+    private static @Nullable List<Ref> loop(Node node, List<@Nullable Set<Integer>> ranks,
+            boolean further) {
         BlockBuilder block = node.block();
         OnnxGraph body = node.graph("body");
         Ref limit = limit(node);
@@ -63,21 +97,23 @@ public final class ControlOperators {
         block.op("assign").in("X", enough).to("Out", again).append();
         LoopSteps steps = new LoopSteps(node, again);
         List<Ref> initial = node.all(2);
-        if (body.inputs().size() != initial.size() + 2 || body.outputs().size() < initial.size() + 1) {
-            throw node.error("passes on %d values, so that its body has %d inputs and at least %d outputs, but it has "
-                    + "%d and %d", initial.size(), initial.size() + 2, initial.size() + 1, body.inputs().size(),
-                    body.outputs().size());
-        }
         for (int i = 0; i < initial.size(); i++) {
-            steps.carry(initial.get(i), body.inputs().get(i + 2));
+            steps.carry(initial.get(i), body.inputs().get(i + 2), ranks.get(i));
         }
         List<Ref> operands = new ArrayList<>();
         operands.add(steps.inner.reshape(steps.count));
         operands.add(steps.inner.reshape(again));
         operands.addAll(steps.carried(steps.inner));
-        List<Ref> results = steps.requireOneForm(node.graphs().translate(body, steps.inner, operands));
+        List<Ref> results = node.graphs().translate(body, steps.inner, operands);
+        boolean complete = true;
+        for (int i = 0; i < initial.size(); i++) {
+            complete &= !widen(ranks, i, steps.missing(i, results.get(i + 1)), further);
+        }
+        if (!complete) {
+            return null;
+        }
         steps.collect(results.subList(initial.size() + 1, results.size()));
-        Ref follows = steps.inner.reshape(results.getFirst(), 1);
+        Ref follows = LoopSteps.truth(node.in(steps.inner), results.getFirst());
         if (limit != null) {
             Ref next = steps.inner.binary("elementwise_add", steps.count, steps.inner.integers(DType.INT64, 1));
             follows = and(steps.inner, follows, steps.inner.binary("less_than", next, limit));
@@ -88,6 +124,22 @@ public final class ControlOperators {
         List<Ref> all = new ArrayList<>(steps.carried(block));
         all.addAll(steps.stacked());
         return all;
+    }
+
+    /** Adds numbers of dimensions of a value; whether there are new ones. */
+    private static boolean widen(List<@Nullable Set<Integer>> ranks, int index, @Nullable Set<Integer> missing,
+            boolean further) {
+        Set<Integer> known = ranks.get(index);
+        if (missing == null || (known != null && missing.isEmpty())) {
+            return false;
+        }
+        Set<Integer> all = known == null ? new LinkedHashSet<>() : known;
+        boolean wider = known == null;
+        for (int rank : missing) {
+            wider |= further && all.size() < MOST_RANKS - 1 && all.add(rank);
+        }
+        ranks.set(index, all);
+        return wider;
     }
 
     private static List<Ref> scan(Node node) {
@@ -125,7 +177,7 @@ public final class ControlOperators {
                 .append();
         LoopSteps steps = new LoopSteps(node, again);
         for (int i = 0; i < states; i++) {
-            steps.carry(all.get(i), body.inputs().get(i));
+            steps.carry(all.get(i), body.inputs().get(i), null);
         }
         List<Ref> operands = new ArrayList<>(steps.states);
         BlockBuilder inner = steps.inner;
@@ -134,7 +186,8 @@ public final class ControlOperators {
             Ref at = back[i] ? inner.binary("elementwise_sub", last, steps.count) : steps.count;
             operands.add(element(inner, all.get(states + i), axes[i], at));
         }
-        List<Ref> results = steps.requireOneForm(node.graphs().translate(body, inner, operands));
+        List<Ref> results = node.graphs().translate(body, inner, operands);
+        requireOneForm(node, results, states);
         steps.collect(results.subList(states, results.size()));
         Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
         Ref follows = inner.binary("less_than", next, length);
@@ -143,6 +196,18 @@ public final class ControlOperators {
         List<Ref> given = new ArrayList<>(steps.states);
         given.addAll(steps.stacked());
         return given;
+    }
+
+    /** The states of a scan keep their shapes, and what it transposes or reverses has one number of dimensions. */
+    private static void requireOneForm(Node node, List<Ref> results, int states) {
+        boolean plain = node.integers("scan_output_axes") == null && node.integers("scan_output_directions") == null;
+        for (int i = 0; i < (plain ? states : results.size()); i++) {
+            if (node.lists().choice(results.get(i)) != null) {
+                throw node.error("output %d of its body has a number of dimensions that depends on a condition (%s), "
+                        + "but a scan passes on, transposes and reverses values of one number of dimensions; reshape "
+                        + "it in the body", i + 1, node.lists().describe(results.get(i)));
+            }
+        }
     }
 
     private static Ref element(BlockBuilder block, Ref x, int axis, Ref at) {

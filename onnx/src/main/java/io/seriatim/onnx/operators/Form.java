@@ -35,6 +35,13 @@ sealed interface Form {
 
     /** A truth value and a tensor for each type that the value may have. */
     record OfChoice(DType dtype, List<ArgType> types) implements Form {
+        private static final int NONE = -1;
+
+        /** Whether the form has variables for a tensor of a type. */
+        boolean has(ArgType type) {
+            return place(type) != NONE;
+        }
+
         /** The choice between the results of two branches, which are tensors. */
         Ref value(Node node, Ref condition, Ref yes, Ref no, Iterator<Ref> variables) {
             List<Ref> tensors = new ArrayList<>();
@@ -51,7 +58,7 @@ sealed interface Form {
                     return i;
                 }
             }
-            throw new AssertionError(type + " is none of " + types);
+            return NONE;
         }
     }
 
@@ -172,7 +179,10 @@ sealed interface Form {
         };
     }
 
-    /** The same of a choice: a truth value and a tensor of each type; one of the truth values is true. */
+    /**
+     * The same of a choice: a truth value and a tensor of each type. One of the truth values is true, or none if the
+     * value has another type.
+     */
     private static List<Ref> choice(Node node, BlockBuilder block, OfChoice form, @Nullable Ref value) {
         @Nullable
         Ref[] flags = new @Nullable Ref[form.types.size()];
@@ -195,9 +205,11 @@ sealed interface Form {
             @Nullable Ref[] tensors) {
         Lists.Choice choice = node.lists().choice(value);
         if (choice == null) {
-            int place = form.place(value.type());
-            flags[place] = truth(block, true);
-            tensors[place] = tensor(node, value);
+            int place = form.place(tensor(node, value).type());
+            if (place != OfChoice.NONE) {
+                flags[place] = truth(block, true);
+                tensors[place] = value;
+            }
             return;
         }
         flatten(node, block, form, choice.yes(), flags, tensors);

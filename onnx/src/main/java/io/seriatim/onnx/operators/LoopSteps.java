@@ -13,11 +13,11 @@ import io.seriatim.onnx.proto.OnnxType;
 import io.seriatim.onnx.proto.OnnxValue;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A loop that is being translated: values that steps pass on, and lists of what each step gives. */
@@ -32,9 +32,23 @@ final class LoopSteps {
     /** Arrays of what each step gives. */
     final List<Ref> lists = new ArrayList<>();
     private final List<Carried> carried = new ArrayList<>();
+    private final List<Stacked> stacks = new ArrayList<>();
 
     /** A value that steps pass on in some of the variables. */
     private record Carried(Form form, Ref initial) {
+    }
+
+    /**
+     * What each step gives, in one array, or in one for each of several types.
+     *
+     * @param form
+     *            null if it always has one type
+     * @param first
+     *            the number of its first array
+     * @param chosen
+     *            for each of several types, whether the last step gave it
+     */
+    private record Stacked(Form.@Nullable OfChoice form, int first, List<Ref> chosen) {
     }
 
     LoopSteps(Node node, Ref again) {
@@ -51,17 +65,71 @@ final class LoopSteps {
         return new Ref(variable.name(), type);
     }
 
-    /** A value of any kind that steps pass on. */
-    void carry(Ref initial, OnnxValue declared) {
-        Form form = form(initial, declared.type());
+    /**
+     * A value of any kind that steps pass on.
+     *
+     * @param ranks
+     *            numbers of dimensions that steps give a tensor; null if they all give that which it has before the
+     *            first
+     */
+    void carry(Ref initial, OnnxValue declared, @Nullable Set<Integer> ranks) {
+        Form form = ranks == null ? form(initial, declared.type()) : choice(initial, ranks);
         Iterator<Form> parts = form.parts().iterator();
         for (Ref variable : form.variables(node, outer, initial)) {
             Form part = parts.next();
             states.add(part instanceof Form.OfTensor(ArgType type)
                     ? variable(variable, type)
                     : Form.copied(node, outer, variable, outer, part));
+            if (form instanceof Form.OfChoice) {
+                redeclare(states.getLast());
+            }
         }
         carried.add(new Carried(form, initial));
+    }
+
+    /** An assignment of a tensor that has no meaning declares its dimensions, which are not those of the others. */
+    private void redeclare(Ref state) {
+        outer.block().put(outer.block().get(state.name()).with(state.type().varType()));
+    }
+
+    /** Tensors of several numbers of dimensions, of which all are unknown. */
+    private static Form choice(Ref initial, Set<Integer> ranks) {
+        Set<Integer> all = new LinkedHashSet<>(List.of(initial.rank()));
+        all.addAll(ranks);
+        return new Form.OfChoice(initial.dtype(), all.stream().map(rank -> {
+            long[] dims = new long[rank];
+            Arrays.fill(dims, -1);
+            return ArgType.dense(initial.dtype(), dims);
+        }).toList());
+    }
+
+    /**
+     * The numbers of dimensions that a step gives a value for which the loop has no variable yet.
+     *
+     * @param index
+     *            of the value among those that steps pass on
+     * @param next
+     *            what a step gives
+     * @return null if the value always has the number that it has before the first step, or is no tensor
+     */
+    @Nullable
+    Set<Integer> missing(int index, Ref next) {
+        Lists values = node.lists();
+        Form form = carried.get(index).form;
+        boolean one = form instanceof Form.OfTensor(ArgType type) && Lists.isTensor(next)
+                && next.rank() == type.dims().length;
+        if (one || !(form instanceof Form.OfTensor || form instanceof Form.OfChoice)
+                || next.dtype() != carried.get(index).initial.dtype()
+                || !values.leaves(next).stream().allMatch(Lists::isTensor)) {
+            return null;
+        }
+        Set<Integer> ranks = new LinkedHashSet<>();
+        for (Ref leaf : values.leaves(next)) {
+            if (!(form instanceof Form.OfChoice choice && choice.has(leaf.type()))) {
+                ranks.add(leaf.rank());
+            }
+        }
+        return ranks;
     }
 
     /** In what variables steps pass on a value: lists change their lengths, and tensors perhaps their dimensions. */
@@ -123,13 +191,27 @@ final class LoopSteps {
     void passCarried(List<Ref> next) {
         List<Ref> variables = new ArrayList<>();
         for (int i = 0; i < next.size(); i++) {
-            variables.addAll(carried.get(i).form.variables(node, inner, next.get(i)));
+            List<Ref> parts = carried.get(i).form.variables(node, inner, next.get(i));
+            Set<Integer> missing = missing(i, next.get(i));
+            if (missing != null && !missing.isEmpty()) {
+                Ref any = parts.getFirst();
+                for (int k = 2; k < parts.size(); k += 2) {
+                    any = inner.op("logical_or").in("X", any).in("Y", parts.get(k)).out("Out");
+                }
+                Branches.require(inner, any, node + ": a step passes on value " + (i + 1) + " with "
+                        + missing.iterator().next() + " dimensions, but a loop passes on a value with at most "
+                        + parts.size() / 2 + " numbers of dimensions; reshape it in the body");
+            }
+            variables.addAll(parts);
         }
         pass(variables);
         Lists values = node.lists();
         int at = 0;
         for (int i = 0; i < next.size(); i++) {
             for (Form part : carried.get(i).form.parts()) {
+                if (carried.get(i).form instanceof Form.OfChoice) {
+                    redeclare(states.get(at));
+                }
                 if (part instanceof Form.OfArray) {
                     ElementShapes shapes = shapes(values.value(carried.get(i).initial))
                             .and(shapes(values.value(next.get(i))));
@@ -144,16 +226,13 @@ final class LoopSteps {
         return list == null ? ElementShapes.NONE : node.lists().shapes(list);
     }
 
-    /** Refuses what a step gives if its number of dimensions depends on a condition. */
-    List<Ref> requireOneForm(List<Ref> given) {
-        for (int i = 0; i < given.size(); i++) {
-            if (node.lists().choice(given.get(i)) != null) {
-                throw node.error("output %d of its body has a number of dimensions that depends on the condition of an "
-                        + "If (%s), but a loop passes on and stacks values of one number of dimensions; reshape it in "
-                        + "the body", i + 1, node.lists().describe(given.get(i)));
-            }
-        }
-        return given;
+    /** A truth value of one element, which may be one of several tensors. */
+    static Ref truth(Node node, Ref value) {
+        Lists.Choice choice = node.lists().choice(value);
+        return choice == null
+                ? node.block().reshape(value, 1)
+                : Branches.of(node, choice.condition(), block -> List.of(truth(node.in(block), choice.yes())),
+                        block -> List.of(truth(node.in(block), choice.no()))).getFirst();
     }
 
     /** A value that steps pass on with the type that it has before the loop. */
@@ -170,7 +249,7 @@ final class LoopSteps {
             boolean fits = each.type().kind() == state.type().kind() && each.dtype() == state.dtype()
                     && (!Lists.isTensor(each) || each.rank() == state.rank());
             if (!fits) {
-                throw node.error("value %d that its steps pass on keeps its type and rank, but is %s before and %s "
+                throw node.error("value %d that its steps pass on keeps its type, but is %s before and %s "
                         + "after a step", i + 1, state.type(), each.type());
             }
             boolean moves = states.contains(each) && !each.equals(state);
@@ -186,11 +265,45 @@ final class LoopSteps {
     /** Adds what a step gives to lists. */
     void collect(List<Ref> given) {
         for (Ref each : given) {
-            Ref list = outer.declare(ArgType.array(each.dtype(), each.dims()));
-            Ref own = inner.op("assign").in("X", each).out("Out");
-            inner.op("write_to_array").in("X", own).in("I", count).to("Out", list).append();
-            lists.add(list);
+            if (node.lists().choice(each) != null && Form.of(node, each) instanceof Form.OfChoice form) {
+                collect(form, each);
+            } else {
+                stacks.add(new Stacked(null, lists.size(), List.of()));
+                collect(each);
+            }
         }
+    }
+
+    private void collect(Ref each) {
+        Ref list = outer.declare(ArgType.array(each.dtype(), each.dims()));
+        Ref own = inner.op("assign").in("X", each).out("Out");
+        inner.op("write_to_array").in("X", own).in("I", count).to("Out", list).append();
+        lists.add(list);
+    }
+
+    /** All steps give one of the types; the tensors of the others are without meaning, but of one shape. */
+    private void collect(Form.OfChoice form, Ref each) {
+        int first = lists.size();
+        List<Ref> parts = form.variables(node, inner, each);
+        List<Ref> nothing = form.variables(node, inner, null);
+        List<Ref> chosen = new ArrayList<>();
+        Ref same = inner.binary("equal", count, inner.integers(DType.INT64, 0));
+        for (int i = 0; i < parts.size(); i += 2) {
+            Ref before = variable(outer.cast(outer.integers(DType.INT64, 0), DType.BOOL),
+                    ArgType.dense(DType.BOOL, 1));
+            Ref now = parts.get(i);
+            same = inner.op("logical_or").in("X", same)
+                    .in("Y", inner.op("logical_and").in("X", before).in("Y", now).out("Out")).out("Out");
+            collect(inner.op("select_input").in("X", nothing.get(i + 1), parts.get(i + 1))
+                    .in("Mask", inner.cast(now, DType.INT32)).out("Out"));
+            chosen.add(before);
+        }
+        Branches.require(inner, same, node + ": a loop stacks tensors of one number of dimensions, but its steps give "
+                + "different ones (" + node.lists().describe(each) + ")");
+        for (int i = 0; i < chosen.size(); i++) {
+            inner.op("assign").in("X", parts.get(2 * i)).to("Out", chosen.get(i)).append();
+        }
+        stacks.add(new Stacked(form, first, chosen));
     }
 
     /** Ends a step: counts, and says whether another follows. */
@@ -199,6 +312,7 @@ final class LoopSteps {
         inner.op("assign").in("X", next).to("Out", count).append();
         inner.op("assign").in("X", follows).to("Out", again).append();
         List<Ref> written = new ArrayList<>(states);
+        stacks.forEach(each -> written.addAll(each.chosen));
         written.addAll(lists);
         written.add(count);
         written.add(again);
@@ -216,7 +330,23 @@ final class LoopSteps {
 
     /** What each step gave, stacked. */
     List<Ref> stacked() {
-        return IntStream.range(0, lists.size()).mapToObj(this::stacked).toList();
+        return stacks.stream().map(this::stacked).toList();
+    }
+
+    private Ref stacked(Stacked stack) {
+        if (stack.form == null) {
+            return stacked(stack.first);
+        }
+        List<Ref> variables = new ArrayList<>();
+        for (int i = 0; i < stack.chosen.size(); i++) {
+            variables.add(stack.chosen.get(i));
+            variables.add(stacked(stack.first + i));
+        }
+        Ref steps = outer.binary("less_than", outer.integers(DType.INT64, 0), count);
+        // Without steps, the number of dimensions is not known, and ONNX Runtime gives a list without elements.
+        Ref none = outer.op("fill_constant").attr("shape", new long[]{0}).attr("dtype", stack.form.dtype())
+                .out("Out");
+        return node.lists().choice(steps, stack.form.value(node, outer, variables.iterator()), none);
     }
 
     /** A list as one tensor. */

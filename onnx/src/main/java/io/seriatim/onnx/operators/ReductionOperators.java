@@ -49,6 +49,11 @@ public final class ReductionOperators {
         if (axes == null && given == null) {
             axes = new long[0];
         }
+        if (axes != null && axes.length == 1 && x.rank() == 0 && (axes[0] == 0 || axes[0] == -1)) {
+            // As in NumPy, the first and the last axis of a scalar are none.
+            axes = new long[0];
+            given = null;
+        }
         if (axes == null || !x.dtype().isFloating() || Arrays.stream(x.dims()).anyMatch(dim -> dim == 0)
                 || (axes.length == 0 && (noop || x.rank() == 0))) {
             OpAppender reduction = node.op("onnx_reduce").in("X", x).attr("function", function)

@@ -446,11 +446,8 @@ public final class ModelTranslator {
                 if (failures.size() > 1) {
                     throw failures.getFirst();
                 }
-                Ref never = into.declare(ArgType.dense(DType.BOOL, 1));
-                into.op("assign").in("X", into.cast(into.integers(DType.INT64, 0), DType.BOOL)).to("Out", never)
-                        .append();
-                builder.name(never, "no failure: " + e.getMessage());
-                into.op("assert").in("Cond", never).append();
+                Branches.require(into, into.cast(into.integers(DType.INT64, 0), DType.BOOL),
+                        String.valueOf(e.getMessage()));
                 return null;
             }
         }
