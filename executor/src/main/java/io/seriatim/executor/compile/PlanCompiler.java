@@ -1,5 +1,6 @@
 package io.seriatim.executor.compile;
 
+import io.seriatim.executor.ir.NanPolicy;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Sharing;
@@ -94,7 +95,7 @@ public final class PlanCompiler {
         Priorities.order(graph, accesses.block(), options);
         boolean hostOnly = graph.tasks().stream().allMatch(task -> task.place().isHost());
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
-            Tiling.split(graph, options, kernels);
+            Tiling.split(graph, options, kernels, !NanPolicy.trains(accesses.block().program()));
         }
         return scheduled(graph, accesses, hostOnly, once, externals, sharing, storages);
     }

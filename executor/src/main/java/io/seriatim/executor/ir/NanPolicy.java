@@ -20,16 +20,18 @@ public enum NanPolicy {
         return strict ? KEPT : relaxed ? RELAXED : KEPT_IN_TRAINING;
     }
 
-    /**
-     * Returns whether the plans of a program may lose NaN. A program trains if any operation belongs to backward or to
-     * an optimizer.
-     */
+    /** Returns whether a program trains: whether any operation belongs to backward or to an optimizer. */
+    public static boolean trains(Program program) {
+        return program.blocks().stream().flatMap(block -> block.ops().stream())
+                .anyMatch(op -> Roles.isTraining(op) || op.type().endsWith("_grad"));
+    }
+
+    /** Returns whether the plans of a program may lose NaN. */
     public boolean mayLoseNaN(Program program) {
         return switch (this) {
             case KEPT -> false;
             case RELAXED -> true;
-            case KEPT_IN_TRAINING -> program.blocks().stream().flatMap(block -> block.ops().stream())
-                    .noneMatch(op -> Roles.isTraining(op) || op.type().endsWith("_grad"));
+            case KEPT_IN_TRAINING -> !trains(program);
         };
     }
 }

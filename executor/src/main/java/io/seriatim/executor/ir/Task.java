@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
@@ -201,26 +202,46 @@ public sealed interface Task {
 
         /**
          * Splits the task into independent parts that may run in parallel, such as the gradients of a product's two
-         * operands.
+         * operands. Parts access no value that another part writes.
          *
          * @param memory
          *            maps each value to the value that owns its memory
          */
         public List<Compute> parts(IntUnaryOperator memory) {
-            if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
+            return operations.size() == 1 ? parts(memory, (_, _) -> false) : List.of(this);
+        }
+
+        /**
+         * Splits the task into parts that access no bytes that another part writes, such as the two directions of a
+         * recurrent layer, or the copies to parts of a concatenation.
+         *
+         * @param memory
+         *            maps each value to the value that owns its memory
+         */
+        public List<Compute> partsByBytes(IntUnaryOperator memory) {
+            return parts(memory, Region::areApart);
+        }
+
+        private List<Compute> parts(IntUnaryOperator memory, BiPredicate<Arg, Arg> areApart) {
+            if (stages.size() < 2 || stages.size() > MOST_STAGES) {
                 return List.of(this);
             }
             Set<Integer> changed = new HashSet<>();
             Arrays.stream(writes).map(memory).forEach(changed::add);
             int[] groups = new int[stages.size()];
-            Map<Object, Integer> touched = new HashMap<>();
+            Map<Object, List<Touch>> touched = new HashMap<>();
             for (int i = 0; i < groups.length; i++) {
                 groups[i] = i;
                 for (Arg arg : stages.get(i).args()) {
                     Object shared = arg == null ? null : shared(arg, memory, changed);
-                    Integer other = shared == null ? null : touched.putIfAbsent(shared, i);
-                    if (other != null) {
-                        join(groups, i, other);
+                    if (arg != null && shared != null) {
+                        List<Touch> others = touched.computeIfAbsent(shared, _ -> new ArrayList<>());
+                        for (Touch other : others) {
+                            if (!areApart.test(arg, other.arg())) {
+                                join(groups, i, other.stage());
+                            }
+                        }
+                        others.add(new Touch(i, arg));
                     }
                 }
             }
@@ -246,6 +267,10 @@ public sealed interface Task {
                 parts.set(0, new Compute(operations, first.stages, first.temporaries, place, first.reads, all));
             }
             return parts;
+        }
+
+        /** An operand of a stage. */
+        private record Touch(int stage, Arg arg) {
         }
 
         /**

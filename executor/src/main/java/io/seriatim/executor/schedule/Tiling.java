@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
@@ -18,6 +19,7 @@ import io.seriatim.tensor.kernel.PreparedKernels;
 import io.seriatim.tensor.kernel.Split;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -57,35 +59,46 @@ public final class Tiling {
     private final PreparedKernels kernels;
     private final int threads;
     private final long least;
+    private final boolean byRows;
     private final boolean[] isSplittable;
     private final Tiles pieces;
 
-    private Tiling(List<Task> tasks, ValueTable values, PreparedKernels kernels, int threads, long least) {
+    private Tiling(List<Task> tasks, ValueTable values, PreparedKernels kernels, int threads, long least,
+            boolean byRows) {
         this.values = values;
         this.kernels = kernels;
         this.threads = threads;
         this.least = least;
+        this.byRows = byRows;
         this.isSplittable = splittable(tasks, values);
         this.pieces = new Tiles(values);
     }
 
-    /** Tiles the tasks of a graph, all of which run on the host. */
-    public static void split(TaskGraph graph, Options options, PreparedKernels kernels) {
+    /**
+     * Tiles the tasks of a graph, all of which run on the host.
+     *
+     * @param byRows
+     *            whether images may be cut into rows, for which a kernel may sum in another order
+     */
+    public static void split(TaskGraph graph, Options options, PreparedKernels kernels, boolean byRows) {
         List<Task> tasks = graph.tasks();
         ValueTable values = graph.values();
-        Tiling partition = new Tiling(tasks, values, kernels, options.threads(), options.eager() ? 1 : LEAST_PART);
+        Tiling partition = new Tiling(tasks, values, kernels, options.threads(), options.eager() ? 1 : LEAST_PART,
+                byRows);
         List<Task> all = new ArrayList<>(tasks.size());
-        for (Task task : tasks) {
-            List<Stage> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
-            if (parts.isEmpty()) {
-                partition.pieces.whole(task);
-                all.add(task);
-            } else {
-                partition.pieces.parts(parts);
-                Task.Compute whole = (Task.Compute) task;
-                parts.forEach(part -> all
-                        .add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(), whole.place(),
-                                whole.reads(), whole.writes())));
+        for (Task each : tasks) {
+            for (Task task : partition.independent(each)) {
+                List<Stage> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
+                if (parts.isEmpty()) {
+                    partition.pieces.whole(task);
+                    all.add(task);
+                } else {
+                    partition.pieces.parts(parts);
+                    Task.Compute whole = (Task.Compute) task;
+                    parts.forEach(part -> all
+                            .add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(),
+                                    whole.place(), whole.reads(), whole.writes())));
+                }
             }
         }
         if (all.size() > tasks.size()) {
@@ -135,6 +148,41 @@ public final class Tiling {
         return splittable;
     }
 
+    /**
+     * Returns the parts of a task that do not depend on one another as tasks of their own, if threads gain from it.
+     * Tasks that change what outlives the run stay whole.
+     */
+    private List<? extends Task> independent(Task task) {
+        if (!(task instanceof Task.Compute compute) || compute.stages().size() < 2 || !compute.isPure()
+                || !areSplittable(compute.writes())
+                || Arrays.stream(compute.writes())
+                        .anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED)) {
+            return List.of(task);
+        }
+        List<Task.Compute> parts = compute.partsByBytes(values::memory);
+        if (parts.stream().mapToLong(part -> cost(part) / least).sum() < 2) {
+            return List.of(task);
+        }
+        // What is small stays together.
+        List<Task.Compute> tasks = new ArrayList<>();
+        List<Stage> small = new ArrayList<>();
+        for (Task.Compute part : parts) {
+            if (!tasks.isEmpty() && cost(part) < least && part.temporaries().isEmpty()) {
+                small.addAll(part.stages());
+            } else {
+                tasks.add(part);
+            }
+        }
+        if (!small.isEmpty()) {
+            tasks.add(Task.Compute.ofStages(compute.operations(), small, List.of(), compute.place()));
+        }
+        return tasks;
+    }
+
+    private static long cost(Task.Compute task) {
+        return task.stages().stream().mapToLong(CriticalPaths::cost).sum();
+    }
+
     private List<Stage> parts(Task.Compute task) {
         if (task.stages().size() != 1 || !task.isPure()) {
             return List.of();
@@ -149,7 +197,7 @@ public final class Tiling {
             return List.of();
         }
         TensorSpec[] specs = stage.specs();
-        for (Split split : computation.splits(specs)) {
+        for (Split split : splits(computation, specs)) {
             int count = (int) Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
             List<Stage> parts = count < 2 ? List.of() : parts(stage, computation, kernel, split, count);
             if (!parts.isEmpty() && areApart(parts)) {
@@ -159,10 +207,23 @@ public final class Tiling {
         return following(stage, computation, kernel, cost);
     }
 
+    /** Returns the splits that are allowed, those with which the threads have the same work first. */
+    private List<Split> splits(Computation computation, TensorSpec[] specs) {
+        List<Split> all = computation.splits(specs);
+        return all.stream().filter(split -> byRows || split.window() == null)
+                .sorted(Comparator.comparing(split -> all.getLast().window() != null && isUneven(split.length(specs))))
+                .toList();
+    }
+
+    /** Returns whether the threads would wait for a tenth of the time or more for the one with the most places. */
+    private boolean isUneven(long length) {
+        return length < 9L * threads * Math.ceilDiv(length, threads) / 10;
+    }
+
     /** Splits a small task so that each tile continues from one tile of a previous task. */
     private List<Stage> following(Stage stage, Computation computation, Kernel kernel, long cost) {
         TensorSpec[] specs = stage.specs();
-        for (Split split : computation.splits(specs)) {
+        for (Split split : splits(computation, specs)) {
             for (int i = 0; i < stage.inputs().size(); i++) {
                 int input = i;
                 Arg arg = stage.inputs().get(i);
@@ -192,12 +253,14 @@ public final class Tiling {
      */
     private List<Stage> parts(Stage stage, Computation computation, Kernel kernel, Split split, int count) {
         List<@Nullable Arg> args = stage.args();
-        long length = split.length(stage.specs());
+        TensorSpec[] specs = stage.specs();
+        long length = split.length(specs);
         long unit = unit(args, split, length / count);
         List<Stage> parts = new ArrayList<>(count);
         for (int part = 0; part < count; part++) {
             long from = part * length / count / unit * unit;
             long to = part == count - 1 ? length : (part + 1) * length / count / unit * unit;
+            Split.Range places = new Split.Range(from, to);
             List<@Nullable Arg> views = new ArrayList<>(args.size());
             for (int i = 0; i < args.size(); i++) {
                 Arg arg = args.get(i);
@@ -207,12 +270,17 @@ public final class Tiling {
                 } else if (arg.spec().layout() instanceof Layout.Opaque) {
                     return List.of();
                 } else {
-                    views.add(cut(arg, axis, from, to, length));
+                    Split.Range range = split.range(i, places, length, arg.spec().shape().dim(axis));
+                    if (range.from() >= range.to()) {
+                        return List.of();
+                    }
+                    views.add(cut(arg, axis, range));
                 }
             }
-            Stage piece = new Stage(stage.access(), stage.work(), views.subList(0, stage.inputs().size()),
-                    views.subList(stage.inputs().size(), views.size()), null);
-            Kernel chosen = kernels.find(computation, Place.CPU, piece.specs());
+            Computation own = computation.part(split, places, specs);
+            Stage piece = new Stage(stage.access(), new Step.Work.Compute(own),
+                    views.subList(0, stage.inputs().size()), views.subList(stage.inputs().size(), views.size()), null);
+            Kernel chosen = kernels.find(own, Place.CPU, piece.specs());
             if (chosen == null || !chosen.provider().equals(kernel.provider())) {
                 return List.of();
             }
@@ -234,14 +302,33 @@ public final class Tiling {
         return within && part >= 2 * LINE ? LINE : 1;
     }
 
-    private static Arg cut(Arg arg, int axis, long from, long to, long length) {
+    private static Arg cut(Arg arg, int axis, Split.Range range) {
         TensorSpec spec = arg.spec();
         long[] dims = spec.shape().dims();
-        long places = dims[axis] / length;
         long[] strides = spec.strides();
-        dims[axis] = (to - from) * places;
-        return new Arg(arg.source(), arg.offset() + from * places * strides[axis] * spec.dtype().bytes(),
+        long offset = arg.offset() + range.from() * strides[axis] * spec.dtype().bytes();
+        dims[axis] = range.to() - range.from();
+        closeUp(dims, strides);
+        return new Arg(arg.source(), offset,
                 new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides)));
+    }
+
+    /**
+     * Gives dimensions of length 1, which step nowhere, the strides that they have where the others are dense: kernels
+     * know a layout by its strides.
+     */
+    private static void closeUp(long[] dims, long[] strides) {
+        for (int i = 0; i < dims.length; i++) {
+            if (dims[i] == 1) {
+                long inside = 1;
+                for (int j = 0; j < dims.length; j++) {
+                    if (dims[j] > 1 && strides[j] > 0 && strides[j] * dims[j] <= strides[i]) {
+                        inside = Math.max(inside, strides[j] * dims[j]);
+                    }
+                }
+                strides[i] = inside;
+            }
+        }
     }
 
     /** Returns whether no tile accesses memory that another tile writes. */

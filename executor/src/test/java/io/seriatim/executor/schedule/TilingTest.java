@@ -2,6 +2,7 @@ package io.seriatim.executor.schedule;
 
 import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -26,11 +27,13 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.network.Softmax;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,6 +131,68 @@ class TilingTest {
                 }
                 for (VarDesc each : network.main().persistables()) {
                     Bits.assertSame(same.scope().get(each.name()), executor.scope().get(each.name()), each.name());
+                }
+            }
+        }
+    }
+
+    /** A random network of convolutions, poolings, sums and concatenations of images. */
+    private static Network images(SplittableRandom random, long[] dims, boolean trains) {
+        return Network.define(random.nextInt(1000), g -> {
+            Value image = g.data("x", DType.FLOAT32, dims);
+            List<Value> earlier = new ArrayList<>(List.of(image));
+            for (int layer = 0; layer < 6; layer++) {
+                int kernel = 1 + 2 * random.nextInt(3);
+                Value next = switch (random.nextInt(5)) {
+                    case 0 -> image.maxPool2d(3, 1, 1);
+                    case 1 -> g.concat(1, earlier.getFirst(), image);
+                    default -> g.conv2d(image, 4 + random.nextInt(30), kernel, 1, kernel / 2).relu();
+                };
+                Value same = next;
+                image = earlier.stream().filter(each -> each.shape().equals(same.shape())).findFirst()
+                        .map(next::plus).orElse(next);
+                earlier.add(image);
+            }
+            Value out = g.conv2d(image, 5, 3, 2, 1);
+            if (trains) {
+                g.minimize(out.mean(), Momentum.of(0.1));
+            }
+            return Outputs.of("out", out);
+        });
+    }
+
+    /** One image is cut into rows. Sums may be taken in another order then, so that training does not do it. */
+    @Test
+    void oneImageIsCutByRows() {
+        int networks = Boolean.getBoolean("seriatim.full") ? 400 : 12;
+        for (int number = 0; number < networks; number++) {
+            boolean trains = number % 4 == 0;
+            SplittableRandom random = new SplittableRandom(number);
+            long[] dims = {1, 3, 12 + random.nextInt(20), 9 + random.nextInt(20)};
+            Network network = images(random, dims, trains);
+            String out = network.outputs().get("out").name();
+            Tensor x = Bits.normal(number, dims);
+            for (int threads : new int[]{2, 5}) {
+                try (Executor executor = PlanProbe.eager(Executor.builder().threads(threads)).build();
+                        Executor without = Executor.builder().without(Pass.PARTITION).build()) {
+                    executor.run(network.startup());
+                    without.run(network.startup());
+                    Plan parts = executor.compile(network.main(), feeds("x"), fetches(out));
+                    Plan plain = without.compile(network.main(), feeds("x"), fetches(out));
+                    String what = "network " + number + ", " + threads + " threads";
+                    CompiledPlan made = Internals.compiled(parts, executor.scope(), x);
+                    PlanCheck.assertRight(made, false, what);
+                    int whole = Internals.compiled(plain, without.scope(), x).tasks().size();
+                    assertTrue(trains || made.tasks().size() > whole + 2, "not cut: " + what);
+                    for (int run = 0; run < 3; run++) {
+                        Tensor expected = plain.run(x).get(out);
+                        Tensor found = parts.run(x).get(out);
+                        if (trains) {
+                            Bits.assertSame(expected, found, what);
+                        } else {
+                            assertArrayEquals(expected.toFloatArray(), found.toFloatArray(), 1e-4f, what);
+                        }
+                    }
                 }
             }
         }

@@ -92,4 +92,19 @@ public interface Computation {
     default List<Split> splits(@Nullable TensorSpec... arguments) {
         return List.of();
     }
+
+    /**
+     * What a part of it computes.
+     *
+     * @param split
+     *            one of {@link #splits}
+     * @param part
+     *            the places of the part
+     * @param arguments
+     *            inputs, then outputs, of the whole; null for those that are left out
+     * @return this computation, unless the split has a {@linkplain Split#window window}
+     */
+    default Computation part(Split split, Split.Range part, @Nullable TensorSpec... arguments) {
+        return this;
+    }
 }

@@ -1,32 +1,117 @@
 package io.seriatim.tensor.kernel;
 
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A way to compute something in parts: the same computation of parts of the operands gives the same parts of the
  * results, to the bit, if the kernels of all of them are of one provider. Operands with an axis are cut along it, all
- * in the same proportion: if one is longer than another, several of its elements belong to one of the other's.
+ * in the same proportion: if one is longer than another, several of its elements belong to one of the other's. The
+ * parts of the first input may overlap, if each place of the result depends on those under a window.
  *
  * @param axes
  *            for each argument, inputs, then outputs, along which axis it is cut; {@link #WHOLE} for what every part
  *            needs whole, and for what is left out
  * @param least
  *            how many places along the axis a part needs, or else kernels would take it for something else
+ * @param window
+ *            which places of the first input the places of the others depend on; null if it is cut like them. Then
+ *            {@link Computation#part} is not the whole's computation, and another kernel of the provider may compute
+ *            it, in which sums are taken in another order
  */
-public record Split(List<Integer> axes, int least) {
+public record Split(List<Integer> axes, int least, @Nullable Under window) {
     /** In place of an axis: not cut. */
     public static final int WHOLE = -1;
 
     /** Copies the list. */
     public Split {
         axes = List.copyOf(axes);
+    }
+
+    /**
+     * Without a window.
+     *
+     * @param axes
+     *            for each argument
+     * @param least
+     *            how many places a part needs
+     */
+    public Split(List<Integer> axes, int least) {
+        this(axes, least, null);
+    }
+
+    /**
+     * The places of an axis under a window that moves along it.
+     *
+     * @param stride
+     *            by how many places it moves
+     * @param padding
+     *            how many places of padding are before the first one
+     * @param extent
+     *            how many places it covers, those between the elements of a dilated kernel included
+     */
+    public record Under(int stride, int padding, long extent) {
+        /**
+         * The first place under the window at a place of the result.
+         *
+         * @param place
+         *            of the result
+         * @return negative in the padding
+         */
+        public long first(long place) {
+            return place * stride - padding;
+        }
+
+        /**
+         * The end of the places under the window at a place of the result.
+         *
+         * @param place
+         *            of the result
+         * @return beyond the last place
+         */
+        public long end(long place) {
+            return first(place) + extent;
+        }
+    }
+
+    /**
+     * A range of places along an axis.
+     *
+     * @param from
+     *            the first
+     * @param to
+     *            beyond the last
+     */
+    public record Range(long from, long to) {
+    }
+
+    /**
+     * The places of an argument that belong to a part.
+     *
+     * @param argument
+     *            its index; one that is cut
+     * @param part
+     *            of the {@linkplain #length length}
+     * @param length
+     *            between how many places the operands are cut
+     * @param places
+     *            how many places the argument has along its axis
+     * @return empty or reversed if a window lies in the padding: then there is no such part
+     */
+    public Range range(int argument, Range part, long length, long places) {
+        if (window != null && argument == 0) {
+            return new Range(Math.max(0, window.first(part.from())), Math.min(places, window.end(part.to() - 1)));
+        }
+        long each = places / length;
+        return new Range(part.from() * each, part.to() * each);
     }
 
     /**
@@ -63,13 +148,13 @@ public record Split(List<Integer> axes, int least) {
         long shortest = Long.MAX_VALUE;
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec argument = arguments[i];
-            if (argument != null && axes.get(i) != WHOLE) {
+            if (argument != null && isEven(i)) {
                 shortest = Math.min(shortest, argument.shape().dim(axes.get(i)));
             }
         }
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec argument = arguments[i];
-            if (argument != null && axes.get(i) != WHOLE
+            if (argument != null && isEven(i)
                     && (shortest == 0 || argument.shape().dim(axes.get(i)) % shortest != 0)) {
                 return 1;
             }
@@ -77,9 +162,14 @@ public record Split(List<Integer> axes, int least) {
         return shortest == Long.MAX_VALUE ? 1 : shortest;
     }
 
+    /** Whether an argument is cut in proportion. */
+    private boolean isEven(int argument) {
+        return axes.get(argument) != WHOLE && (window == null || argument > 0);
+    }
+
     /**
      * The splits of a computation that computes each element by itself from operands that broadcast to the result: one
-     * along each axis of the result, the outermost first.
+     * along each axis of the result, the outermost in memory first.
      *
      * @param result
      *            the shape of the result
@@ -108,6 +198,11 @@ public record Split(List<Integer> axes, int least) {
             if (result.dim(axis) > 1 && axis != whole) {
                 splits.add(along(axis, result, arguments));
             }
+        }
+        TensorSpec last = arguments[arguments.length - 1];
+        if (last != null && !(last.layout() instanceof Layout.Opaque) && last.shape().equals(result)) {
+            long[] strides = last.strides();
+            splits.sort(Comparator.comparingLong(split -> -Math.abs(strides[split.axes().getLast()])));
         }
         return splits;
     }

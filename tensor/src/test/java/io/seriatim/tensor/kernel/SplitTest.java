@@ -41,6 +41,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -225,17 +226,148 @@ class SplitTest {
                     Tensor[] parts = arguments(given);
                     boolean same = split.length(specs(whole)) / count >= split.least();
                     for (int part = 0; part < count && same; part++) {
-                        same = provider.equals(run(kernels, given.computation(), part(parts, split, part, count)));
+                        Split.Range places = places(split, specs(whole), part, count);
+                        same = provider.equals(run(kernels, given.computation().part(split, places, specs(whole)),
+                                part(parts, split, places)));
                     }
                     for (int i = 0; i < parts.length && same; i++) {
                         if (parts[i] != null && whole[i] != null) {
-                            assertArrayEquals(bytes(whole[i]), bytes(parts[i]),
+                            assertAlike(split, whole[i], parts[i],
                                     "argument " + i + ", " + split + " into " + count + ", kernels of " + provider);
                         }
                     }
                 }
             }
         }
+    }
+
+    /** To the bit; sums under a window may be taken in another order. */
+    private static void assertAlike(Split split, Tensor whole, Tensor parts, String message) {
+        if (split.window() == null) {
+            assertArrayEquals(bytes(whole), bytes(parts), message);
+        } else {
+            double[] expected = whole.toDoubleArray();
+            double largest = Arrays.stream(expected).map(Math::abs).max().orElse(0);
+            assertArrayEquals(expected, parts.toDoubleArray(), 1e-5 * largest, message);
+        }
+    }
+
+    /** Images that lie channels first or last, cut by rows: strides, padding, dilation, groups, few rows. */
+    @Test
+    void imagesAreCutByRows() {
+        int cases = Boolean.getBoolean("seriatim.full") ? 4000 : 200;
+        int cut = 0;
+        for (int number = 0; number < cases; number++) {
+            SplittableRandom random = new SplittableRandom(SEED + number);
+            int rank = random.nextInt(1, 4);
+            int groups = random.nextInt(4) == 0 ? random.nextInt(2, 4) : 1;
+            boolean pools = random.nextInt(4) == 0;
+            int[] strides = new int[rank];
+            int[] begin = new int[rank];
+            int[] end = new int[rank];
+            int[] dilations = new int[rank];
+            long[] kernel = new long[rank];
+            long[] x = new long[rank + 2];
+            x[0] = random.nextInt(1, 3);
+            x[1] = (long) groups * random.nextInt(1, 20);
+            for (int i = 0; i < rank; i++) {
+                kernel[i] = random.nextInt(1, 5);
+                strides[i] = random.nextInt(1, 4);
+                dilations[i] = pools ? 1 : random.nextInt(1, 3);
+                begin[i] = random.nextInt((int) kernel[i]);
+                end[i] = random.nextInt((int) kernel[i]);
+                x[2 + i] = (kernel[i] - 1) * dilations[i] + 1 + random.nextInt(rank == 3 ? 6 : 20);
+            }
+            Window window = Window.of(strides, begin, end, dilations);
+            Case given;
+            if (pools) {
+                Pooling.Kind kind = List.of(Pooling.Kind.values()).get(random.nextInt(3));
+                given = of(new Pooling(kind, Arrays.stream(kernel).boxed().toList(), window), numbers(number, x));
+            } else {
+                long[] w = new long[rank + 2];
+                w[0] = (long) groups * random.nextInt(1, 20);
+                w[1] = x[1] / groups;
+                System.arraycopy(kernel, 0, w, 2, rank);
+                boolean adds = random.nextBoolean();
+                Convolution plain = new Convolution(window, groups, true, List.of());
+                List<Tensor> inputs = new ArrayList<>(
+                        List.of(numbers(number, x), numbers(number + 1, w), numbers(number + 2, w[0])));
+                if (adds) {
+                    inputs.add(
+                            numbers(number + 3, plain.infer(specs(inputs.toArray(Tensor[]::new)))[0].shape().dims()));
+                }
+                given = new Case(new Convolution(window, groups, true,
+                        adds ? List.of(new PostOp.Combine(Binary.Function.ADD)) : List.of()),
+                        inputs.toArray(Tensor[]::new));
+            }
+            try {
+                cut += cutByRows(given, random.nextBoolean()) ? 1 : 0;
+            } catch (IllegalArgumentException e) {
+                assertTrue(pools && String.valueOf(e.getMessage()).contains("lies in the padding"), e::getMessage);
+            }
+        }
+        assertTrue(cut > cases / 2, "only " + cut + " of " + cases + " were cut");
+    }
+
+    /** Returns whether it was cut at least once. */
+    private static boolean cutByRows(Case given, boolean channelsLast) {
+        boolean any = false;
+        for (Kernels kernels : REGISTRIES) {
+            @Nullable
+            Tensor[] whole = laid(arguments(given), channelsLast);
+            String provider = run(kernels, given.computation(), whole);
+            for (Split split : given.computation().splits(specs(whole))) {
+                for (int count = 2; count <= 5 && split.window() != null; count++) {
+                    @Nullable
+                    Tensor[] parts = laid(arguments(given), channelsLast);
+                    boolean same = split.length(specs(whole)) / count >= 1;
+                    for (int part = 0; part < count && same; part++) {
+                        Split.Range places = places(split, specs(whole), part, count);
+                        Split.Range range = split.range(0, places, split.length(specs(whole)),
+                                Objects.requireNonNull(whole[0]).shape().dim(split.axes().getFirst()));
+                        same = range.from() < range.to()
+                                && provider.equals(run(kernels, given.computation().part(split, places, specs(whole)),
+                                        part(parts, split, places)));
+                    }
+                    if (same) {
+                        any = true;
+                        assertAlike(split, Objects.requireNonNull(whole[whole.length - 1]),
+                                Objects.requireNonNull(parts[parts.length - 1]),
+                                given + ", channels last: "
+                                        + channelsLast + ", into " + count + ", " + provider);
+                    }
+                }
+            }
+        }
+        return any;
+    }
+
+    /** Images of the first and the last argument with channels last in memory. */
+    private static @Nullable Tensor[] laid(@Nullable Tensor[] arguments, boolean channelsLast) {
+        @Nullable
+        Tensor[] laid = arguments.clone();
+        for (int i : channelsLast ? new int[]{0, laid.length - 1} : new int[0]) {
+            Tensor plain = Objects.requireNonNull(laid[i]);
+            long[] dims = plain.shape().dims();
+            long[] strides = new long[dims.length];
+            long step = dims[1];
+            strides[1] = 1;
+            for (int axis = dims.length - 1; axis > 1; axis--) {
+                strides[axis] = step;
+                step *= dims[axis];
+            }
+            strides[0] = step;
+            Tensor turned = new Tensor(plain.buffer(), 0,
+                    new TensorSpec(plain.dtype(), plain.shape(), Layout.strided(strides)));
+            if (i == 0) {
+                Tensor target = new Tensor(Tensor.allocate(Devices.system().host(), plain.spec()).buffer(), 0,
+                        turned.spec());
+                run(Kernels.portable(), Copy.PLAIN, new Tensor[]{plain, target});
+                turned = target;
+            }
+            laid[i] = turned;
+        }
+        return laid;
     }
 
     @Test
@@ -283,7 +415,12 @@ class SplitTest {
         }
     }
 
-    private static @Nullable Tensor[] part(@Nullable Tensor[] arguments, Split split, int part, int count) {
+    private static Split.Range places(Split split, @Nullable TensorSpec[] specs, int part, int count) {
+        long length = split.length(specs);
+        return new Split.Range(part * length / count, (part + 1) * length / count);
+    }
+
+    private static @Nullable Tensor[] part(@Nullable Tensor[] arguments, Split split, Split.Range places) {
         long length = split.length(specs(arguments));
         @Nullable
         Tensor[] views = arguments.clone();
@@ -292,11 +429,10 @@ class SplitTest {
             int axis = split.axes().get(i);
             if (tensor != null && axis != Split.WHOLE) {
                 long[] dims = tensor.shape().dims();
-                long places = dims[axis] / length;
-                long from = part * length / count * places;
-                dims[axis] = (part + 1) * length / count * places - from;
+                Split.Range range = split.range(i, places, length, dims[axis]);
+                dims[axis] = range.to() - range.from();
                 views[i] = new Tensor(tensor.buffer(),
-                        tensor.offset() + from * tensor.spec().strides()[axis] * tensor.dtype().bytes(),
+                        tensor.offset() + range.from() * tensor.spec().strides()[axis] * tensor.dtype().bytes(),
                         new TensorSpec(tensor.dtype(), Shape.of(dims), Layout.strided(tensor.spec().strides())));
             }
         }

@@ -6,6 +6,7 @@ import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -79,19 +80,36 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
                 x.dim(1), w.dim(1), w.dim(0));
     }
 
-    /** By images. */
+    /** By images, or by rows. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec weights = arguments[1];
         TensorSpec out = arguments[arguments.length - 1];
-        if (out == null) {
+        if (weights == null || out == null) {
             return List.of();
         }
-        int[] axes = new int[arguments.length];
-        axes[1] = Split.WHOLE;
-        for (int i = 2; i < arguments.length - 1; i++) {
+        Split images = new Split(axes(0, out.shape(), arguments), 1);
+        int rows = window.rows(out.shape());
+        return rows == Split.WHOLE
+                ? List.of(images)
+                : List.of(images,
+                        window.rows(axes(rows, out.shape(), arguments), weights.shape().dim(rows), out.shape()));
+    }
+
+    private List<Integer> axes(int axis, Shape result, @Nullable TensorSpec... arguments) {
+        List<Integer> axes = new ArrayList<>(List.of(axis, Split.WHOLE));
+        for (int i = 2; i < arguments.length; i++) {
             TensorSpec other = arguments[i];
-            axes[i] = other == null || (i == 2 && bias) ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), 0);
+            axes.add(other == null || (i == 2 && bias) ? Split.WHOLE : Split.broadcast(other.shape(), result, axis));
         }
-        return List.of(Split.of(axes));
+        return axes;
+    }
+
+    @Override
+    public Computation part(Split split, Split.Range part, @Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        return split.window() == null || x == null
+                ? this
+                : new Convolution(window.part(split, part, x.shape()), groups, bias, postOps);
     }
 }

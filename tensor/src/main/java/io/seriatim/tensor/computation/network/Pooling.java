@@ -4,6 +4,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -63,8 +64,23 @@ public record Pooling(Kind kind, List<Long> kernel, Window window) implements Co
         return new TensorSpec[]{TensorSpec.of(x.dtype(), dims)};
     }
 
+    /** By images, by channels, or by rows. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
-        return Split.imagesOrChannels(arguments.length);
+        List<Split> splits = new ArrayList<>(Split.imagesOrChannels(arguments.length));
+        TensorSpec out = arguments[arguments.length - 1];
+        int rows = out == null ? Split.WHOLE : window.rows(out.shape());
+        if (out != null && rows != Split.WHOLE) {
+            splits.add(window.rows(List.of(rows, rows), kernel.get(rows - 2), out.shape()));
+        }
+        return splits;
+    }
+
+    @Override
+    public Computation part(Split split, Split.Range part, @Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        return split.window() == null || x == null
+                ? this
+                : new Pooling(kind, kernel, window.part(split, part, x.shape()));
     }
 }

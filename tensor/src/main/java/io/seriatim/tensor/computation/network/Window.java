@@ -1,12 +1,18 @@
 package io.seriatim.tensor.computation.network;
 
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.Split;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * How a window moves over the spatial dimensions of a convolution or pooling; each array has one entry a dimension.
  * Compared by content.
  */
 public final class Window {
+    /** With fewer pixels, a part would mostly read weights. */
+    private static final long FEWEST_PIXELS = 16;
+
     private final int[] strides;
     private final int[] padBegin;
     private final int[] padEnd;
@@ -136,7 +142,70 @@ public final class Window {
      * @return 0 or less if it does not fit
      */
     public long places(int i, long length, long kernel) {
-        return Math.floorDiv(length + padBegin[i] + padEnd[i] - (dilations[i] * (kernel - 1) + 1), strides[i]) + 1;
+        return Math.floorDiv(length + padBegin[i] + padEnd[i] - extent(i, kernel), strides[i]) + 1;
+    }
+
+    /** How many places the kernel covers, those between its elements included. */
+    private long extent(int i, long kernel) {
+        return dilations[i] * (kernel - 1) + 1;
+    }
+
+    /**
+     * The axis along which a result is cut by rows: its outermost spatial one that is longer than 1.
+     *
+     * @param result
+     *            the result
+     * @return {@link Split#WHOLE} if there is none
+     */
+    int rows(Shape result) {
+        for (int axis = 2; axis < result.rank(); axis++) {
+            if (result.dim(axis) > 1) {
+                return axis;
+            }
+        }
+        return Split.WHOLE;
+    }
+
+    /**
+     * The split of a computation by rows of the result.
+     *
+     * @param axes
+     *            for each argument: {@link #rows(Shape)}, or {@link Split#WHOLE}; the first one is x
+     * @param kernel
+     *            the length of the kernel along that axis
+     * @param result
+     *            the result
+     * @return the split
+     */
+    Split rows(List<Integer> axes, long kernel, Shape result) {
+        int axis = axes.getFirst();
+        long pixels = result.slice(axis + 1, result.rank()).size();
+        return new Split(axes, (int) Math.ceilDiv(FEWEST_PIXELS, Math.max(1, pixels)),
+                new Split.Under(strides[axis - 2], padBegin[axis - 2], extent(axis - 2, kernel)));
+    }
+
+    /**
+     * The window of a part of {@link #rows(List, long, Shape)}. Its padding is what the part's windows still cover.
+     *
+     * @param split
+     *            the split
+     * @param part
+     *            the places of the result
+     * @param x
+     *            the whole first argument
+     * @return the window; this one if the split is another
+     */
+    Window part(Split split, Split.Range part, Shape x) {
+        Split.Under under = split.window();
+        if (under == null) {
+            return this;
+        }
+        int axis = split.axes().getFirst();
+        int[] begin = padBegin.clone();
+        int[] end = padEnd.clone();
+        begin[axis - 2] = (int) Math.max(0, -under.first(part.from()));
+        end[axis - 2] = (int) Math.max(0, under.end(part.to() - 1) - x.dim(axis));
+        return new Window(strides, begin, end, dilations);
     }
 
     @Override
