@@ -8,9 +8,4 @@ module io.seriatim.engine {
     requires static transitive org.jspecify;
 
     exports io.seriatim.engine;
-
-    uses io.seriatim.engine.runtime.EngineRuntime;
-
-    provides io.seriatim.engine.runtime.EngineRuntime with
-            io.seriatim.engine.front.LocalRuntime;
 }

@@ -72,7 +72,7 @@ public interface Engine extends AutoCloseable {
      * @return a new builder with the defaults of {@link #create()}
      */
     static Builder builder() {
-        return Implementation.RUNTIME.builder();
+        return new EngineBuilder();
     }
 
     /**
@@ -87,13 +87,16 @@ public interface Engine extends AutoCloseable {
      * @throws E if the action throws it
      */
     static <E extends Exception> void blocking(Blocking<E> action) throws E {
-        boolean blocks = Implementation.RUNTIME.block();
+        Worker worker = ThreadState.here().worker;
+        if (worker == null) {
+            action.run();
+            return;
+        }
+        worker.block();
         try {
             action.run();
         } finally {
-            if (blocks) {
-                Implementation.RUNTIME.unblock();
-            }
+            worker.unblock();
         }
     }
 
@@ -104,7 +107,7 @@ public interface Engine extends AutoCloseable {
      * @return true inside an operation
      */
     static boolean isInside() {
-        return Implementation.RUNTIME.isInside();
+        return ThreadState.isInside();
     }
 
     /**

@@ -54,7 +54,7 @@ public final class Guarded<T> {
      *             in checked mode, if the calling operation declares neither a read nor a mutation of the variable
      */
     public T get() {
-        Implementation.RUNTIME.checkReads(var);
+        ((Variable) var).checkAccess(false);
         return value;
     }
 
@@ -67,7 +67,7 @@ public final class Guarded<T> {
      *             in checked mode, if the calling operation does not declare a mutation of the variable
      */
     public void set(T value) {
-        Implementation.RUNTIME.checkMutates(var);
+        ((Variable) var).checkAccess(true);
         this.value = value;
     }
 }

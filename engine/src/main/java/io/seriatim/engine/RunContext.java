@@ -10,7 +10,7 @@ public interface RunContext {
      *             outside an operation
      */
     static RunContext current() {
-        RunContext context = Implementation.RUNTIME.context();
+        RunContext context = RunningOperation.context();
         if (context == null) {
             throw new IllegalStateException(
                     "there is no RunContext outside an operation: call RunContext.current() in its body");

@@ -5,14 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.core.LogReader;
-import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.dependency.Rules;
-import io.seriatim.engine.dependency.Variable;
-import io.seriatim.engine.front.DependencyEngine;
-import io.seriatim.engine.front.EngineBuilder;
-import io.seriatim.engine.queue.ReadyQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

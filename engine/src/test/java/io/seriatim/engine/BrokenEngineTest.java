@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.front.DependencyEngine;
-import io.seriatim.engine.front.EngineBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -236,7 +233,7 @@ class BrokenEngineTest {
     void anErrorWithinTheTrackerBreaksTheEngine() throws Exception {
         Opened on = open(1_000);
         on.core.lock.enter();
-        on.core.completions.attach(op -> {
+        on.core.execution.attach(op -> {
             throw planted;
         });
         on.core.lock.leave();

@@ -7,15 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.dependency.Callback;
-import io.seriatim.engine.dependency.OpFuture;
-import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.dependency.Owner;
-import io.seriatim.engine.dependency.Rules;
-import io.seriatim.engine.dispatch.Worker;
-import io.seriatim.engine.front.EngineBuilder;
-import io.seriatim.engine.queue.ReadyQueue;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -39,10 +30,10 @@ class CallbackTest extends EngineContract {
     private static final class TellsLate extends Rules {
         @Override
         @Nullable
-        public Callback nextCallback(Owner core) {
-            Operation next = ((EngineCore) core).logReader.next(queue(), 0);
+        public Callback nextCallback(EngineCore core) {
+            Operation next = core.logReader.next(queue(), 0);
             if (next == null) {
-                return core.pollDeferred();
+                return core.lock.pollDeferred();
             }
             queue().putBack(next);
             return null;
@@ -53,12 +44,12 @@ class CallbackTest extends EngineContract {
         }
 
         @Override
-        public void beforeRun(Owner core) {
+        public void beforeRun(EngineCore core) {
             Callback callback;
             do {
-                core.enter();
-                callback = core.pollDeferred();
-                core.exit();
+                core.lock.enter();
+                callback = core.lock.pollDeferred();
+                core.lock.exit();
                 if (callback != null) {
                     core.guard(callback);
                 }

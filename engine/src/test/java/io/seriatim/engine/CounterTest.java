@@ -2,7 +2,6 @@ package io.seriatim.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.seriatim.engine.front.EngineBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

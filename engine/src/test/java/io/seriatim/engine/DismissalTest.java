@@ -3,8 +3,6 @@ package io.seriatim.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.dependency.Rules;
-import io.seriatim.engine.front.EngineBuilder;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -7,15 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.core.LogReader;
-import io.seriatim.engine.dependency.Drain;
-import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.dependency.Rules;
-import io.seriatim.engine.dependency.Variable;
-import io.seriatim.engine.dependency.Waiter;
-import io.seriatim.engine.front.EngineBuilder;
-import io.seriatim.engine.queue.ReadyQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,9 +47,9 @@ class EarlyIntakeTest extends EngineContract {
         op.mutates(mutated);
         op.seal(TestSupport.nothing());
         core.dispatcher.route(op);
-        core.log.lock.lock();
+        core.pushes.lock();
         core.log.append(op, false);
-        core.log.lock.unlock();
+        core.pushes.unlock();
         return op;
     }
 

@@ -2,7 +2,6 @@ package io.seriatim.engine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.dispatch.FullHeapProgram;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

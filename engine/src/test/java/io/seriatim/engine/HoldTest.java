@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.dependency.Rules;
-import io.seriatim.engine.front.EngineBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.thread.WorkerStates;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -3,7 +3,6 @@ package io.seriatim.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

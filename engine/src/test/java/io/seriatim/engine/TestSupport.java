@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.dependency.Variable;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -86,7 +84,7 @@ final class TestSupport {
 
     /** Returns the core of an engine. */
     static EngineCore coreOf(Engine engine) {
-        return (EngineCore) ((Variable) engine.newVar()).core;
+        return ((Variable) engine.newVar()).core;
     }
 
     static Var[] vars(Engine engine, int n) {

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.dependency.Rules;
-import io.seriatim.engine.front.EngineBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

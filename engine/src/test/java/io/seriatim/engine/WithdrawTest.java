@@ -4,12 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.dependency.Drain;
-import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.dependency.VarState;
-import io.seriatim.engine.dependency.Variable;
-import io.seriatim.engine.dependency.Waiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -3,10 +3,6 @@ package io.seriatim.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.engine.core.EngineCore;
-import io.seriatim.engine.dependency.Operation;
-import io.seriatim.engine.front.EngineBuilder;
-import io.seriatim.engine.thread.WorkerStates;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

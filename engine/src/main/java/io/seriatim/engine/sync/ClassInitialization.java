@@ -10,11 +10,16 @@ public final class ClassInitialization {
     private ClassInitialization() {
     }
 
-    /** Initialises the given classes, unless they are initialised already. */
-    public static void ensure(Class<?>... types) {
+    /**
+     * Initialises the given classes, unless they are initialised already.
+     *
+     * @param lookup
+     *            of a class that has access to them
+     */
+    public static void ensure(MethodHandles.Lookup lookup, Class<?>... types) {
         for (Class<?> type : types) {
             try {
-                MethodHandles.lookup().ensureInitialized(type);
+                lookup.ensureInitialized(type);
             } catch (IllegalAccessException e) {
                 throw new ExceptionInInitializerError(e);
             }

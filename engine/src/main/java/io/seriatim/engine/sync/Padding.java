@@ -23,7 +23,8 @@ public final class Padding {
 
     /** The padded field. */
     public abstract static class Held extends Before {
-        public volatile int held;
+        /** 1 while a thread holds the lock, otherwise 0. */
+        protected volatile int held;
     }
 
     /** A cache line of padding after the field. */

@@ -10,14 +10,15 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>
  * <b>Errors in the critical section.</b> After an Error the stack may be exhausted, so that a call of {@link #unlock}
- * would fail too. The lock is then released by a plain assignment,
- * {@code catch (Throwable t) { lock.held = 0; throw t; }}, and {@code unlock} is the last statement of the {@code try}.
+ * would fail too. A subclass then releases the lock by an assignment,
+ * {@code catch (Throwable t) { held = 0; throw t; }}, and {@code unlock} is the last statement of the {@code try}. Only
+ * subclasses can do that.
  *
  * <p>
  * A thread that finds the lock held spins, then yields, then parks briefly, because the operating system may have
  * preempted the holder.
  */
-public final class SpinLock extends Padding.Around {
+public class SpinLock extends Padding.Around {
     private static final VarHandle HELD;
     private static final int SPINS = 100;
     private static final int YIELDS = 30;
@@ -39,17 +40,17 @@ public final class SpinLock extends Padding.Around {
         first.unlock();
     }
 
-    public void lock() {
+    public final void lock() {
         if (!HELD.compareAndSet(this, 0, 1)) {
             contend();
         }
     }
 
-    public boolean tryLock() {
+    public final boolean tryLock() {
         return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
     }
 
-    public void unlock() {
+    public final void unlock() {
         HELD.setRelease(this, 0);
     }
 

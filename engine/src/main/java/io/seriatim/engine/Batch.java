@@ -1,0 +1,194 @@
+package io.seriatim.engine;
+
+import io.seriatim.engine.sync.Padding;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations handed to one worker, which runs them one after the other without acquiring the tracker lock in between.
+ *
+ * <p>
+ * A ring buffer with four indices, {@code harvested ≤ finished ≤ next ≤ limit}. The holder of the tracker lock adds
+ * operations at {@code limit}, may remove unclaimed ones there again, and ends finished ones at {@code harvested}. The
+ * owning worker claims operations at {@code next} and publishes {@code finished}. Both sides change {@code next} and
+ * {@code limit}, so the two share one long, changed by compare-and-set: an operation is either claimed or taken back,
+ * never both. The indices wrap around after 2³² operations of a worker, so they are compared by their difference only.
+ */
+final class Batch extends Padding.Before {
+    private static final int SIZE = 16;
+    private static final int MASK = SIZE - 1;
+    private static final int HALF = 32;
+    private static final VarHandle CLAIMS;
+    private static final VarHandle FINISHED;
+
+    static {
+        try {
+            CLAIMS = MethodHandles.lookup().findVarHandle(Batch.class, "claims", long.class);
+            FINISHED = MethodHandles.lookup().findVarHandle(Batch.class, "finished", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+        // The first call at each place links it, which takes memory: without it a worker would lose what it has
+        // claimed.
+        Batch first = new Batch(0);
+        first.publish(1);
+        first.claim();
+        first.finish(null);
+        first.isStuck(0);
+    }
+
+    private final @Nullable Operation[] ops = new Operation[SIZE];
+    private final @Nullable Throwable[] thrown = new Throwable[SIZE];
+    // Accessed through CLAIMS.
+    @SuppressWarnings("UnusedVariable")
+    private long claims;
+    private int finished;
+
+    // Guarded by the tracker lock.
+    private int harvested;
+    private int progressSeen;
+    private int looks;
+    @SuppressWarnings("unused")
+    private long p8, p9, p10, p11, p12, p13, p14, p15;
+
+    /**
+     * Creates an empty batch.
+     *
+     * @param first
+     *            the first value of the indices
+     */
+    Batch(int first) {
+        claims = claims(first, first);
+        finished = first;
+        harvested = first;
+        progressSeen = first;
+    }
+
+    private static int next(long claims) {
+        return (int) (claims >>> HALF);
+    }
+
+    private static int limit(long claims) {
+        return (int) claims;
+    }
+
+    private static long claims(int next, int limit) {
+        return (long) next << HALF | Integer.toUnsignedLong(limit);
+    }
+
+    /** Claims the next operation to run, or returns null; called by the owner. */
+    @Nullable
+    Operation claim() {
+        while (true) {
+            long c = (long) CLAIMS.getAcquire(this);
+            int next = next(c);
+            if (next == limit(c)) {
+                return null;
+            }
+            if (CLAIMS.compareAndSet(this, c, claims(next + 1, limit(c)))) {
+                return ops[next & MASK];
+            }
+        }
+    }
+
+    /** Records that the operation claimed last has run; called by the owner. */
+    void finish(@Nullable Throwable t) {
+        int f = finished;
+        thrown[f & MASK] = t;
+        FINISHED.setRelease(this, f + 1);
+    }
+
+    /** Returns the number of free slots; under the tracker lock. */
+    int room() {
+        return SIZE - (limit((long) CLAIMS.getAcquire(this)) - harvested);
+    }
+
+    /** Returns the number of unclaimed operations. */
+    int waiting() {
+        long c = (long) CLAIMS.getAcquire(this);
+        return limit(c) - next(c);
+    }
+
+    /**
+     * Stores an operation behind the unclaimed ones without publishing it; under the tracker lock.
+     *
+     * @param place
+     *            the number of operations stored since the last {@link #publish}
+     */
+    void put(int place, Operation op) {
+        ops[(limit((long) CLAIMS.getAcquire(this)) + place) & MASK] = op;
+    }
+
+    /**
+     * Publishes the stored operations; under the tracker lock. A single step for all of them, because the owner
+     * contends for the same word.
+     */
+    void publish(int added) {
+        long c = (long) CLAIMS.getAcquire(this);
+        while (!CLAIMS.compareAndSet(this, c, claims(next(c), limit(c) + added))) {
+            c = (long) CLAIMS.getAcquire(this);
+        }
+    }
+
+    /** Takes back the last unclaimed operation, or returns null; under the tracker lock. */
+    @Nullable
+    Operation takeBack() {
+        while (true) {
+            long c = (long) CLAIMS.getAcquire(this);
+            if (limit(c) == next(c)) {
+                return null;
+            }
+            int last = limit(c) - 1;
+            if (CLAIMS.compareAndSet(this, c, claims(next(c), last))) {
+                Operation op = ops[last & MASK];
+                ops[last & MASK] = null;
+                return op;
+            }
+        }
+    }
+
+    /** Ends the operations that have finished; under the tracker lock. Their ends may call this method again. */
+    void harvest(EngineCore core) {
+        while (harvested != (int) FINISHED.getAcquire(this)) {
+            int at = harvested++ & MASK;
+            Operation op = ops[at];
+            Throwable t = thrown[at];
+            ops[at] = null;
+            thrown[at] = null;
+            if (op != null) {
+                core.execution.ran(op, t);
+            }
+        }
+    }
+
+    /**
+     * Returns whether the owner has made no progress during more than {@code patience} checks although operations are
+     * unclaimed; under the tracker lock.
+     */
+    boolean isStuck(int patience) {
+        int f = (int) FINISHED.getAcquire(this);
+        if (f != progressSeen || waiting() == 0) {
+            progressSeen = f;
+            looks = 0;
+            return false;
+        }
+        if (looks <= patience) {
+            looks++;
+        }
+        return looks > patience;
+    }
+
+    /** Passes each operation that has not been harvested to {@code look}; under the tracker lock. */
+    void forEach(Dispatcher.Look look, Thread owner) {
+        long c = (long) CLAIMS.getAcquire(this);
+        for (int i = harvested; i != limit(c); i++) {
+            Operation op = ops[i & MASK];
+            if (op != null) {
+                boolean claimed = i - next(c) < 0;
+                look.at(op, claimed ? EngineSnapshot.State.RUNNING : EngineSnapshot.State.READY,
+                        claimed ? owner : null);
+            }
+        }
+    }
+}

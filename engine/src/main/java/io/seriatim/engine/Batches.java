@@ -1,0 +1,102 @@
+package io.seriatim.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands out the operations of a lane in batches when several workers run short ones. The worker that holds the tracker
+ * lock ends the finished operations of all workers and fills their batches as well as its own, so that the tracker lock
+ * and its data move between processors less than once per operation. All methods run under the tracker lock.
+ *
+ * <p>
+ * A long body does not hold up the other operations of its worker's batch. The next holder of the tracker lock ends the
+ * finished ones. The unclaimed ones are taken back when other workers have nothing to do, when the worker has made no
+ * progress for some time, or when {@link BatchPreemption} is requested. A worker checks once more before it sleeps.
+ */
+final class Batches {
+    private static final int PATIENCE = 4;
+
+    private final WorkerLane lane;
+    private final EngineCore core;
+
+    Batches(WorkerLane lane, EngineCore core) {
+        this.lane = lane;
+        this.core = core;
+    }
+
+    /** Ends the operations that the lane's workers have finished. */
+    void harvest() {
+        for (Worker worker : lane.workers()) {
+            worker.batch.harvest(core);
+        }
+    }
+
+    /** Takes back the unclaimed operations of a worker. */
+    void takeBack(Worker worker) {
+        Operation op;
+        while ((op = worker.batch.takeBack()) != null) {
+            lane.queue.putBack(op);
+        }
+    }
+
+    void takeAllBack() {
+        for (Worker worker : lane.workers()) {
+            takeBack(worker);
+        }
+    }
+
+    /**
+     * Fills the batches of a worker and of the lane's other workers.
+     *
+     * @param first
+     *            the operation that the worker would run now
+     * @return {@code first} if the worker must run it outside its batch, or null if it is in the batch
+     */
+    @Nullable
+    Operation fill(Worker me, Operation first, int overtaken) {
+        int depth = lane.bodyTimes.batch();
+        if (depth < 2 || !lane.isShared() || core.preemption.isRequested() || !isBatchable(first)
+                || me.batch.room() == 0) {
+            return first;
+        }
+        boolean more = fill(me.batch, first, depth, overtaken);
+        for (Worker other : lane.workers()) {
+            if (other != me && other.usesBatch) {
+                if (other.batch.isStuck(PATIENCE)) {
+                    takeBack(other);
+                } else if (more && other.batch.waiting() <= depth / 2) {
+                    more = fill(other.batch, null, depth, overtaken);
+                }
+            }
+        }
+        me.usesBatch = true;
+        return null;
+    }
+
+    /** Fills one batch; returns whether there may be more ready operations. */
+    private boolean fill(Batch batch, @Nullable Operation first, int depth, int overtaken) {
+        int wanted = Math.min(depth - batch.waiting(), batch.room());
+        int added = 0;
+        Operation op = first;
+        if (op == null) {
+            op = core.logReader.next(lane.queue, overtaken);
+        }
+        while (op != null && isBatchable(op)) {
+            batch.put(added++, op);
+            if (added >= wanted) {
+                batch.publish(added);
+                return true;
+            }
+            op = core.logReader.next(lane.queue, overtaken);
+        }
+        if (op != null) {
+            lane.queue.putBack(op);
+        }
+        batch.publish(added);
+        return false;
+    }
+
+    /** Returns whether no thread can be waiting for this particular operation, so that it may stay in a batch. */
+    private static boolean isBatchable(Operation op) {
+        return op.attachment == null && !op.has(Operation.ASYNC_BODY) && op.priority == 0 && !op.has(Operation.URGENT);
+    }
+}
