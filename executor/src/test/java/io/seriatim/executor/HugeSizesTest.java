@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
+import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -71,6 +72,79 @@ class HugeSizesTest {
                         .run(HugeSizesProgram.program(op), Map.of("x", x, "i", i), Executor.fetches("y")));
                 assertTrue(String.valueOf(refused.getMessage()).contains("the limit is " + (10 << 20) + " bytes"),
                         refused::getMessage);
+            }
+        }
+    }
+
+    /** Results without elements, or with few, for which kernels make tables that are longer than the limit. */
+    @Test
+    void tablesOfKernelsCount() {
+        int[] long2 = {0, 0, 0, 400_000};
+        Map<OpDesc, long[]> operations = Map.of(
+                OpDesc.of("pad").in("X", "x").out("Out", "y").attr("paddings", long2).build(), new long[]{0, 1},
+                OpDesc.of("pool2d").in("X", "x").out("Out", "y").attr("pooling_type", "avg")
+                        .attr("ksize", new int[]{1, 1}).attr("strides", new int[]{1, 1})
+                        .attr("paddings", new int[]{0, 0}).build(),
+                new long[]{1, 1, 1, 200_000},
+                OpDesc.of("nearest_interp_v2").in("X", "x").out("Out", "y").attr("out_h", 1).attr("out_w", 100_000)
+                        .build(),
+                new long[]{1, 1, 1, 1});
+        operations.forEach((op, dims) -> {
+            Program program = new Program();
+            program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, dims)));
+            Appender.append(program.global(), op, 0);
+            try (Devices devices = Devices.builder().cpuMemory(1 << 20).build();
+                    Executor executor = Executor.builder().devices(devices).build();
+                    Tensor x = Tensor.allocate(DType.FLOAT32, dims)) {
+                ProgramFailedException refused = assertThrows(ProgramFailedException.class,
+                        () -> executor.run(program, Map.of("x", x), Executor.fetches("y")));
+                String message = String.valueOf(refused.getMessage());
+                assertTrue(message.contains("(" + op.type() + ",") && message.contains("the tables of ")
+                        && message.contains("the limit is 1048576 bytes (-Dseriatim.cpu.memory)"), message);
+            }
+        });
+    }
+
+    /** Each region has weights of all elements of the image. */
+    @Test
+    void tablesOfRegionsCount() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 1, 1, 1, 100_000)));
+        program.global().put(VarDesc.of("regions", VarType.dense(DType.FLOAT32, 2, 4)));
+        program.global().put(VarDesc.of("numbers", VarType.dense(DType.INT32, 1)));
+        Appender.append(program.global(), OpDesc.of("roi_align").in("X", "x").in("ROIs", "regions")
+                .in("RoisNum", "numbers").out("Out", "y").attr("pooled_height", 1).attr("pooled_width", 1).build(), 0);
+        try (Devices devices = Devices.builder().cpuMemory(1 << 20).build();
+                Executor executor = Executor.builder().devices(devices).build();
+                Tensor x = Tensor.allocate(DType.FLOAT32, 1, 1, 1, 100_000);
+                Tensor regions = Tensor.of(new float[]{0, 0, 1, 1, 0, 0, 2, 1}, 2, 4);
+                Tensor numbers = Tensor.of(DType.INT32, new long[]{2}, 1)) {
+            ProgramFailedException refused = assertThrows(ProgramFailedException.class, () -> executor.run(program,
+                    Map.of("x", x, "regions", regions, "numbers", numbers), Executor.fetches("y")));
+            String message = String.valueOf(refused.getMessage());
+            assertTrue(message.contains("(roi_align,") && message.contains("the limit is 1048576 bytes"), message);
+        }
+    }
+
+    /** A part of an expanded tensor needs the whole, as in ONNX Runtime. */
+    @Test
+    void anExpandedTensorThatIsComputedIsRefused() {
+        for (String reader : List.of("relu", "slice")) {
+            Program program = HugeSizesProgram.program(OpDesc.of("expand_v2").in("X", "x").out("Out", "v")
+                    .attr("shape", new int[]{1 << 12, 1 << 12}).build());
+            Appender.append(program.global(), reader.equals("relu")
+                    ? OpDesc.of("relu").in("X", "v").out("Out", "y").build()
+                    : OpDesc.of("slice").in("Input", "v").out("Out", "y").attr("axes", new int[]{0, 1})
+                            .attr("starts", new int[]{0, 0}).attr("ends", new int[]{2, 2}).build(),
+                    0);
+            try (Devices devices = Devices.builder().cpuMemory(1 << 20).build();
+                    Executor executor = Executor.builder().devices(devices).build();
+                    Tensor x = Tensor.of(new float[1], 1)) {
+                String message = String.valueOf(assertThrows(ProgramFailedException.class,
+                        () -> executor.run(program, Map.of("x", x), Executor.fetches("y"))).getMessage());
+                assertTrue(message.contains(reader.equals("relu") ? "(relu," : "(expand_v2,")
+                        && message.contains("67108864 bytes") && message.contains("the limit is 1048576 bytes"),
+                        message);
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.seriatim.graph.ops.detection;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.ops.common.ComputedOutputs;
 import io.seriatim.graph.ops.common.Given;
 import io.seriatim.tensor.DType;
@@ -25,6 +26,7 @@ final class ProposalLevels {
         DType dtype = given.dtype("FpnRois");
         int images = starts.length - 1;
         int count = starts[images];
+        WorkingMemory.length(levels, images);
         int[] level = new int[count];
         int[][] counts = new int[levels][images];
         int[] sizes = new int[levels];

@@ -69,7 +69,7 @@ public final class ChainProductOperations {
      */
     private static int[][] cuts(List<Operand> factors) {
         int count = factors.size();
-        WorkingMemory.length(count, count);
+        WorkingMemory.length(count, 2L * count);
         double[][] costs = new double[count][count];
         int[][] cuts = new int[count][count];
         for (int length = 2; length <= count; length++) {
