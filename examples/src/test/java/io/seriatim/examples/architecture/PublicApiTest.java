@@ -122,8 +122,9 @@ class PublicApiTest {
         List<String> changes = new ArrayList<>();
         before.stream().filter(line -> !now.contains(line)).forEach(line -> changes.add("- " + line));
         now.stream().filter(line -> !before.contains(line)).forEach(line -> changes.add("+ " + line));
-        assertEquals(String.join("\n", before), String.join("\n", now), () -> "The public API has changed:\n"
-                + String.join("\n", changes) + "\nIf that is intended, write docs/api/" + page
+        // The lists themselves are too long to read in a message.
+        assertTrue(before.equals(now), () -> "The public API has changed:\n" + String.join("\n", changes)
+                + "\nIf that is intended, write docs/api/" + page
                 + " anew, and review the change of it: mvn -pl examples -am test -Dtest=PublicApiTest -D" + REWRITE
                 + "=true -Dsurefire.failIfNoSpecifiedTests=false");
     }
