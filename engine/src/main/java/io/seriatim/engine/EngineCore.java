@@ -266,6 +266,7 @@ final class EngineCore {
 
     /** Returns the next number of a wait inside an operation. */
     long nextWait() {
+        assert lock.isHeldByCurrentThread();
         return ++registeredWaits;
     }
 
@@ -276,6 +277,7 @@ final class EngineCore {
 
     /** Admits a wait, which is not in the log, unless it has been abandoned. */
     void admit(Operation probe) {
+        assert lock.isHeldByCurrentThread();
         if (!probe.has(Operation.ENDED)) {
             execution.probes++;
             preemption.request();
@@ -286,6 +288,7 @@ final class EngineCore {
 
     /** Abandons a wait, which may or may not have been admitted. */
     void withdraw(Operation probe) {
+        assert lock.isHeldByCurrentThread();
         if (!probe.has(Operation.ENDED)) {
             if (probe.waiting > 0) {
                 execution.probes--;
@@ -300,6 +303,7 @@ final class EngineCore {
      * Begins a wait until a variable's operations have ended. All operations pushed before the wait have been admitted.
      */
     void drain(Drain drain) {
+        assert lock.isHeldByCurrentThread();
         if (drain.waiter.done) {
             return;
         }
@@ -323,6 +327,7 @@ final class EngineCore {
 
     /** Abandons such a wait, which may or may not have begun. */
     void withdraw(Drain drain) {
+        assert lock.isHeldByCurrentThread();
         if (drain.remaining > 0) {
             execution.probes--;
             drain.remaining = 0;

@@ -38,6 +38,7 @@ final class Execution {
 
     /** Handles an operation that the tracker has found ready. */
     void ready(Operation op) {
+        assert core.lock.isHeldByCurrentThread();
         if ((op.flags & (Operation.OFF_MAIN | Operation.PROBE)) == 0) {
             core.counts.mainReady();
         } else if (op.has(Operation.OFF_MAIN)) {
@@ -204,6 +205,7 @@ final class Execution {
 
     /** Records that an operation is about to run. */
     void starts(Operation op) {
+        assert core.lock.isHeldByCurrentThread();
         if (op.has(Operation.ASYNC_BODY)) {
             unqueued.add(UnqueuedOperation.of(op));
         }
@@ -247,6 +249,7 @@ final class Execution {
     }
 
     private void finish(Operation op, Recorder.Outcome outcome, @Nullable Failure failure) {
+        assert core.lock.isHeldByCurrentThread();
         try {
             release(op, outcome, failure);
         } catch (Throwable t) {

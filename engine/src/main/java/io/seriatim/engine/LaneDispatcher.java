@@ -114,6 +114,7 @@ final class LaneDispatcher implements Dispatcher {
 
     @Override
     public @Nullable Worker pushed(Operation op) {
+        assert core.pushes.isHeldByCurrentThread();
         if (op.has(Operation.IMMEDIATE) || op.kind == OpKind.ASYNC) {
             return mainLane().pick();
         }

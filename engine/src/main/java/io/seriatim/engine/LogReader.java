@@ -144,6 +144,7 @@ final class LogReader {
 
     /** Cancels an action, unless it has run. */
     void withdraw(@Nullable Cut cut) {
+        assert core.lock.isHeldByCurrentThread();
         if (cut != null && cut.waits) {
             remove(cut);
             nextCut = firstCut == null ? Long.MAX_VALUE : firstCut.at;
@@ -192,6 +193,7 @@ final class LogReader {
     }
 
     private boolean admitNext() {
+        assert core.lock.isHeldByCurrentThread();
         Operation op = core.log.peek();
         if (op == null) {
             return false;
@@ -229,6 +231,7 @@ final class LogReader {
      * conflicts with it. It must not pass a cut, because a wait must not wait for operations that were pushed after it.
      */
     private void admitEarly() {
+        assert core.lock.isHeldByCurrentThread();
         Operation op = core.log.pollEarly(core.rules.earlyBelow(core.log.pushed(), nextCut));
         if (op != null) {
             core.counts.early++;

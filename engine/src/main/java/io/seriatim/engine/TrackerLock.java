@@ -37,6 +37,11 @@ final class TrackerLock {
         lock.lock();
     }
 
+    /** Returns whether the calling thread holds the lock; for assertions only. */
+    boolean isHeldByCurrentThread() {
+        return lock.isHeldByCurrentThread();
+    }
+
     /** Acquires the lock if no other thread holds it. */
     boolean tryEnter() {
         return lock.tryLock();
@@ -114,18 +119,21 @@ final class TrackerLock {
 
     /** Schedules a waiter to be woken when the lock is released. Call it once for each waiter. */
     void wake(Waiter waiter) {
+        assert isHeldByCurrentThread();
         waiter.woken = woken;
         woken = waiter;
     }
 
     /** Schedules a worker to be started or woken when the lock is released. */
     void callLater(Worker worker) {
+        assert isHeldByCurrentThread();
         worker.called = called;
         called = worker;
     }
 
     /** Defers a callback. */
     void defer(Callback callback) {
+        assert isHeldByCurrentThread();
         deferred.add(callback);
     }
 
@@ -143,6 +151,7 @@ final class TrackerLock {
     /** Removes and returns the first deferred callback, or null. */
     @Nullable
     Callback pollDeferred() {
+        assert isHeldByCurrentThread();
         return deferred.poll();
     }
 

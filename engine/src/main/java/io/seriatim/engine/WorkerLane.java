@@ -88,6 +88,7 @@ final class WorkerLane {
      */
     @Nullable
     Worker pick() {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         Worker uncalled = owed;
         if (uncalled != null) {
             owed = null;
@@ -182,6 +183,7 @@ final class WorkerLane {
      * @return whether the watcher is awake and searching now
      */
     boolean watched(Worker worker, boolean stuck) {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         if (worker != watcher) {
             return false;
         }
@@ -201,6 +203,7 @@ final class WorkerLane {
 
     /** Turns the watcher into an ordinary sleeper. */
     void endWatch(Worker worker) {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         if (worker == watcher) {
             watcher = null;
             update();
@@ -218,6 +221,7 @@ final class WorkerLane {
 
     /** Records that a searching worker has found work. */
     void found(Worker worker) {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         worker.searching = false;
         searching = false;
         update();
@@ -252,6 +256,7 @@ final class WorkerLane {
     }
 
     void sleep(Worker worker) {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         if (worker.searching) {
             found(worker);
         }
@@ -266,17 +271,20 @@ final class WorkerLane {
     }
 
     void blocked() {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         active--;
         update();
     }
 
     void unblocked() {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         active++;
         update();
     }
 
     /** Removes a sleeping worker from the lane; returns false if it has been woken meanwhile. */
     boolean dismiss(Worker worker) {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         if (!isAsleep(worker)) {
             return false;
         }
@@ -288,6 +296,7 @@ final class WorkerLane {
 
     /** Removes an awake worker from the lane. */
     void removeAwake(Worker worker) {
+        assert dispatcher.core.pushes.isHeldByCurrentThread();
         Worker[] others = without(worker);
         if (worker.searching) {
             found(worker);

@@ -53,9 +53,13 @@ class AbandonedPushTest {
         ReadyQueue atHand = new ReadyQueue(0);
         for (int i = 0; i < 12; i++) {
             atHand.add(new Operation(core, "at hand"));
+            core.lock.enter();
             core.logReader.next(atHand, LogReader.MAX_OVERTAKEN);
+            core.lock.exit();
         }
+        core.lock.enter();
         core.logReader.admitAll();
+        core.lock.exit();
         assertEquals(pushed.size(), core.counts.position);
         assertEquals(0, core.counts.early);
         failed.forEach(

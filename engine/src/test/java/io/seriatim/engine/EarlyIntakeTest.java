@@ -60,15 +60,19 @@ class EarlyIntakeTest extends EngineContract {
     private static void takeEarly(EngineCore core) {
         ReadyQueue atHand = new ReadyQueue(0);
         atHand.add(new Operation(core, "at hand"));
+        core.lock.enter();
         core.logReader.next(atHand, LogReader.MAX_OVERTAKEN);
+        core.lock.exit();
     }
 
     private static void nothingBehindAWaitIsTakenBeforeIt(Rules rules) {
         EngineCore core = withChain(rules);
         Variable late = new Variable(core, "late");
         Waiter waiter = new Waiter();
-        // There is only one thread, so the tracker lock is not acquired: releasing it would wake a worker.
+        // The lock is released by exit, here and below, because leave would wake a worker.
+        core.lock.enter();
         LogReader.Cut cut = core.logReader.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
+        core.lock.exit();
         assertTrue(cut != null && !LogReader.isPassed(cut), "the wait stands too far back in the log to begin at once");
         Operation before = append(core, "another", new Variable(core, "another"));
         Operation behind = append(core, "late", late);
@@ -78,7 +82,9 @@ class EarlyIntakeTest extends EngineContract {
         }
         assertFalse(before.has(Operation.TAKEN_EARLY), "taken in before a wait that was pushed before it");
         assertFalse(behind.has(Operation.TAKEN_EARLY), "taken in before a wait that was pushed before it");
+        core.lock.enter();
         core.logReader.admitAll();
+        core.lock.exit();
         assertTrue(waiter.done, "nothing on the variable was pushed before the wait");
     }
 

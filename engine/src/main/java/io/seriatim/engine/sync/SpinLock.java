@@ -3,6 +3,7 @@ package io.seriatim.engine.sync;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock for critical sections of a few dozen instructions: one compare-and-set acquires it, one store releases it. Not
@@ -20,9 +21,14 @@ import java.util.concurrent.locks.LockSupport;
  */
 public class SpinLock extends Padding.Around {
     private static final VarHandle HELD;
+    /** Whether the lock remembers its holder for assertions. */
+    private static final boolean CHECKED = SpinLock.class.desiredAssertionStatus();
     private static final int SPINS = 100;
     private static final int YIELDS = 30;
     private static final long NAP_NANOS = 20_000;
+
+    /** The last thread that acquired the lock, if assertions are enabled. */
+    private @Nullable Thread holder;
 
     static {
         try {
@@ -41,16 +47,38 @@ public class SpinLock extends Padding.Around {
     }
 
     public final void lock() {
+        // No call may stand behind the compare-and-set, which it could leave with the lock held.
+        Thread me = CHECKED ? Thread.currentThread() : null;
         if (!HELD.compareAndSet(this, 0, 1)) {
             contend();
+        }
+        if (CHECKED) {
+            holder = me;
         }
     }
 
     public final boolean tryLock() {
-        return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
+        Thread me = CHECKED ? Thread.currentThread() : null;
+        boolean acquired = (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
+        if (CHECKED && acquired) {
+            holder = me;
+        }
+        return acquired;
+    }
+
+    /**
+     * Returns whether the calling thread holds the lock. For assertions only: never false for the holder, but after a
+     * release by assignment it may be true for a thread that held the lock before. ErrorProne does not know this lock,
+     * so methods that change guarded state assert that it is held.
+     */
+    public final boolean isHeldByCurrentThread() {
+        return held != 0 && Thread.currentThread().equals(holder);
     }
 
     public final void unlock() {
+        if (CHECKED) {
+            holder = null;
+        }
         HELD.setRelease(this, 0);
     }
 
