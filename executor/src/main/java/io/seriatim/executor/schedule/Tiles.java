@@ -44,16 +44,19 @@ final class Tiles {
     }
 
     /** Records the writes of the tiles of a task. */
-    void parts(List<Stage> parts) {
-        for (int i = 0; i < parts.getFirst().outputs().size(); i++) {
-            List<Arg> pieces = new ArrayList<>();
-            for (Stage part : parts) {
-                Arg out = part.outputs().get(i);
-                if (out != null) {
-                    pieces.add(out);
+    void parts(List<Task.Compute> parts) {
+        List<Stage> first = parts.getFirst().stages();
+        for (int stage = 0; stage < first.size(); stage++) {
+            for (int i = 0; i < first.get(stage).outputs().size(); i++) {
+                List<Arg> pieces = new ArrayList<>();
+                for (Task.Compute part : parts) {
+                    Arg out = part.stages().get(stage).outputs().get(i);
+                    if (out != null) {
+                        pieces.add(out);
+                    }
                 }
+                note(pieces);
             }
-            note(pieces);
         }
     }
 

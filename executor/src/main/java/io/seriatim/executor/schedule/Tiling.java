@@ -9,9 +9,6 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.op.Step;
-import io.seriatim.tensor.Layout;
-import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -88,16 +85,13 @@ public final class Tiling {
         List<Task> all = new ArrayList<>(tasks.size());
         for (Task each : tasks) {
             for (Task task : partition.independent(each)) {
-                List<Stage> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
+                List<Task.Compute> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
                 if (parts.isEmpty()) {
                     partition.pieces.whole(task);
                     all.add(task);
                 } else {
                     partition.pieces.parts(parts);
-                    Task.Compute whole = (Task.Compute) task;
-                    parts.forEach(part -> all
-                            .add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(),
-                                    whole.place(), whole.reads(), whole.writes())));
+                    all.addAll(parts);
                 }
             }
         }
@@ -183,28 +177,51 @@ public final class Tiling {
         return task.stages().stream().mapToLong(CriticalPaths::cost).sum();
     }
 
-    private List<Stage> parts(Task.Compute task) {
-        if (task.stages().size() != 1 || !task.isPure()) {
+    private List<Task.Compute> parts(Task.Compute task) {
+        long cost = cost(task);
+        if (!task.isPure() || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())
+                || task.stages().stream().flatMap(stage -> stage.args().stream())
+                        .anyMatch(arg -> arg != null && arg.source() instanceof Arg.Key)) {
             return List.of();
         }
+        return task.stages().size() == 1 ? ofOne(task, cost) : ofSeveral(task, cost);
+    }
+
+    private List<Task.Compute> ofOne(Task.Compute task, long cost) {
         Stage stage = task.stages().getFirst();
         Computation computation = stage.computation();
-        Kernel kernel = stage.kernel();
-        long cost = CriticalPaths.cost(stage);
-        if (computation == null || kernel == null || cost < 2 * Math.min(least, LEAST_FOLLOWER)
-                || !areSplittable(task.writes())
-                || stage.args().stream().anyMatch(arg -> arg != null && arg.source() instanceof Arg.Key)) {
+        if (computation == null || stage.kernel() == null) {
             return List.of();
         }
         TensorSpec[] specs = stage.specs();
         for (Split split : splits(computation, specs)) {
             int count = (int) Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
-            List<Stage> parts = count < 2 ? List.of() : parts(stage, computation, kernel, split, count);
-            if (!parts.isEmpty() && areApart(parts)) {
+            List<Task.Compute> parts = count < 2 ? List.of() : parts(task, StageCuts.of(split, specs), count);
+            if (!parts.isEmpty()) {
                 return parts;
             }
         }
-        return following(stage, computation, kernel, cost);
+        return following(task, computation, cost);
+    }
+
+    /** Splits a task whose stages pass temporary memory to one another: each tile runs a part of every stage. */
+    private List<Task.Compute> ofSeveral(Task.Compute task, long cost) {
+        Stage last = task.stages().getLast();
+        Computation computation = last.computation();
+        if (computation == null || task.stages().size() > Task.MOST_STAGES) {
+            return List.of();
+        }
+        for (Split split : splits(computation, last.specs())) {
+            StageCuts cuts = split.window() == null ? StageCuts.of(task, split) : null;
+            int count = cuts == null
+                    ? 0
+                    : (int) Math.min(Math.min(threads, cost / least), cuts.length() / split.least());
+            List<Task.Compute> parts = cuts == null || count < 2 ? List.of() : parts(task, cuts, count);
+            if (!parts.isEmpty()) {
+                return parts;
+            }
+        }
+        return List.of();
     }
 
     /** Returns the splits that are allowed, those with which the threads have the same work first. */
@@ -221,7 +238,8 @@ public final class Tiling {
     }
 
     /** Splits a small task so that each tile continues from one tile of a previous task. */
-    private List<Stage> following(Stage stage, Computation computation, Kernel kernel, long cost) {
+    private List<Task.Compute> following(Task.Compute task, Computation computation, long cost) {
+        Stage stage = task.stages().getFirst();
         TensorSpec[] specs = stage.specs();
         for (Split split : splits(computation, specs)) {
             for (int i = 0; i < stage.inputs().size(); i++) {
@@ -232,10 +250,9 @@ public final class Tiling {
                         || split.length(specs) / split.least() < count) {
                     continue;
                 }
-                List<Stage> parts = parts(stage, computation, kernel, split, count);
-                if (!parts.isEmpty() && areApart(parts)
-                        && pieces.areAlike(arg, parts.stream()
-                                .map(part -> Objects.requireNonNull(part.inputs().get(input))).toList())) {
+                List<Task.Compute> parts = parts(task, StageCuts.of(split, specs), count);
+                if (!parts.isEmpty() && pieces.areAlike(arg, parts.stream()
+                        .map(part -> Objects.requireNonNull(part.stages().getFirst().inputs().get(input))).toList())) {
                     return parts;
                 }
             }
@@ -248,45 +265,33 @@ public final class Tiling {
     }
 
     /**
-     * Returns the tiles of a stage; empty if an operand cannot be viewed in parts, or if the kernel of a tile would
-     * have another provider.
+     * Returns the tiles of a task; empty if an operand cannot be viewed in parts, if a kernel of a tile would have
+     * another provider, or if a tile would access what another one writes.
      */
-    private List<Stage> parts(Stage stage, Computation computation, Kernel kernel, Split split, int count) {
-        List<@Nullable Arg> args = stage.args();
-        TensorSpec[] specs = stage.specs();
-        long length = split.length(specs);
-        long unit = unit(args, split, length / count);
-        List<Stage> parts = new ArrayList<>(count);
+    private List<Task.Compute> parts(Task.Compute task, StageCuts cuts, int count) {
+        Stage last = task.stages().getLast();
+        long length = cuts.length();
+        long unit = unit(last.args(), Objects.requireNonNull(cuts.splits().getLast()), length / count);
+        List<Task.Compute> parts = new ArrayList<>(count);
         for (int part = 0; part < count; part++) {
             long from = part * length / count / unit * unit;
             long to = part == count - 1 ? length : (part + 1) * length / count / unit * unit;
-            Split.Range places = new Split.Range(from, to);
-            List<@Nullable Arg> views = new ArrayList<>(args.size());
-            for (int i = 0; i < args.size(); i++) {
-                Arg arg = args.get(i);
-                int axis = split.axes().get(i);
-                if (arg == null || axis == Split.WHOLE) {
-                    views.add(arg);
-                } else if (arg.spec().layout() instanceof Layout.Opaque) {
+            List<Stage> stages = new ArrayList<>();
+            for (Stage stage : cuts.stages(task, new Split.Range(from, to))) {
+                Kernel whole = task.stages().get(stages.size()).kernel();
+                Kernel chosen = kernels.find(Objects.requireNonNull(stage.computation()), Place.CPU, stage.specs());
+                if (whole == null || chosen == null || !chosen.provider().equals(whole.provider())) {
                     return List.of();
-                } else {
-                    Split.Range range = split.range(i, places, length, arg.spec().shape().dim(axis));
-                    if (range.from() >= range.to()) {
-                        return List.of();
-                    }
-                    views.add(cut(arg, axis, range));
                 }
+                stages.add(stage.with(chosen));
             }
-            Computation own = computation.part(split, places, specs);
-            Stage piece = new Stage(stage.access(), new Step.Work.Compute(own),
-                    views.subList(0, stage.inputs().size()), views.subList(stage.inputs().size(), views.size()), null);
-            Kernel chosen = kernels.find(own, Place.CPU, piece.specs());
-            if (chosen == null || !chosen.provider().equals(kernel.provider())) {
+            if (stages.isEmpty()) {
                 return List.of();
             }
-            parts.add(piece.with(chosen));
+            parts.add(new Task.Compute(task.operations(), stages,
+                    cuts.temporaries(task, new Split.Range(from, to)), task.place(), task.reads(), task.writes()));
         }
-        return parts;
+        return areApart(parts) ? parts : List.of();
     }
 
     /**
@@ -302,41 +307,13 @@ public final class Tiling {
         return within && part >= 2 * LINE ? LINE : 1;
     }
 
-    private static Arg cut(Arg arg, int axis, Split.Range range) {
-        TensorSpec spec = arg.spec();
-        long[] dims = spec.shape().dims();
-        long[] strides = spec.strides();
-        long offset = arg.offset() + range.from() * strides[axis] * spec.dtype().bytes();
-        dims[axis] = range.to() - range.from();
-        closeUp(dims, strides);
-        return new Arg(arg.source(), offset,
-                new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides)));
-    }
-
-    /**
-     * Gives dimensions of length 1, which step nowhere, the strides that they have where the others are dense: kernels
-     * know a layout by its strides.
-     */
-    private static void closeUp(long[] dims, long[] strides) {
-        for (int i = 0; i < dims.length; i++) {
-            if (dims[i] == 1) {
-                long inside = 1;
-                for (int j = 0; j < dims.length; j++) {
-                    if (dims[j] > 1 && strides[j] > 0 && strides[j] * dims[j] <= strides[i]) {
-                        inside = Math.max(inside, strides[j] * dims[j]);
-                    }
-                }
-                strides[i] = inside;
-            }
-        }
-    }
-
     /** Returns whether no tile accesses memory that another tile writes. */
-    private boolean areApart(List<Stage> parts) {
+    private boolean areApart(List<Task.Compute> parts) {
         for (int i = 0; i < parts.size(); i++) {
             for (Arg written : written(parts.get(i))) {
                 for (int j = 0; j < parts.size(); j++) {
-                    if (i != j && parts.get(j).args().stream().anyMatch(arg -> meets(written, arg))) {
+                    if (i != j && parts.get(j).stages().stream().flatMap(stage -> stage.args().stream())
+                            .anyMatch(arg -> meets(written, arg))) {
                         return false;
                     }
                 }
@@ -350,16 +327,20 @@ public final class Tiling {
                 && !Region.areApart(written, other);
     }
 
-    private static List<Arg> written(Stage stage) {
-        Computation computation = Objects.requireNonNull(stage.computation());
+    /** Returns the operands in values that a task writes. */
+    private static List<Arg> written(Task.Compute task) {
         List<Arg> written = new ArrayList<>();
-        for (int i = 0; i < stage.inputs().size(); i++) {
-            Arg arg = stage.inputs().get(i);
-            if (arg != null && computation.mutates(i)) {
-                written.add(arg);
+        for (Stage stage : task.stages()) {
+            Computation computation = Objects.requireNonNull(stage.computation());
+            for (int i = 0; i < stage.inputs().size(); i++) {
+                Arg arg = stage.inputs().get(i);
+                if (arg != null && computation.mutates(i)) {
+                    written.add(arg);
+                }
             }
+            stage.outputs().stream().filter(Objects::nonNull).forEach(written::add);
         }
-        stage.outputs().stream().filter(Objects::nonNull).forEach(written::add);
+        written.removeIf(arg -> arg.value() < 0);
         return written;
     }
 }

@@ -466,16 +466,17 @@ class ViewsTest {
             List<String> all = new ArrayList<>();
             run(Executor.builder().without(Pass.VIEWS), network.startup(), main, Map.of("x", x), fetched, all,
                     "seed " + seed);
-            for (Supplier<Executor.Builder> executor : executors()) {
-                List<String> left = new ArrayList<>();
-                List<Tensor> found = run(executor.get(), network.startup(), main, Map.of("x", x), fetched, left,
-                        "seed " + seed);
+            List<String> left = new ArrayList<>();
+            for (int executor = 0; executor < executors().size(); executor++) {
+                List<Tensor> found = run(executors().get(executor).get(), network.startup(), main, Map.of("x", x),
+                        fetched, executor == 0 ? left : new ArrayList<>(), "seed " + seed);
                 for (int i = 0; i < expected.size(); i++) {
                     Bits.assertSame(expected.get(i), found.get(i), "seed " + seed + ", result " + i);
                 }
-                saved += all.size() - left.size();
             }
+            // With several threads, what is left may be cut into several copies.
+            saved += all.size() - left.size();
         }
-        assertTrue(saved > 300, "only " + saved + " copies became views");
+        assertTrue(saved > 75, "only " + saved + " copies became views");
     }
 }

@@ -4,6 +4,9 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Split;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +46,26 @@ public record Gather(int axis, long padding) implements Computation {
         in.whole(indices, "indices");
         in.require(x.shape().rank() > 0, "x needs at least one dimension");
         return new TensorSpec[]{TensorSpec.of(x.dtype(), replaced(x.shape(), x.shape().axis(axis), indices.shape()))};
+    }
+
+    /** By the dimensions of x that stay, the outermost first: messages number indices as the whole does. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        TensorSpec indices = arguments[1];
+        TensorSpec out = arguments[2];
+        if (x == null || indices == null || out == null) {
+            return List.of();
+        }
+        int first = x.shape().axis(axis);
+        int count = indices.shape().rank();
+        List<Split> splits = new ArrayList<>();
+        for (int i = 0; i < out.shape().rank(); i++) {
+            if (out.shape().dim(i) > 1 && (i < first || i >= first + count)) {
+                splits.add(Split.of(i < first ? i : i - count + 1, Split.WHOLE, i));
+            }
+        }
+        return splits;
     }
 
     static Shape replaced(Shape shape, int axis, Shape by) {

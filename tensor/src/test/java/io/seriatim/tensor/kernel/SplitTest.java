@@ -14,6 +14,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Chain;
 import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Reduction;
@@ -140,6 +141,9 @@ class SplitTest {
                     Tensor.of(DType.BOOL, new long[]{0}, 1)));
         }
         regions(cases);
+        cases.add(of(Gather.of(0), numbers(1, 9, 5), Tensor.of(new long[]{3, 0, 8, 8, 1, 2}, 2, 3)));
+        cases.add(of(Gather.of(1), numbers(1, 4, 9, 5), Tensor.of(new long[]{3, 0, 8, 8, 2}, 5)));
+        cases.add(of(Gather.of(-1), numbers(1, 4, 3, 9), Tensor.of(new long[]{3, 0, 8, 8, 2}, 5)));
         cases.add(of(new CrossEntropy(-1, false, -100), numbers(1, 37, 10), labels(37)));
         cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37),
                 numbers(2, 37, 1)));

@@ -55,11 +55,17 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
         return input == 0 && Operands.alike(input, training ? 3 : 5, arguments);
     }
 
-    /** By images, where nothing is summed over them. */
+    /** By images or by channels, where nothing is summed over them. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
-        int[] axes = new int[arguments.length];
-        Arrays.fill(axes, 1, 5, Split.WHOLE);
-        return training ? List.of() : List.of(Split.of(axes));
+        if (training) {
+            return List.of();
+        }
+        int[] images = new int[arguments.length];
+        Arrays.fill(images, 1, 5, Split.WHOLE);
+        int[] channels = new int[arguments.length];
+        channels[0] = 1;
+        channels[channels.length - 1] = 1;
+        return List.of(Split.of(images), Split.of(channels));
     }
 }
