@@ -4,6 +4,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.DType;
@@ -29,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * change.
  *
  * <p>
- * {@link Fusion} decides whether the two tasks can be fused; unused factors are then not computed. (x − mean) · factor
- * + bias and x · factor + (bias − mean · factor) differ by rounding.
+ * {@link Fusion} decides whether the two tasks can be fused; unused factors are then not computed. A normalisation that
+ * does not follow a convolution becomes a product and a sum, which join a chain with the functions around it. (x − mean)
+ * · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
  */
 final class Folding implements Fusion.Rule {
     private final TaskGraph tasks;
@@ -58,6 +60,10 @@ final class Folding implements Fusion.Rule {
                 Stage first = compute.stages().getFirst();
                 if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first)) {
                     all.add(factors(norm, first, compute));
+                    if (compute.stages().size() == 1 && !isOfConvolution(first)) {
+                        all.addAll(scaled(first, compute));
+                        continue;
+                    }
                 }
             }
             all.add(task);
@@ -72,6 +78,35 @@ final class Folding implements Fusion.Rule {
         return x != null && x.value() >= 0 && x.isWhole(values) && x.spec().dtype() == DType.FLOAT32
                 && stage.inputs().stream().skip(1)
                         .allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
+    }
+
+    /** Returns whether the normalisation is the only reader of a convolution's result. */
+    private boolean isOfConvolution(Stage stage) {
+        int x = Objects.requireNonNull(stage.inputs().getFirst()).value();
+        TaskSet writers = tasks.writers(x);
+        return tasks.readers(x).size() == 1 && writers.size() == 1
+                && tasks.get(writers.first()) instanceof Task.Compute writer && !writer.stages().isEmpty()
+                && writer.stages().getLast().computation() instanceof Convolution;
+    }
+
+    /** Returns a product and a sum in place of a normalisation, which become part of a chain with what follows. */
+    private List<Task> scaled(Stage stage, Task.Compute task) {
+        Arg x = Objects.requireNonNull(stage.inputs().getFirst());
+        Arg out = Objects.requireNonNull(stage.outputs().getFirst());
+        Factors made = Objects.requireNonNull(factors.get(x.value()));
+        Arg product = new Arg(new Arg.Value(values.add(values.name(x.value()) + "_scaled", x.spec().rowMajor())), 0,
+                x.spec().rowMajor());
+        Shape images = x.spec().shape();
+        return List.of(
+                elementwise(stage, task, Binary.Function.MULTIPLY, x, perChannel(made.factor(), images), product),
+                elementwise(stage, task, Binary.Function.ADD, product, perChannel(made.shift(), images), out));
+    }
+
+    private static Task elementwise(Stage stage, Task.Compute task, Binary.Function function, Arg one, Arg other,
+            Arg out) {
+        return Task.Compute.ofStages(task.operations(),
+                List.of(Stage.of(stage.access(), Binary.of(function), List.of(one, other), out)), List.of(),
+                task.place());
     }
 
     private Task factors(BatchNorm norm, Stage stage, Task.Compute task) {

@@ -139,7 +139,9 @@ public final class BatchNormOperations {
         Operand variance = l.mutable("Variance", "VarianceOut");
         float epsilon = l.attrs().getFloat("epsilon");
         if (Statistics.of(l.attrs()) != Statistics.BATCH) {
-            l.into(new BatchNorm(epsilon, false), List.of(x, scale, bias, mean, variance), List.of(y));
+            // Of the variables that are given: copies that nobody reads are then not made.
+            l.into(new BatchNorm(epsilon, false), List.of(x, scale, bias, l.in("Mean"), l.in("Variance")),
+                    List.of(y));
             if (l.wants("SavedMean")) {
                 l.out("SavedMean", l.copy(mean));
             }
