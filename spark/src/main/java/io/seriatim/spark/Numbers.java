@@ -1,0 +1,159 @@
+package io.seriatim.spark;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.math.BigDecimal;
+import java.util.Arrays;
+import org.apache.spark.ml.linalg.Vector;
+import org.jspecify.annotations.Nullable;
+import scala.collection.Iterable;
+import scala.collection.Iterator;
+
+/** The numbers of some cells of a column, in order: those of numbers, arrays, ML vectors and bytes. */
+final class Numbers {
+    private static final int SOME = 256;
+
+    private final String column;
+    private final DType type;
+    /** One of them holds the numbers: whole types long, others double, but float32 its own. */
+    private float[] floats = {};
+    private long[] longs = {};
+    private double[] doubles = {};
+    private int size;
+
+    Numbers(String column, DType type) {
+        if (type.isComplex()) {
+            throw new IllegalArgumentException("Column '" + column + "' is for " + type
+                    + ", but a data frame has no complex numbers");
+        }
+        this.column = column;
+        this.type = type;
+    }
+
+    private boolean isWhole() {
+        return type.isWhole() || type == DType.BOOL;
+    }
+
+    int size() {
+        return size;
+    }
+
+    void clear() {
+        size = 0;
+    }
+
+    /** Returns how many numbers a cell has. */
+    int count(@Nullable Object cell) {
+        return switch (cell) {
+            case Vector vector -> vector.size();
+            case byte[] bytes -> bytes.length;
+            case Iterable<?> array -> {
+                int count = 0;
+                for (Iterator<?> each = array.iterator(); each.hasNext();) {
+                    count += count(each.next());
+                }
+                yield count;
+            }
+            case null, default -> 1;
+        };
+    }
+
+    /** Appends the numbers of a cell. */
+    void add(@Nullable Object cell) {
+        switch (cell) {
+            case null -> throw new IllegalArgumentException("Column '" + column + "' has a cell without a value (null)"
+                    + ": fill such cells or drop their rows");
+            case Boolean bool -> whole(bool ? 1 : 0);
+            case Byte number -> whole(number);
+            case Short number -> whole(number);
+            case Integer number -> whole(number);
+            case Long number -> whole(number);
+            case BigDecimal number -> real(number.doubleValue());
+            case Number number -> real(number.doubleValue());
+            case byte[] bytes -> {
+                for (byte each : bytes) {
+                    whole(Byte.toUnsignedInt(each));
+                }
+            }
+            case Vector vector -> {
+                for (double each : vector.toArray()) {
+                    real(each);
+                }
+            }
+            case Iterable<?> array -> {
+                for (Iterator<?> each = array.iterator(); each.hasNext();) {
+                    add(each.next());
+                }
+            }
+            default -> throw new IllegalArgumentException("Column '" + column + "' has a " + cell.getClass().getName()
+                    + ", but takes numbers, arrays of numbers, ML vectors and bytes");
+        }
+    }
+
+    private void whole(long value) {
+        if (isWhole()) {
+            put(value);
+        } else if (type == DType.FLOAT32) {
+            put((float) value);
+        } else {
+            put((double) value);
+        }
+    }
+
+    private void real(double value) {
+        if (type == DType.FLOAT32) {
+            put((float) value);
+        } else if (!isWhole()) {
+            put(value);
+        } else if (value == Math.rint(value) && Math.abs(value) < 0x1p63) {
+            put((long) value);
+        } else {
+            throw new IllegalArgumentException("Column '" + column + "' is for whole numbers of type " + type
+                    + ", but has " + value);
+        }
+    }
+
+    private void put(float value) {
+        if (size == floats.length) {
+            floats = Arrays.copyOf(floats, Math.max(SOME, 2 * size));
+        }
+        floats[size++] = value;
+    }
+
+    private void put(double value) {
+        if (size == doubles.length) {
+            doubles = Arrays.copyOf(doubles, Math.max(SOME, 2 * size));
+        }
+        doubles[size++] = value;
+    }
+
+    private void put(long value) {
+        if (!fits(value)) {
+            throw new IllegalArgumentException("Column '" + column + "' is for numbers of type " + type + ", but has "
+                    + value);
+        }
+        if (size == longs.length) {
+            longs = Arrays.copyOf(longs, Math.max(SOME, 2 * size));
+        }
+        longs[size++] = value;
+    }
+
+    private boolean fits(long value) {
+        int bits = type == DType.BOOL ? 1 : Byte.SIZE * type.bytes();
+        if (bits == Long.SIZE) {
+            return type != DType.UINT64 || value >= 0;
+        }
+        boolean isUnsigned = type == DType.BOOL || type.isUnsigned();
+        return isUnsigned ? value >>> bits == 0 : value << -bits >> -bits == value;
+    }
+
+    /** Returns a new tensor of all numbers. */
+    Tensor tensor(long... dims) {
+        if (type == DType.FLOAT32) {
+            return Tensor.of(Arrays.copyOf(floats, size), dims);
+        }
+        return isWhole()
+                ? Tensor.of(type, Arrays.copyOf(longs, size), dims)
+                : Tensor.of(type, Arrays.copyOf(doubles, size), dims);
+    }
+}

@@ -1,0 +1,115 @@
+package io.seriatim.spark;
+
+import io.seriatim.executor.Predictor.Port;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import java.io.Serializable;
+import java.util.Arrays;
+import org.apache.spark.ml.linalg.SQLDataTypes;
+import org.apache.spark.ml.linalg.Vectors;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import scala.collection.immutable.ArraySeq;
+
+/**
+ * A column whose cells are the rows of a result.
+ *
+ * @param column
+ *            its name
+ * @param fetch
+ *            the name of the result
+ * @param type
+ *            of its elements
+ * @param kind
+ *            of the cells
+ */
+record ResultColumn(String column, String fetch, DType type, Kind kind) implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    /** What a cell is. */
+    enum Kind {
+        NUMBER, ARRAY, VECTOR
+    }
+
+    /** A result with one element for each row is a number. */
+    static ResultColumn of(String column, Port port, boolean isVector) {
+        DType type = port.type() == null ? DType.FLOAT32 : port.type();
+        if (type.isComplex()) {
+            throw new IllegalArgumentException("Output '" + port.name() + "' of the model is of type " + type
+                    + ", but a data frame has no complex numbers");
+        }
+        boolean isNumber = !port.sizes().isEmpty() && port.sizes().stream().skip(1).allMatch(size -> size == 1);
+        return new ResultColumn(column, port.name(), type,
+                isNumber ? Kind.NUMBER : isVector ? Kind.VECTOR : Kind.ARRAY);
+    }
+
+    DataType dataType() {
+        return switch (kind) {
+            case NUMBER -> elementType();
+            case ARRAY -> DataTypes.createArrayType(elementType(), false);
+            case VECTOR -> SQLDataTypes.VectorType();
+        };
+    }
+
+    private DataType elementType() {
+        return switch (type) {
+            case FLOAT32, FLOAT16, BFLOAT16 -> DataTypes.FloatType;
+            case FLOAT64 -> DataTypes.DoubleType;
+            case BOOL -> DataTypes.BooleanType;
+            default -> type.bytes() < Integer.BYTES || type == DType.INT32
+                    ? DataTypes.IntegerType
+                    : DataTypes.LongType;
+        };
+    }
+
+    /** Returns the cells of the first rows of a result. */
+    Object[] cells(Tensor result, int rows, int computed) {
+        Shape shape = result.shape();
+        if (shape.rank() == 0 || shape.dim(0) != computed) {
+            throw new IllegalArgumentException("Output '" + fetch + "' is " + result.spec() + " for " + computed
+                    + " rows: it has no row for each of them, so that it cannot be a column. Choose other outputs");
+        }
+        int each = Math.toIntExact(shape.size() / computed);
+        if (kind == Kind.NUMBER && each != 1) {
+            throw new IllegalArgumentException("Output '" + fetch + "' is " + result.spec()
+                    + ", but its file declares one number for each row");
+        }
+        Object[] cells = new Object[rows];
+        if (elementType().equals(DataTypes.FloatType) && kind != Kind.VECTOR) {
+            float[] all = result.toFloatArray();
+            for (int i = 0; i < rows; i++) {
+                cells[i] = kind == Kind.NUMBER
+                        ? (Object) all[i]
+                        : ArraySeq.unsafeWrapArray(Arrays.copyOfRange(all, i * each, (i + 1) * each));
+            }
+        } else if (elementType().equals(DataTypes.DoubleType) || kind == Kind.VECTOR) {
+            double[] all = result.toDoubleArray();
+            for (int i = 0; i < rows; i++) {
+                double[] own = Arrays.copyOfRange(all, i * each, (i + 1) * each);
+                cells[i] = switch (kind) {
+                    case NUMBER -> own[0];
+                    case ARRAY -> ArraySeq.unsafeWrapArray(own);
+                    case VECTOR -> Vectors.dense(own);
+                };
+            }
+        } else {
+            long[] all = result.toLongArray();
+            for (int i = 0; i < rows; i++) {
+                Object[] own = new Object[each];
+                for (int j = 0; j < each; j++) {
+                    own[j] = whole(all[i * each + j]);
+                }
+                cells[i] = kind == Kind.NUMBER ? own[0] : ArraySeq.unsafeWrapArray(own);
+            }
+        }
+        return cells;
+    }
+
+    private Object whole(long value) {
+        if (type == DType.BOOL) {
+            return value != 0;
+        }
+        return elementType().equals(DataTypes.IntegerType) ? (Object) (int) value : (Object) value;
+    }
+}
