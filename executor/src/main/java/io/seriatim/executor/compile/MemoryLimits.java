@@ -9,19 +9,15 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.op.KernelTables;
 import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
-import io.seriatim.tensor.computation.Pad;
-import io.seriatim.tensor.computation.PadGrad;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
-import io.seriatim.tensor.computation.network.Interpolation;
-import io.seriatim.tensor.computation.network.Pooling;
-import io.seriatim.tensor.computation.network.RoiAlign;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.PreparationMemoryError;
 import java.util.Arrays;
@@ -32,9 +28,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses operations of which a single result, temporary or table of a kernel does not fit into the memory of the host. Only memory that
- * is really taken counts: a result that the plan has made a view takes none. Other devices refuse what does not fit
- * when it is allocated.
+ * Refuses operations of which a single result, temporary or table of a kernel does not fit into the memory of the host.
+ * Only memory that is really taken counts: a result that the plan has made a view takes none. Other devices refuse what
+ * does not fit when it is allocated.
  */
 final class MemoryLimits {
     private final long limit;
@@ -104,44 +100,11 @@ final class MemoryLimits {
         if (computation == null || stage.args().isEmpty()) {
             return;
         }
-        long bytes = tables(computation, stage.specs());
-        if (bytes > limit) {
-            throw Failures.of(task.operations(), shapes(values), new DeviceMemoryException(bytes
-                    + WorkingMemory.tooMuch("the tables of " + computation.operation() + " for its axes, "
-                            + Arrays.stream(stage.specs()).filter(Objects::nonNull).map(Failures::shape)
-                                    .collect(Collectors.joining(", ")),
-                            limit)));
+        try {
+            KernelTables.require(computation, limit, stage.specs());
+        } catch (DeviceMemoryException e) {
+            throw Failures.of(task.operations(), shapes(values), e);
         }
-    }
-
-    private static long tables(Computation computation, @Nullable TensorSpec[] specs) {
-        TensorSpec first = specs[0];
-        TensorSpec last = specs[specs.length - 1];
-        if (first == null || last == null) {
-            return 0;
-        }
-        return switch (computation) {
-            case Pad _ -> lengths(last, 0) * Integer.BYTES;
-            case PadGrad _ -> lengths(first, 0) * Integer.BYTES;
-            case Pooling _ -> lengths(last, 2) * 3 * Integer.BYTES;
-            case Interpolation _ -> lengths(last, 2) * 2 * (Integer.BYTES + Double.BYTES);
-            // Each region has weights of the elements of the image for each of its bins.
-            case RoiAlign align -> saturated(last.shape().dim(0), Double.BYTES
-                    * (lengths(first, 2) + 4L * align.height() + 4L * align.width()));
-            default -> 0;
-        };
-    }
-
-    private static long lengths(TensorSpec spec, int from) {
-        long sum = 0;
-        for (int axis = from; axis < spec.shape().rank(); axis++) {
-            sum += Math.min(spec.shape().dim(axis), Integer.MAX_VALUE);
-        }
-        return sum;
-    }
-
-    private static long saturated(long count, long each) {
-        return Math.multiplyHigh(count, each) == 0 && count * each >= 0 ? count * each : Long.MAX_VALUE;
     }
 
     private static Function<Integer, @Nullable String> shapes(ValueTable values) {

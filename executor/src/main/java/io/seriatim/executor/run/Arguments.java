@@ -46,9 +46,10 @@ final class Arguments {
     }
 
     private Work[] works(int index, Task.Compute task) {
+        long limit = storage.hostLimit();
         Work[] all = new Work[task.stages().size()];
         for (int i = 0; i < all.length; i++) {
-            all[i] = new Work(task.stages().get(i));
+            all[i] = new Work(task.stages().get(i), limit);
             List<@Nullable Arg> args = task.stages().get(i).args();
             for (int j = 0; j < args.size(); j++) {
                 Arg arg = args.get(j);

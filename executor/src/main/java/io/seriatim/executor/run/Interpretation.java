@@ -7,6 +7,7 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
@@ -24,11 +25,13 @@ final class Interpretation {
     private final ValueTable values;
     private final Frame frame;
     private final Storage storage;
+    private final long limit;
 
     Interpretation(CompiledPlan plan, Frame frame, Storage storage) {
         this.values = plan.values();
         this.frame = frame;
         this.storage = storage;
+        this.limit = storage.hostLimit();
     }
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
@@ -65,14 +68,16 @@ final class Interpretation {
             }
         }
         Recording recording = frame.context().recording();
-        if (recording == null) {
-            session.run(access.index());
-        } else {
-            recording.inside(frame.log(), index, () -> {
+        WorkingMemory.within(limit, () -> {
+            if (recording == null) {
+                session.run(access.index());
+                return true;
+            }
+            return recording.inside(frame.log(), index, () -> {
                 session.run(access.index());
                 return true;
             });
-        }
+        });
         for (int i = 0; i < access.writes().length; i++) {
             String name = values.name(access.writes()[i]);
             Object value = session.find(name);

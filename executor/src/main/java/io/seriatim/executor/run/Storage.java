@@ -124,6 +124,11 @@ final class Storage {
         return options.devices().get(place);
     }
 
+    /** Returns the limit of the memory of the host, in bytes. */
+    long hostLimit() {
+        return options.devices().host().memory().limit();
+    }
+
     Buffer arena(Place place) {
         return Objects.requireNonNull(arenas.get(place));
     }

@@ -3,6 +3,7 @@ package io.seriatim.executor.run;
 import io.seriatim.device.Access;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -18,9 +19,17 @@ public final class Work {
     private @Nullable Kernel kernel;
     private final Step.@Nullable HostFunction call;
     private final @Nullable Tensor[] arguments;
+    private final long limit;
 
-    Work(Stage stage) {
+    /**
+     * Binds no arguments yet.
+     *
+     * @param limit
+     *            of the memory that a Java function may take for itself, in bytes
+     */
+    Work(Stage stage, long limit) {
         this.stage = stage;
+        this.limit = limit;
         this.kernel = stage.kernel();
         this.call = stage.work() instanceof Step.Work.Call(String _, var function) ? function : null;
         this.arguments = new Tensor[stage.inputs().size() + stage.outputs().size()];
@@ -51,10 +60,16 @@ public final class Work {
     void run(KernelContext context) throws Exception {
         if (kernel != null) {
             kernel.run(arguments, context);
-        } else if (call != null) {
+            return;
+        }
+        Step.HostFunction function = call;
+        if (function != null) {
             List<@Nullable Tensor> all = Arrays.asList(arguments);
             int inputs = stage.inputs().size();
-            call.run(all.subList(0, inputs), all.subList(inputs, all.size()));
+            WorkingMemory.within(limit, () -> {
+                function.run(all.subList(0, inputs), all.subList(inputs, all.size()));
+                return true;
+            });
         }
     }
 

@@ -1,5 +1,6 @@
 package io.seriatim.graph.interpret;
 
+import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
@@ -50,15 +51,22 @@ final class BlockRunner {
                 instructions.run(op, block, environment);
             }
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage()
-                            + built(op, e),
-                    e);
+            throw new IllegalArgumentException(named(block, index, e), e);
+        } catch (DeviceMemoryException e) {
+            DeviceMemoryException named = new DeviceMemoryException(named(block, index, e));
+            named.initCause(e);
+            throw named;
         }
     }
 
+    private static String named(Block block, int index, RuntimeException e) {
+        OpDesc op = block.ops().get(index);
+        return "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage()
+                + built(op, e);
+    }
+
     /** Where the operation was built, unless the error says where. */
-    private static String built(OpDesc op, IllegalArgumentException e) {
+    private static String built(OpDesc op, RuntimeException e) {
         return op.builtAt().isEmpty() || String.valueOf(e.getMessage()).contains("; built at ")
                 ? ""
                 : "; built at " + String.join(", called at ", op.builtAt());

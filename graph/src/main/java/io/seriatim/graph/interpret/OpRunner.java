@@ -5,6 +5,7 @@ import io.seriatim.device.Place;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.KernelTables;
 import io.seriatim.graph.op.Lowered;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -58,6 +59,7 @@ final class OpRunner {
                 all.addAll(out);
                 TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
                         .toArray(TensorSpec[]::new);
+                KernelTables.require(computation, specs);
                 kernels.get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]), KernelContext.current());
             }
             case Step.Work.Call(String name, var function) -> {

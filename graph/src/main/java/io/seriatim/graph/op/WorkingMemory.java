@@ -1,7 +1,6 @@
 package io.seriatim.graph.op;
 
 import io.seriatim.device.Devices;
-import java.util.function.Supplier;
 
 /**
  * The memory of arrays that operations make on the Java heap for themselves, such as indexes. Their lengths come from
@@ -24,14 +23,19 @@ public final class WorkingMemory {
      *
      * @param <T>
      *            the type of its result
+     * @param <X>
+     *            the type of what it throws
      * @param limit
      *            in bytes
      * @param action
      *            what is done
      * @return its result
+     * @throws X
+     *             as the action does
      */
-    public static <T> T within(long limit, Supplier<T> action) {
-        return ScopedValue.where(LIMIT, limit).call(action::get);
+    public static <T, X extends Throwable> T within(long limit, ScopedValue.CallableOp<? extends T, X> action)
+            throws X {
+        return ScopedValue.where(LIMIT, limit).call(action);
     }
 
     /**
@@ -131,7 +135,8 @@ public final class WorkingMemory {
                 + " bytes (-Dseriatim.cpu.memory): use smaller sizes or raise the limit";
     }
 
-    private static long limit() {
+    /** The limit of the host's memory that holds here, in bytes. */
+    static long limit() {
         return LIMIT.isBound() ? LIMIT.get() : Devices.system().host().memory().limit();
     }
 }
