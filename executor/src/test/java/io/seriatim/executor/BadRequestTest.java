@@ -158,4 +158,20 @@ class BadRequestTest {
             }
         }
     }
+
+    @Test
+    void theInterpreterNamesAClosedFeed() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1)))
+                .add(OpDesc.of("relu").in("X", "x").out("Out", "y").build());
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        Tensor closed = Tensor.of(new float[40], 40);
+        closed.close();
+        String fed = message(assertThrows(IllegalStateException.class,
+                () -> interpreter.run(program, Map.of("x", closed), List.of("y"))));
+        assertTrue(fed.contains("Feed 'x', float32 [40], is a closed tensor"), fed);
+        String set = message(assertThrows(IllegalStateException.class, () -> interpreter.set("x", closed)));
+        assertTrue(set.contains("The value of variable 'x', float32 [40], is a closed tensor"), set);
+    }
 }

@@ -127,9 +127,12 @@ public final class Interpreter {
      * @param tensor
      *            its value, of the host
      * @return this
+     * @throws IllegalStateException
+     *             if it is closed
      */
     public Interpreter set(String name, Tensor tensor) {
         Objects.requireNonNull(tensor, () -> "The value of variable '" + name + "'");
+        requireOpen("The value of variable '" + name + "'", tensor);
         root.set(name, tensor);
         return this;
     }
@@ -191,6 +194,8 @@ public final class Interpreter {
      *             if the program reads or writes files that are not allowed; then nothing of it has run
      * @throws IllegalArgumentException
      *             if a variable is missing or does not fit; the message names the operation
+     * @throws IllegalStateException
+     *             if what is fed is closed; the message names the feed
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Operations.system().requireRunnable(program, communicator == null ? 0 : communicator.size());
@@ -278,10 +283,20 @@ public final class Interpreter {
 
     private static void checkFed(Program program, String name, Tensor tensor) {
         Objects.requireNonNull(tensor, () -> "The value that is fed for variable '" + name + "'");
+        requireOpen("Feed '" + name + "'", tensor);
         VarDesc desc = program.global().find(name);
         String problem = desc == null ? null : FeedCheck.problem(desc, tensor.spec(), "is");
         if (problem != null) {
             throw new IllegalArgumentException(problem);
+        }
+    }
+
+    private static void requireOpen(String which, Tensor tensor) {
+        try {
+            tensor.buffer().requireOpen();
+        } catch (IllegalStateException e) {
+            throw new IllegalStateException(which + ", " + tensor.spec() + ", is a closed tensor: close it after the run. "
+                    + e.getMessage(), e);
         }
     }
 }

@@ -107,8 +107,9 @@ public final class KernelTables {
             case RoiAlign align -> sum(regions(align, last.shape().dim(0), first), planes(first, last));
             case RoiAlignGrad grad ->
                 sum(regions(grad.forward(), first.shape().dim(0), last), planes(specs[2], last));
-            case Convolution _,ConvolutionGradInput _,ConvolutionGradWeights _,BatchNorm _,BatchNormGrad _,GroupNorm _,GroupNormGrad _,BilinearSamples _,BilinearSamplesGradImages _,BilinearSamplesGradPlaces _ ->
-                planes(specs);
+            case Convolution _,ConvolutionGradInput _,ConvolutionGradWeights _ -> planes(specs);
+            case BatchNorm _,BatchNormGrad _,GroupNorm _,GroupNormGrad _ -> planes(specs);
+            case BilinearSamples _,BilinearSamplesGradImages _,BilinearSamplesGradPlaces _ -> planes(specs);
             case Softmax softmax -> row(first, softmax.axis());
             case SoftmaxGrad grad -> row(first, grad.axis());
             case CrossEntropy entropy -> row(first, entropy.axis());
