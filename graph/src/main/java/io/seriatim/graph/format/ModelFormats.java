@@ -109,7 +109,7 @@ record ModelFormats(List<ModelFormat> formats, List<ServiceConfigurationError> b
     ModelFormat reader(Path path) throws IOException {
         String other = OtherFiles.describe(path);
         if (other != null) {
-            throw new FileFormatException(path.toString(), "models are " + KNOWN + ", but this is " + other);
+            throw new FileFormatException(path.toString(), othersAre(other));
         }
         List<ModelFormat> readers = new ArrayList<>();
         for (ModelFormat format : formats) {
@@ -126,6 +126,11 @@ record ModelFormats(List<ModelFormat> formats, List<ServiceConfigurationError> b
                     : without(path, separate));
         }
         return only(readers, path, "read");
+    }
+
+    /** The words about a file that is no model. */
+    static String othersAre(String other) {
+        return "models are " + KNOWN + ", but this is " + other;
     }
 
     /** The only format in which a file of a name is written. */

@@ -33,6 +33,7 @@ final class OtherFiles {
         }
     }
 
+    private static final String SAVED_MODEL = "saved_model.pb";
     private static final String EXPORT = ": export the model as ONNX with torch.onnx.export";
     private static final List<Kind> KINDS = List.of(
             new Kind(0, "GGUF", "a GGUF file, weights of a language model for llama.cpp without a program: export the "
@@ -42,6 +43,7 @@ final class OtherFiles {
             new Kind(4, "TFL3", "a model of TensorFlow Lite: convert it to ONNX with tf2onnx"),
             new Kind(0, "\u0093NUMPY", "an array of NumPy (.npy): give it as a feed, not as a model"),
             new Kind(0, "\u001f\u008b", "a file that gzip compressed: unpack it first"),
+            new Kind(0, "PAR1", "a table of Parquet: data, not a model"),
             new Kind(0, "BZh", "a file that bzip2 compressed: unpack it first"),
             new Kind(0, "\u00fd7zXZ", "a file that xz compressed: unpack it first"),
             new Kind(0, "7z\u00bc\u00af", "a 7z archive: unpack it first"),
@@ -56,9 +58,12 @@ final class OtherFiles {
     /** Returns what a file is if it is certainly no model, or null. */
     static @Nullable String describe(Path path) throws IOException {
         if (Files.isDirectory(path)) {
-            return Files.exists(path.resolve("saved_model.pb"))
+            return Files.exists(path.resolve(SAVED_MODEL))
                     ? "a SavedModel of TensorFlow: convert it to ONNX with tf2onnx"
                     : null;
+        }
+        if (path.endsWith(SAVED_MODEL)) {
+            return "a part of a SavedModel of TensorFlow: convert the folder to ONNX with tf2onnx";
         }
         if (!Files.isRegularFile(path)) {
             return null;

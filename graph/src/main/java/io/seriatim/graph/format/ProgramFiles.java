@@ -43,6 +43,10 @@ public final class ProgramFiles {
         if (Files.isDirectory(file)) {
             throw new FileFormatException(file.toString(), 0, "a folder, and no program: name the file in it");
         }
+        Path folder = file.getParent();
+        if (folder != null && !Files.exists(file) && OtherFiles.describe(folder) instanceof String other) {
+            throw new FileFormatException(folder.toString(), ModelFormats.othersAre(other));
+        }
         long size = Files.size(InputFiles.regular(file));
         if (size > LARGEST) {
             throw new FileFormatException(file.toString(), 0,
@@ -50,6 +54,12 @@ public final class ProgramFiles {
         }
         try {
             return parse(file.toString(), Files.readAllBytes(file));
+        } catch (FileFormatException e) {
+            String other = OtherFiles.describe(file);
+            if (other == null) {
+                throw e;
+            }
+            throw new FileFormatException(file.toString(), ModelFormats.othersAre(other), e);
         } catch (OutOfMemoryError e) {
             throw new IllegalStateException(file + " cannot be read: " + HeapMemory.advice(e), e);
         }

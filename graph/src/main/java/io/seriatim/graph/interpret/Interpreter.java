@@ -295,8 +295,10 @@ public final class Interpreter {
         try {
             tensor.buffer().requireOpen();
         } catch (IllegalStateException e) {
-            throw new IllegalStateException(which + ", " + tensor.spec() + ", is a closed tensor: close it after the run. "
-                    + e.getMessage(), e);
+            throw new IllegalStateException(
+                    which + ", " + tensor.spec() + ", is a closed tensor: close it after the run. "
+                            + e.getMessage(),
+                    e);
         }
     }
 }

@@ -40,7 +40,7 @@ class OtherFilesTest {
             "PK\\3\\4\\0\\0\\0\\0\\0metadata.json config.json|Keras|tf2onnx",
             "\\200\\2}q\\0(X\\5\\0|pickle|torch.onnx.export", "\\4\\0\\0\\0\\0\\0\\0\\0{\"a\": 1}|safetensors|ONNX",
             "\\211HDF\\r\\n\\32\\n|HDF5|tf2onnx", "\\34\\0\\0\\0TFL3\\0\\0|TensorFlow Lite|tf2onnx",
-            "\\223NUMPY\\1\\0|.npy|feed", "\\37\\213\\10\\0|gzip|unpack",
+            "\\223NUMPY\\1\\0|.npy|feed", "PAR1\\25\\4|Parquet|not a model", "\\37\\213\\10\\0|gzip|unpack",
             "age,city,label\\n17,Bern,1\\n|CSV|not a model", "<!DOCTYPE html><html></html>|HTML|download",
             "version https://git-lfs.github.com/spec/v1\\n|Git LFS|git lfs pull",
             "<?xml version=\"1.0\"?><net name=\"m\">|OpenVINO|converted"})
@@ -51,6 +51,10 @@ class OtherFilesTest {
             String message = String.valueOf(
                     assertThrows(FileFormatException.class, () -> InferenceModels.load(path)).getMessage());
             assertTrue(message.contains(path.toString()) && message.contains(is) && message.contains(advice), message);
+            // The command reads programs without parameters so.
+            String program = String.valueOf(
+                    assertThrows(FileFormatException.class, () -> ProgramFiles.read(path)).getMessage());
+            assertTrue(program.contains(path + ": ") && program.contains(is) && program.contains(advice), program);
             Files.delete(path);
         }
     }
@@ -77,6 +81,12 @@ class OtherFilesTest {
         file("saved_model.pb", "x");
         Files.createFile(folder.resolve("__model__"));
         assertTrue(String.valueOf(OtherFiles.describe(folder)).contains("SavedModel"));
+        Files.delete(folder.resolve("__model__"));
+        for (String name : List.of("__model__", "saved_model.pb")) {
+            String message = String.valueOf(assertThrows(FileFormatException.class,
+                    () -> ProgramFiles.read(folder.resolve(name))).getMessage());
+            assertTrue(message.contains("SavedModel") && message.contains("tf2onnx"), message);
+        }
     }
 
     @Test
