@@ -44,8 +44,9 @@ public final class ProgramFiles {
             throw new FileFormatException(file.toString(), 0, "a folder, and no program: name the file in it");
         }
         Path folder = file.getParent();
-        if (folder != null && !Files.exists(file) && OtherFiles.describe(folder) instanceof String other) {
-            throw new FileFormatException(folder.toString(), ModelFormats.othersAre(other));
+        String folderIs = folder == null || Files.exists(file) ? null : OtherFiles.describe(folder);
+        if (folderIs != null) {
+            throw new FileFormatException(String.valueOf(folder), ModelFormats.othersAre(folderIs));
         }
         long size = Files.size(InputFiles.regular(file));
         if (size > LARGEST) {
