@@ -280,6 +280,33 @@ class SchemasTest {
         }
     }
 
+    /** In float32, where a kernel of its own resizes, results and gradients are those of float64. */
+    @ParameterizedTest
+    @CsvSource({"half_pixel,2,3", "align_corners,0.5,1.5", "asymmetric,2.5,0.4", "pytorch_half_pixel,1,4"})
+    void resizedImagesOfFloatsAreThoseOfDoubles(String coordinates, double height, double width) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        Tensor scales = Tensor.of(DType.FLOAT32, new double[]{1, 1, height, width}, 4);
+        double[] x = random.doubles(2 * 3 * 6 * 7, -2, 2).toArray();
+        OpDesc op = OpDesc.of("onnx_resize").in("X", "X").in("Scales", "Scales").out("Out", "Out")
+                .attr("mode", "linear").attr("coordinates", coordinates).attr("axes", new int[]{0, 1, 2, 3}).build();
+        OpDesc.Builder gradient = OpDesc.of("onnx_resize_grad").in("X", "X").in("Scales", "Scales")
+                .in("Out@GRAD", "Out@GRAD").out("X@GRAD", "X@GRAD");
+        op.attributes().forEach(attribute -> gradient.attr(attribute.name(), attribute.value()));
+        List<double[]> found = new ArrayList<>();
+        for (DType dtype : List.of(DType.FLOAT64, DType.FLOAT32)) {
+            Map<String, Tensor> feeds = new HashMap<>(
+                    Map.of("X", Tensor.of(dtype, x, 2, 3, 6, 7), "Scales", scales));
+            Tensor out = run(op, feeds, "Out").getFirst();
+            assertEquals(dtype, out.dtype());
+            double[] weights = new SplittableRandom(SEED).doubles(out.shape().size(), -1, 1).toArray();
+            feeds.put("Out@GRAD", Tensor.of(dtype, weights, out.shape().dims()));
+            found.add(out.toDoubleArray());
+            found.add(run(gradient.build(), feeds, "X@GRAD").getFirst().toDoubleArray());
+        }
+        assertArrayEquals(found.get(0), found.get(2), 1e-5, "results");
+        assertArrayEquals(found.get(1), found.get(3), 1e-5, "gradients");
+    }
+
     /** The parts of any axis; the sum of their elements times random weights is differentiated. */
     @ParameterizedTest
     @CsvSource({"0,1,1", "1,2,1", "-1,1,3", "2,4,0", "-2,0,3"})

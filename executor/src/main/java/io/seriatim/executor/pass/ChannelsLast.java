@@ -17,6 +17,7 @@ import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.LinearResampling;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -184,6 +185,7 @@ final class ChannelsLast {
             return switch (stage.computation()) {
                 case Convolution _ -> new Roles(i -> i > 1 && like.test(i), i -> i == 0, false);
                 case Pooling _ -> new Roles(i -> true, i -> false, false);
+                case LinearResampling _ -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
                 case Quantize _ -> new Roles(i -> i != 1, i -> false, true);
@@ -261,7 +263,7 @@ final class ChannelsLast {
 
     /**
      * Returns the values of stages for which the library has no kernel. A kernel of another provider is accepted for
-     * elementwise functions if it is also used for the original layout.
+     * elementwise functions and resampling if it is also used for the original layout.
      */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
@@ -270,7 +272,8 @@ final class ChannelsLast {
             Computation computation = Objects.requireNonNull(stage.computation());
             Kernel turned = kernels.find(computation, Place.CPU, other.specs());
             if (turned != null && (turned.provider().equals(LIBRARY)
-                    || (Roles.of(stage).elementwise() && Providers.haveTheSame(kernels, stage, other)))) {
+                    || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling)
+                            && Providers.haveTheSame(kernels, stage, other)))) {
                 return;
             }
             stage.args().stream().filter(this::isLast).forEach(arg -> without.add(Objects.requireNonNull(arg).value()));

@@ -2,6 +2,9 @@ package io.seriatim.graph.differentiate;
 
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.network.Convolution;
@@ -9,6 +12,8 @@ import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.Interpolation;
 import io.seriatim.tensor.computation.network.InterpolationGrad;
+import io.seriatim.tensor.computation.network.LinearResampling;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -25,6 +30,7 @@ final class ProductRules {
         Rules.rule(ConvolutionGradWeights.class, ProductRules::ofGradWeights);
         Rules.rule(Interpolation.class, (interpolation, d) -> d.give(0,
                 d.l().run(new InterpolationGrad(interpolation, spatial(d.like(0))), d.gradient())));
+        Rules.rule(LinearResampling.class, ProductRules::resampling);
         Rules.rule(InterpolationGrad.class, (grad, d) -> d.give(0, d.l().run(grad.forward(), d.gradient())));
     }
 
@@ -135,5 +141,21 @@ final class ProductRules {
             dims[1] = ofBias.shape().size();
             d.give(1, l.reshape(ofBias, dims));
         }
+    }
+
+    /** Each element of the gradient goes to two places, times its weights. */
+    private static void resampling(LinearResampling resampling, Derivative d) {
+        Lowering l = d.l();
+        Gather gather = Gather.of(resampling.axis());
+        List<Long> shape = Arrays.stream(d.like(0).shape().dims()).boxed().toList();
+        long[] alone = new long[shape.size()];
+        Arrays.fill(alone, 1);
+        List<Operand> parts = new ArrayList<>();
+        for (int side = 0; side < 2; side++) {
+            alone[d.like(0).shape().axis(resampling.axis())] = d.in(3 + side).shape().size();
+            Operand weighted = l.binary(Binary.Function.MULTIPLY, d.gradient(), l.reshape(d.in(3 + side), alone));
+            parts.add(l.run(new GatherGrad(gather, shape), weighted, d.in(1 + side)));
+        }
+        d.give(0, l.binary(Binary.Function.ADD, parts.getFirst(), parts.getLast()));
     }
 }

@@ -13,7 +13,10 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Where;
+import io.seriatim.tensor.computation.network.LinearResampling;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -110,7 +113,7 @@ final class ResizeSchemas {
         DType computed = mode.equals("nearest") || dtype == DType.FLOAT64 ? dtype : DType.FLOAT32;
         Operand result = l.cast(given, computed);
         boolean[][] outside = new boolean[axes.length][];
-        for (int i = 0; i < axes.length; i++) {
+        for (int i : order(axes, target.scales())) {
             int axis = axes[i];
             double from = roi == null ? 0 : roi[i];
             double to = roi == null ? 1 : roi[i + axes.length];
@@ -129,11 +132,29 @@ final class ResizeSchemas {
         }
     }
 
+    /**
+     * Returns the order in which axes are resized, so that few elements are computed on the way: those that become
+     * shorter first. Elements along inner axes cost more, so that an inner axis is resized while the outer ones are
+     * short.
+     */
+    private static List<Integer> order(int[] axes, double[] scales) {
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < axes.length; i++) {
+            order.add(i);
+        }
+        order.sort(Comparator.<Integer>comparingDouble(i -> scales[i])
+                .thenComparingInt(i -> scales[i] > 1 ? -axes[i] : axes[i]));
+        return order;
+    }
+
     private static Operand resampled(Lowering l, Operand x, int axis, Resampling.Axis taps) {
         int count = taps.places().length / taps.taps();
         if (taps.taps() == 2) {
-            // Elementwise functions, which are computed in one pass, and give the reduction's sum of two to the bit.
-            return l.binary(Binary.Function.ADD, weighted(l, x, axis, taps, 0), weighted(l, x, axis, taps, 1));
+            // Both give the reduction's sum of two to the bit.
+            return x.dtype() == DType.FLOAT32
+                    ? l.run(new LinearResampling(axis), x, places(l, taps, 0), places(l, taps, 1),
+                            weights(l, taps, 0, x.dtype()), weights(l, taps, 1, x.dtype()))
+                    : l.binary(Binary.Function.ADD, weighted(l, x, axis, taps, 0), weighted(l, x, axis, taps, 1));
         }
         Operand taken = taken(l, x, axis, taps.places());
         if (taps.taps() == 1) {
@@ -156,18 +177,25 @@ final class ResizeSchemas {
 
     /** The elements of one of the taps, each times its weight. */
     private static Operand weighted(Lowering l, Operand x, int axis, Resampling.Axis taps, int tap) {
-        int count = taps.places().length / taps.taps();
-        long[] places = new long[count];
-        double[] weights = new double[count];
-        for (int i = 0; i < count; i++) {
-            places[i] = taps.places()[i * taps.taps() + tap];
-            weights[i] = taps.weights()[i * taps.taps() + tap];
-        }
         long[] alone = new long[x.rank()];
         Arrays.fill(alone, 1);
-        alone[axis] = count;
-        return l.binary(Binary.Function.MULTIPLY, taken(l, x, axis, places),
-                l.constant(Tensor.of(x.dtype(), weights, alone)));
+        alone[axis] = taps.places().length / taps.taps();
+        return l.binary(Binary.Function.MULTIPLY, l.run(Gather.of(axis), x, places(l, taps, tap)),
+                l.reshape(weights(l, taps, tap, x.dtype()), alone));
+    }
+
+    /** The places of one of the taps. */
+    private static Operand places(Lowering l, Resampling.Axis taps, int tap) {
+        long[] places = new long[taps.places().length / taps.taps()];
+        Arrays.setAll(places, i -> taps.places()[i * taps.taps() + tap]);
+        return l.constant(Tensor.of(places, places.length));
+    }
+
+    /** The weights of one of the taps. */
+    private static Operand weights(Lowering l, Resampling.Axis taps, int tap, DType dtype) {
+        double[] weights = new double[taps.places().length / taps.taps()];
+        Arrays.setAll(weights, i -> taps.weights()[i * taps.taps() + tap]);
+        return l.constant(Tensor.of(dtype, weights, weights.length));
     }
 
     private static Operand taken(Lowering l, Operand x, int axis, long[] places) {

@@ -30,6 +30,7 @@ import io.seriatim.tensor.computation.network.CrossEntropy;
 import io.seriatim.tensor.computation.network.CrossEntropyGrad;
 import io.seriatim.tensor.computation.network.LayerNorm;
 import io.seriatim.tensor.computation.network.LayerNormGrad;
+import io.seriatim.tensor.computation.network.LinearResampling;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.RoiAlign;
@@ -143,6 +144,10 @@ class SplitTest {
         regions(cases);
         cases.add(of(Gather.of(0), numbers(1, 9, 5), Tensor.of(new long[]{3, 0, 8, 8, 1, 2}, 2, 3)));
         cases.add(of(Gather.of(1), numbers(1, 4, 9, 5), Tensor.of(new long[]{3, 0, 8, 8, 2}, 5)));
+        for (int axis = 0; axis < 4; axis++) {
+            cases.add(of(new LinearResampling(axis), numbers(1, 4, 5, 6, 7), Tensor.of(new long[]{0, 0, 1, 3, 2}, 5),
+                    Tensor.of(new long[]{1, 2, 1, 0, 3}, 5), numbers(2, 5), numbers(3, 5)));
+        }
         cases.add(of(Gather.of(-1), numbers(1, 4, 3, 9), Tensor.of(new long[]{3, 0, 8, 8, 2}, 5)));
         cases.add(of(new CrossEntropy(-1, false, -100), numbers(1, 37, 10), labels(37)));
         cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37),

@@ -21,6 +21,7 @@ import io.seriatim.tensor.computation.network.Interpolation;
 import io.seriatim.tensor.computation.network.InterpolationGrad;
 import io.seriatim.tensor.computation.network.LayerNorm;
 import io.seriatim.tensor.computation.network.LayerNormGrad;
+import io.seriatim.tensor.computation.network.LinearResampling;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
@@ -63,6 +64,7 @@ final class NetworkKernels {
         floating(kernels, "adaptive_pooling", AdaptivePooling.class, PortablePooling::forward);
         floating(kernels, "pooling_grad", PoolingGrad.class, PortablePooling::grad);
         floating(kernels, "interpolation", Interpolation.class, PortableInterpolation::forward);
+        floating(kernels, "resampling", LinearResampling.class, PortableResampling::kernel);
         floating(kernels, "interpolation_grad", InterpolationGrad.class, PortableInterpolation::grad);
         floating(kernels, "roi_align", RoiAlign.class, PortableRoiAlign::forward);
         floating(kernels, "roi_align_grad", RoiAlignGrad.class, PortableRoiAlign::grad);
