@@ -228,37 +228,37 @@ public final class Doubles {
             }
             case INT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) Whole.toInt(values[from + i]));
                 }
             }
             case INT16 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
+                    memory.set(SHORT, at + i * step, (short) Whole.toInt(values[from + i]));
                 }
             }
             case INT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
+                    memory.set(INT, at + i * step, Whole.toInt(values[from + i]));
                 }
             }
             case INT64 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(LONG, at + i * step, (long) values[from + i]);
+                    memory.set(LONG, at + i * step, Whole.toLong(values[from + i]));
                 }
             }
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) Whole.toInt(values[from + i]));
                 }
             }
             case UINT16 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
+                    memory.set(SHORT, at + i * step, (short) Whole.toInt(values[from + i]));
                 }
             }
             case UINT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
+                    memory.set(INT, at + i * step, (int) Whole.toLong(values[from + i]));
                 }
             }
             case UINT64 -> {
@@ -296,12 +296,12 @@ public final class Doubles {
             }
             case INT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * 4L, (int) (long) values[from + i]);
+                    memory.set(INT, at + i * 4L, Whole.toInt(values[from + i]));
                 }
             }
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (long) values[from + i]);
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) Whole.toInt(values[from + i]));
                 }
             }
             case BOOL -> {
@@ -571,13 +571,13 @@ public final class Doubles {
             case FLOAT64 -> memory.set(DOUBLE, at, value);
             case FLOAT16 -> memory.set(SHORT, at, Float.floatToFloat16((float) value));
             case BFLOAT16 -> memory.set(SHORT, at, BFloat16.fromFloat((float) value));
-            case INT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (long) value);
-            case INT16 -> memory.set(SHORT, at, (short) (long) value);
-            case INT32 -> memory.set(INT, at, (int) (long) value);
-            case INT64 -> memory.set(LONG, at, (long) value);
-            case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (long) value);
-            case UINT16 -> memory.set(SHORT, at, (short) (long) value);
-            case UINT32 -> memory.set(INT, at, (int) (long) value);
+            case INT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) Whole.toInt(value));
+            case INT16 -> memory.set(SHORT, at, (short) Whole.toInt(value));
+            case INT32 -> memory.set(INT, at, Whole.toInt(value));
+            case INT64 -> memory.set(LONG, at, Whole.toLong(value));
+            case UINT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) Whole.toInt(value));
+            case UINT16 -> memory.set(SHORT, at, (short) Whole.toInt(value));
+            case UINT32 -> memory.set(INT, at, (int) Whole.toLong(value));
             case UINT64 -> memory.set(LONG, at, Unsigned.fromDouble(value));
             case BOOL -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) (value != 0 ? 1 : 0));
             case COMPLEX64 -> {

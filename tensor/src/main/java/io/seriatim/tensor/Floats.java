@@ -227,37 +227,37 @@ public final class Floats {
             }
             case INT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) Whole.toInt(values[from + i]));
                 }
             }
             case INT16 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
+                    memory.set(SHORT, at + i * step, (short) Whole.toInt(values[from + i]));
                 }
             }
             case INT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
+                    memory.set(INT, at + i * step, Whole.toInt(values[from + i]));
                 }
             }
             case INT64 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(LONG, at + i * step, (long) values[from + i]);
+                    memory.set(LONG, at + i * step, Whole.toLong(values[from + i]));
                 }
             }
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (long) values[from + i]);
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) Whole.toInt(values[from + i]));
                 }
             }
             case UINT16 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(SHORT, at + i * step, (short) (long) values[from + i]);
+                    memory.set(SHORT, at + i * step, (short) Whole.toInt(values[from + i]));
                 }
             }
             case UINT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * step, (int) (long) values[from + i]);
+                    memory.set(INT, at + i * step, (int) Whole.toLong(values[from + i]));
                 }
             }
             case UINT64 -> {
@@ -290,12 +290,12 @@ public final class Floats {
         switch (dtype) {
             case INT32 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(INT, at + i * 4L, (int) (long) values[from + i]);
+                    memory.set(INT, at + i * 4L, Whole.toInt(values[from + i]));
                 }
             }
             case UINT8 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (long) values[from + i]);
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) Whole.toInt(values[from + i]));
                 }
             }
             case BOOL -> {

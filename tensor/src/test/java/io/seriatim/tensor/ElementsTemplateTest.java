@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -68,23 +69,32 @@ class ElementsTemplateTest {
     }
 
     private static final Set<String> CASTS = Set.of("fromFloat", "fromDouble", "fromWhole", "fromLong", "toFloat",
-            "toDouble", "toLong", "fromUnsigned", "toUnsigned", "endUnsigned");
+            "toDouble", "toLong", "toInt", "asInt", "endWhole", "fromUnsigned", "toUnsigned", "endUnsigned");
 
     private static final Elements FLOATS = Elements.of("Floats", "float", "FLOAT32", "FLOAT",
             "Moves elements of any type between memory and float[], for arithmetic on float32, float16 and bfloat16.",
-            Map.of("fromDouble", "(float) ", "fromWhole", "(float) ", "fromLong", "(float) ", "toLong", "(long) ",
-                    "fromUnsigned", "Unsigned.toFloat(", "toUnsigned", "Unsigned.fromDouble(", "endUnsigned", ")"),
+            withWhole(Map.of("fromDouble", "(float) ", "fromWhole", "(float) ", "fromLong", "(float) ",
+                    "fromUnsigned", "Unsigned.toFloat(", "toUnsigned", "Unsigned.fromDouble(", "endUnsigned", ")")),
             Set.of("halves"));
     private static final Elements DOUBLES = Elements.of("Doubles", "double", "FLOAT64", "DOUBLE",
             "Moves elements of any type between memory and double[], for float64 arithmetic.",
-            Map.of("toFloat", "(float) ", "toLong", "(long) ", "fromUnsigned", "Unsigned.toDouble(", "toUnsigned",
-                    "Unsigned.fromDouble(", "endUnsigned", ")"),
+            withWhole(Map.of("toFloat", "(float) ", "fromUnsigned", "Unsigned.toDouble(", "toUnsigned",
+                    "Unsigned.fromDouble(", "endUnsigned", ")")),
             Set.of("single"));
     private static final Elements LONGS = Elements.of("Longs", "long", "INT64", "LONG",
             "Moves elements of any type between memory and long[], for whole numbers and bool. For uint64, see "
                     + "{@link Unsigned}.",
-            Map.of("fromFloat", "(long) ", "fromDouble", "(long) ", "toFloat", "(float) ", "toDouble", "(double) "),
+            Map.of("fromFloat", "(long) ", "fromDouble", "(long) ", "toFloat", "(float) ", "toDouble", "(double) ",
+                    "asInt", "(int) "),
             Set.of("single"));
+
+    /** With conversions from numbers that may have a fraction to whole ones. */
+    private static Map<String, String> withWhole(Map<String, String> casts) {
+        Map<String, String> all = new HashMap<>(casts);
+        all.putAll(Map.of("toLong", "Whole.toLong(", "toInt", "Whole.toInt(", "asInt", "Whole.toInt(", "endWhole",
+                ")"));
+        return all;
+    }
 
     static Stream<Elements> all() {
         return Stream.of(FLOATS, DOUBLES, LONGS);

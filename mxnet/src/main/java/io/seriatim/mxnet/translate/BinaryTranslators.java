@@ -140,6 +140,9 @@ final class BinaryTranslators {
 
     private static String hypot(NodeInputs node, String x, String y) {
         Ops ops = node.ops();
-        return ops.unary("sqrt", ops.binary("elementwise_add", ops.unary("square", x), ops.unary("square", y)));
+        DType dtype = node.dtype(x);
+        String other = dtype.isFloating() ? y : ops.cast(y, DType.FLOAT64);
+        return ops.real(x, each -> ops.unary("sqrt",
+                ops.binary("elementwise_add", ops.unary("square", each), ops.unary("square", other))));
     }
 }

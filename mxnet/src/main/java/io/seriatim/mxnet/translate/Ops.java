@@ -5,9 +5,15 @@ import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /** Paddle's operations that many translators append, each with its result as a name. */
 final class Ops {
+    /** Functions whose results of whole numbers need no other type. */
+    private static final Set<String> OF_WHOLE = Set.of("abs", "sign", "ceil", "floor", "trunc", "square", "relu",
+            "isnan_v2", "isinf_v2", "isfinite_v2");
+
     private final BlockWriter writer;
 
     Ops(BlockWriter writer) {
@@ -19,7 +25,15 @@ final class Ops {
     }
 
     String unary(String type, String x) {
-        return op(type).in("X", x).one("Out");
+        return OF_WHOLE.contains(type)
+                ? op(type).in("X", x).one("Out")
+                : real(x, each -> op(type).in("X", each).one("Out"));
+    }
+
+    /** MXNet computes functions of whole numbers with float64, and drops the fraction of the result. */
+    String real(String x, UnaryOperator<String> function) {
+        DType dtype = writer.dtype(x);
+        return dtype.isFloating() ? function.apply(x) : cast(function.apply(cast(x, DType.FLOAT64)), dtype);
     }
 
     String binary(String type, String x, String y) {
@@ -142,8 +156,12 @@ final class Ops {
         return op("split").in("X", x).attr("num", parts).attr("axis", axis).list("Out", parts);
     }
 
+    /** A reduction. Its result has the type of its operand, where Paddle gives sums of int32 64 bits. */
     String reduce(String type, String x, boolean keep, int... axes) {
         OpWriter op = op(type).in("X", x).attr("keep_dim", keep);
+        if (type.equals("reduce_sum") && writer.dtype(x) == DType.INT32) {
+            op.attr("out_dtype", DataTypes.number(DType.INT32));
+        }
         return (axes.length == 0
                 ? op.attr("reduce_all", true).attr("dim", new int[]{0})
                 : op.attr("dim", axes)).one("Out");

@@ -107,6 +107,7 @@ final class ReductionTranslators {
                 : List.of(ops.squeeze(mean, axes), ops.squeeze(variance, axes));
     }
 
+    /** The place of an extreme, as a number of the type of the elements. */
     private static String place(NodeInputs node, String type) {
         AttributeMap attributes = node.attributes();
         Ops ops = node.ops();
@@ -116,11 +117,11 @@ final class ReductionTranslators {
             String at = ops.op(type).in("X", flat).attr("axis", 0L).attr("keepdims", true).one("Out");
             long[] ones = new long[keep ? node.rank(node.in(0)) : 1];
             Arrays.fill(ones, 1);
-            return ops.cast(ops.reshape(at, ones), DType.FLOAT32);
+            return ops.cast(ops.reshape(at, ones), node.dtype(node.in(0)));
         }
         long axis = node.axis(node.in(0), attributes.integer("axis", 0));
         boolean vector = node.rank(node.in(0)) == 1;
         String at = ops.op(type).in("X", node.in(0)).attr("axis", axis).attr("keepdims", keep || vector).one("Out");
-        return ops.cast(at, DType.FLOAT32);
+        return ops.cast(at, node.dtype(node.in(0)));
     }
 }

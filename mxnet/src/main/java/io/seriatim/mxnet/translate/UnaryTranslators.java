@@ -2,6 +2,7 @@ package io.seriatim.mxnet.translate;
 
 import io.seriatim.tensor.DType;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 /** Functions of single elements. */
 final class UnaryTranslators {
@@ -29,20 +30,20 @@ final class UnaryTranslators {
                 "_NoGradient",
                 "_contrib_gradientmultiplier");
         table.one(node -> node.ops().scale(node.in(0), -1, 0), "negative");
-        table.one(node -> power(node, 1 / 3d), "cbrt");
-        table.one(node -> node.ops().unary("reciprocal", power(node, 1 / 3d)), "rcbrt");
+        real(table, (node, x) -> signedPower(node, x, 1 / 3d), "cbrt");
+        real(table, (node, x) -> node.ops().unary("reciprocal", signedPower(node, x, 1 / 3d)), "rcbrt");
         // MXNet's factors are float32, whatever the elements are.
-        table.one(node -> node.ops().scale(node.in(0), (float) Math.PI / 180, 0), "radians");
-        table.one(node -> node.ops().scale(node.in(0), 180 / (float) Math.PI, 0), "degrees");
+        real(table, (node, x) -> node.ops().scale(x, (float) Math.PI / 180, 0), "radians");
+        real(table, (node, x) -> node.ops().scale(x, 180 / (float) Math.PI, 0), "degrees");
         table.one(UnaryTranslators::awayFromZero, "round");
         table.one(UnaryTranslators::towardsLower, "rint");
         table.one(UnaryTranslators::not, "logical_not");
-        table.one(UnaryTranslators::gamma, "gamma");
+        real(table, UnaryTranslators::gamma, "gamma");
         table.one(node -> cast(node, node.in(0)), "Cast", "cast", "amp_cast");
         table.many(node -> node.all().stream().map(each -> node.ops().cast(each, widest(node))).toList(),
                 "amp_multicast");
         table.one(UnaryTranslators::clip, "clip");
-        table.one(UnaryTranslators::smoothL1, "smooth_l1");
+        real(table, UnaryTranslators::smoothL1, "smooth_l1");
         table.one(node -> truth(node, "isnan_v2"), "_contrib_isnan");
         table.one(node -> truth(node, "isinf_v2"), "_contrib_isinf");
         table.one(node -> truth(node, "isfinite_v2"), "_contrib_isfinite");
@@ -50,16 +51,16 @@ final class UnaryTranslators {
         table.one(UnaryTranslators::scaledByWidth, "_contrib_div_sqrt_dim");
     }
 
+    /** Functions of several operations. */
+    private static void real(Translators table, BiFunction<NodeInputs, String, String> function, String operator) {
+        table.one(node -> node.ops().real(node.in(0), x -> function.apply(node, x)), operator);
+    }
+
     private static String truth(NodeInputs node, String type) {
         return node.ops().cast(node.ops().unary(type, node.in(0)), DType.FLOAT32);
     }
 
-    /** The cube root of negative numbers is negative. */
-    private static String power(NodeInputs node, double exponent) {
-        return signedPower(node, node.in(0), exponent);
-    }
-
-    /** A power of the size, with the sign. */
+    /** A power of the size, with the sign: the cube root of negative numbers is negative. */
     static String signedPower(NodeInputs node, String x, double exponent) {
         Ops ops = node.ops();
         String size = ops.power(ops.unary("abs", x), exponent);
@@ -84,14 +85,14 @@ final class UnaryTranslators {
     }
 
     /** Γ from its logarithm; between the poles below 0 its sign alternates. */
-    private static String gamma(NodeInputs node) {
+    private static String gamma(NodeInputs node, String x) {
         Ops ops = node.ops();
-        DType dtype = node.dtype(node.in(0));
-        String size = ops.unary("exp", ops.unary("lgamma", node.in(0)));
-        String half = ops.unary("floor", ops.scale(node.in(0), 0.5, 0));
+        DType dtype = node.dtype(x);
+        String size = ops.unary("exp", ops.unary("lgamma", x));
+        String half = ops.unary("floor", ops.scale(x, 0.5, 0));
         // 0 or 1: whether the whole part is odd
-        String odd = ops.binary("elementwise_sub", ops.unary("floor", node.in(0)), ops.scale(half, 2, 0));
-        String below = ops.truth("less_than", node.in(0), ops.constant(dtype, 0, 1));
+        String odd = ops.binary("elementwise_sub", ops.unary("floor", x), ops.scale(half, 2, 0));
+        String below = ops.truth("less_than", x, ops.constant(dtype, 0, 1));
         return ops.binary("elementwise_mul", size, ops.scale(ops.binary("elementwise_mul", odd, below), -2, 1));
     }
 
@@ -110,13 +111,13 @@ final class UnaryTranslators {
     }
 
     /** 0.5·(σx)² where |x| < 1/σ², else |x| − 0.5/σ². */
-    private static String smoothL1(NodeInputs node) {
+    private static String smoothL1(NodeInputs node, String x) {
         Ops ops = node.ops();
         double sigma = node.attributes().real("scalar", 1);
         double bound = 1 / (sigma * sigma);
-        String size = ops.unary("abs", node.in(0));
-        String inner = ops.scale(ops.unary("square", node.in(0)), 0.5 / bound, 0);
-        String near = ops.binary("less_than", size, ops.constant(node.dtype(node.in(0)), bound, 1));
+        String size = ops.unary("abs", x);
+        String inner = ops.scale(ops.unary("square", x), 0.5 / bound, 0);
+        String near = ops.binary("less_than", size, ops.constant(node.dtype(x), bound, 1));
         return ops.where(near, inner, ops.scale(size, 1, -0.5 * bound));
     }
 
