@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * queues and short slices make the searches for cycles take many slices and overlap. Exactly one wait of each cycle is
  * refused, and all operations end.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CycleSearchTest {
     private static final int MOST = 8;
     private static final int QUEUED = 300;
