@@ -189,7 +189,7 @@ final class OperationReferences {
         }
         add("gelu", unary(x -> 0.5 * x * erfc(-x * ROOT_HALF),
                 x -> 0.5 * erfc(-x * ROOT_HALF) + x * Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI))
-                .within(4, 5e-7, "negative tail: 1 and a value near −1 are added").slopeWithin(4, 3e-6, ROOTS));
+                .within(4, 1.3e-6, "negative tail: 1 and a value near −1 are added").slopeWithin(4, 3e-6, ROOTS));
         add("mish", unary(x -> x * tanhOfSoftplus(x), OperationReferences::mishSlope).within(4, 1e-6,
                 "negative tail: the library squares 1 + eˣ and subtracts 1").slopeWithin(4, 3e-6, ROOTS));
         add("erf", unary(OperationReferences::erf, x -> 2 / Math.sqrt(Math.PI) * Math.exp(-x * x)));

@@ -26,6 +26,8 @@ import java.util.stream.IntStream;
  *            memory that is released when its last users have ended
  * @param isClosable
  *            by memory, whether no reference outside of the run keeps it
+ * @param early
+ *            memory of results that several tasks write, such as the tiles of one; it is allocated when a run begins
  * @param allocations
  *            for each task, the memory that it allocates
  * @param aliased
@@ -37,7 +39,7 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] released, boolean[] isClosable,
-        int[][] allocations, int[][] aliased, int[] changed, boolean[] isFedAndWritten) {
+        int[] early, int[][] allocations, int[][] aliased, int[] changed, boolean[] isFedAndWritten) {
     private static final int[] NONE = {};
 
     /**
@@ -58,6 +60,7 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
                 fedAndWritten[memory] |= values.origin(memory) == ValueNumbering.Origin.FED;
             }
         }
+        boolean[] early = early(plan, hasPlace);
         return new MemoryRules(sharing(values),
                 IntStream.range(0, n)
                         .filter(i -> values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
@@ -65,7 +68,8 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
                         .toArray(),
                 IntStream.range(0, n).filter(i -> !hasPlace[i] || interpreted[i]).toArray(),
                 Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray(),
-                Releases.closable(plan.tasks(), values), allocations(plan, hasPlace), aliased(plan),
+                Releases.closable(plan.tasks(), values), IntStream.range(0, n).filter(i -> early[i]).toArray(),
+                allocations(plan, hasPlace, early), aliased(plan),
                 Layouts.written(plan.tasks(), values), fedAndWritten);
     }
 
@@ -85,7 +89,27 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
         return all;
     }
 
-    private static int[][] allocations(CompiledPlan plan, boolean[] hasPlace) {
+    private static boolean[] early(CompiledPlan plan, boolean[] hasPlace) {
+        ValueTable values = plan.values();
+        boolean[] written = new boolean[values.size()];
+        boolean[] early = new boolean[values.size()];
+        for (Task task : plan.tasks()) {
+            for (int memory : Arrays.stream(task.writes()).map(values::memory).distinct().toArray()) {
+                early[memory] |= written[memory] && !hasPlace[memory] && values.spec(memory) != null
+                        && values.origin(memory) == ValueNumbering.Origin.COMPUTED && !values.isPersistable(memory)
+                        && plan.streams().isHostOnly();
+                written[memory] = true;
+            }
+        }
+        for (Task task : plan.tasks()) {
+            for (int value : task.isUnplanned() ? task.writes() : NONE) {
+                early[values.memory(value)] = false;
+            }
+        }
+        return early;
+    }
+
+    private static int[][] allocations(CompiledPlan plan, boolean[] hasPlace, boolean[] early) {
         ValueTable values = plan.values();
         int[][] allocations = new int[plan.tasks().size()][];
         boolean[] seen = new boolean[values.size()];
@@ -96,7 +120,7 @@ record MemoryRules(int[][] sharing, int[] outliving, int[] changing, int[] relea
                     int memory = values.memory(value);
                     boolean own = (values.origin(memory) == ValueNumbering.Origin.COMPUTED && !hasPlace[memory])
                             || (values.isAbsent(memory) && values.isPersistable(memory));
-                    if (own && !seen[memory]) {
+                    if (own && !seen[memory] && !early[memory]) {
                         seen[memory] = true;
                         list.add(memory);
                     }

@@ -173,6 +173,9 @@ final class Storage {
         for (int i = 0; i < plan.storages().size(); i++) {
             bind(plan.storages().get(i), Sharing.memory(plan.sharing().groups().get(i), run.bindings()));
         }
+        for (int memory : rules.early()) {
+            bind(memory, Tensor.allocate(device(place(memory)), Objects.requireNonNull(values.spec(memory))));
+        }
         for (int value : rules.outliving()) {
             bindExternal(value, run, run.bindings().find(values.name(value)));
         }

@@ -9,6 +9,8 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -19,6 +21,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  * The choice depends only on shapes and the number of threads, never on measured time. A computation declares the
  * splits under which its tiles compute the same result as the whole ({@link Computation#splits}). The kernels of the
  * tiles must have the same provider as the kernel of the whole. The memory that one tile writes must be known to be
- * disjoint from all memory that another tile accesses. Written values must have memory before the task starts: they are
- * in an arena or outlive the run. Tiles that change a value that outlives the run form a {@linkplain #together group}:
- * once one of them has run, the others run too, even if the run fails.
+ * disjoint from all memory that another tile accesses. Written values have memory before the task starts: they are in
+ * an arena, outlive the run, or are results, which the run then allocates when it begins. Tiles that change a value that
+ * outlives the run form a {@linkplain #together group}: once one of them has run, the others run too, even if the run
+ * fails.
  */
 public final class Tiling {
     /**
@@ -128,7 +132,7 @@ public final class Tiling {
                     && (values.origin(i) != ValueNumbering.Origin.COMPUTED || !values.isPersistable(i));
         }
         for (int i = 0; i < splittable.length; i++) {
-            if (values.isWanted(i) || values.spec(i) == null) {
+            if (values.spec(i) == null) {
                 splittable[values.memory(i)] &= values.origin(values.memory(i)) != ValueNumbering.Origin.COMPUTED;
             }
         }
@@ -147,7 +151,7 @@ public final class Tiling {
      * Tasks that change what outlives the run stay whole.
      */
     private List<? extends Task> independent(Task task) {
-        if (!(task instanceof Task.Compute compute) || compute.stages().size() < 2 || !compute.isPure()
+        if (!(task instanceof Task.Compute compute) || compute.stages().size() < 2 || !isFree(compute)
                 || !areSplittable(compute.writes())
                 || Arrays.stream(compute.writes())
                         .anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED)) {
@@ -173,15 +177,24 @@ public final class Tiling {
         return tasks;
     }
 
+    /**
+     * Returns whether the stages of a task compute their results from their operands alone. An operation that may draw
+     * random numbers, such as a recurrent layer with dropout, draws none if no stage has a key.
+     */
+    private static boolean isFree(Task.Compute task) {
+        return task.operations().stream().map(access -> Operations.system().find(access.op().type()))
+                .allMatch(schema -> schema != null && Set.of(Effect.RANDOM).containsAll(schema.effects()))
+                && task.stages().stream().allMatch(stage -> stage.computation() != null && stage.args().stream()
+                        .noneMatch(arg -> arg != null && arg.source() instanceof Arg.Key));
+    }
+
     private static long cost(Task.Compute task) {
         return task.stages().stream().mapToLong(CriticalPaths::cost).sum();
     }
 
     private List<Task.Compute> parts(Task.Compute task) {
         long cost = cost(task);
-        if (!task.isPure() || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())
-                || task.stages().stream().flatMap(stage -> stage.args().stream())
-                        .anyMatch(arg -> arg != null && arg.source() instanceof Arg.Key)) {
+        if (!isFree(task) || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())) {
             return List.of();
         }
         return task.stages().size() == 1 ? ofOne(task, cost) : ofSeveral(task, cost);
