@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Conversions to whole numbers of what they do not hold; the results are those of NumPy, PaddlePaddle and ONNX Runtime. */
+/** Conversions to whole numbers of what they do not hold, as in NumPy, PaddlePaddle and ONNX Runtime. */
 class WholeConversionsTest {
     private static final double[] NUMBERS = {1e13, -1e13, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY,
             Double.NaN, 3e9, -3e9, 300, -1.5, 2.5, 70000, -200, 0x1p31, -0x1p31, 0x1p63, -0x1p63, -0.9};
