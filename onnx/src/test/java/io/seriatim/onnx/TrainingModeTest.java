@@ -98,6 +98,20 @@ class TrainingModeTest {
         }
     }
 
+    /** Whether it trains is known only when the model runs. */
+    @Test
+    void aComputedTrainingModeIsSaid() throws IOException {
+        WireMessage dropout = message().texts(1, "x", "", "train").texts(2, "y").text(4, "Dropout");
+        WireMessage graph = message().message(1, dropout).message(11, value("x", "n"))
+                .message(11, WireMessage.value("train", 9)).message(12, value("y", "n"));
+        Path file = write(graph, 17);
+        try (InferenceModel model = InferenceModels.load(file);
+                InferenceModel inference = InferenceModels.load(file, INFERENCE)) {
+            assertEquals(1, TrainingMode.operations(model.program()).values().stream().mapToInt(each -> each).sum());
+            assertEquals("", TrainingMode.describe(inference.program()));
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"9, 5", "14, 3", "15, 3", "15, 1"})
     void normalisationsOfTrainingUseTheFilesStatisticsForInference(int opset, int results) throws IOException {

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * {@link Fusion} decides whether the two tasks can be fused; unused factors are then not computed. A normalisation that
- * does not follow a convolution becomes a product and a sum, which join a chain with the functions around it. (x − mean)
- * · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
+ * does not follow a convolution becomes a product and a sum, which join a chain with the functions around it. (x −
+ * mean) · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
  */
 final class Folding implements Fusion.Rule {
     private final TaskGraph tasks;

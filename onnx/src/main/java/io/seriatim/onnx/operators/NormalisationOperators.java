@@ -280,9 +280,8 @@ public final class NormalisationOperators {
             training = number(node, 2, 0) != 0;
             boolean computed = node.has(2) && node.value(2) == null;
             if (!node.block().model().isForInference() && (computed || (training && node.wants(1)))) {
-                if (training) {
-                    node.block().model().expressedTraining(node.type());
-                }
+                // Also if an input says during the run whether it trains.
+                node.block().model().expressedTraining(node.type());
                 return drawn(node, steps, x);
             }
         }

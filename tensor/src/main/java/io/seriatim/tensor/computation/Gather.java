@@ -5,7 +5,6 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Split;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -48,24 +47,21 @@ public record Gather(int axis, long padding) implements Computation {
         return new TensorSpec[]{TensorSpec.of(x.dtype(), replaced(x.shape(), x.shape().axis(axis), indices.shape()))};
     }
 
-    /** By the dimensions of x that stay, the outermost first: messages number indices as the whole does. */
+    /**
+     * By the outermost dimension of x, if its slices stay whole: kernels move parts of slices element by element. Not by
+     * indices, which messages number as the whole does.
+     */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];
-        TensorSpec indices = arguments[1];
-        TensorSpec out = arguments[2];
-        if (x == null || indices == null || out == null) {
-            return List.of();
-        }
-        int first = x.shape().axis(axis);
-        int count = indices.shape().rank();
-        List<Split> splits = new ArrayList<>();
-        for (int i = 0; i < out.shape().rank(); i++) {
-            if (out.shape().dim(i) > 1 && (i < first || i >= first + count)) {
-                splits.add(Split.of(i < first ? i : i - count + 1, Split.WHOLE, i));
+        if (x != null) {
+            for (int i = 0; i < x.shape().axis(axis); i++) {
+                if (x.shape().dim(i) > 1) {
+                    return List.of(Split.of(i, Split.WHOLE, i));
+                }
             }
         }
-        return splits;
+        return List.of();
     }
 
     static Shape replaced(Shape shape, int axis, Shape by) {
