@@ -3,7 +3,6 @@ package io.seriatim.train;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.Scope;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.train.data.Batches;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -44,8 +43,8 @@ final class NonFiniteLocator {
     private @Nullable Found repeat() throws IOException {
         Scope scope = new Scope();
         TrainingState state = training.rewind(scope, failed.data());
-        long perEpoch = Batches.of(training.data().training(), state.batch(), state.seed()).perEpoch();
-        try (TrainingReader reader = new TrainingReader(training.data().training(), state)) {
+        long perEpoch = training.perEpoch();
+        try (TrainingReader reader = new TrainingReader(training, state)) {
             long unchecked = Math.max(0, failed.step() + 1 - LOOKED_AT - state.step());
             try (Steps steps = new Steps(training.model(), training.options(), scope, state.step(), false, null)) {
                 for (long i = 0; i < unchecked; i++) {

@@ -4,6 +4,7 @@ import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,27 @@ final class RankAgreement {
         int[] count = {mine ? 1 : 0};
         ranks.allReduce(MemorySegment.ofArray(count), DType.INT32);
         return count[0] > 0;
+    }
+
+    /** Returns the smallest value of any rank. */
+    long least(long mine) {
+        if (ranks == null) {
+            return mine;
+        }
+        long[] all = new long[ranks.size()];
+        ranks.allGather(MemorySegment.ofArray(new long[]{mine}), MemorySegment.ofArray(all));
+        return Arrays.stream(all).min().orElseThrow();
+    }
+
+    /** Returns the texts of all ranks, which have the same number of bytes, one behind the other. */
+    String joined(String mine) {
+        if (ranks == null) {
+            return mine;
+        }
+        byte[] own = mine.getBytes(StandardCharsets.UTF_8);
+        byte[] all = new byte[own.length * ranks.size()];
+        ranks.allGather(MemorySegment.ofArray(own), MemorySegment.ofArray(all));
+        return new String(all, StandardCharsets.UTF_8);
     }
 
     /** Returns the value of rank 0. */

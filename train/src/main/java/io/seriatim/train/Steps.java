@@ -32,6 +32,7 @@ final class Steps implements AutoCloseable {
     private final Scope scope;
     private final Program program;
     private final @Nullable DataParallel parallel;
+    private final boolean isSplit;
     private final String loss;
     private final Map<String, String> metrics = new LinkedHashMap<>();
     private final Executor executor;
@@ -49,6 +50,7 @@ final class Steps implements AutoCloseable {
         RankAgreement agreement = options.agreement();
         if (options.places().size() == 1 && agreement.size() == 1) {
             parallel = null;
+            isSplit = false;
             loss = model.loss();
             metrics.putAll(model.metrics());
         } else {
@@ -58,6 +60,7 @@ final class Steps implements AutoCloseable {
             model.metrics()
                     .forEach((name, variable) -> metrics.put(name, made.fetches().get(wanted.indexOf(variable))));
             parallel = made;
+            isSplit = !options.isOwn();
         }
         Executor.Builder builder = options.executor().firstRun(step);
         if (nanCheck) {
@@ -100,7 +103,7 @@ final class Steps implements AutoCloseable {
     Outcome run(List<Tensor> batch) {
         model.schedules().forEach(this::rate);
         Tensor[] fed = batch.toArray(Tensor[]::new);
-        Results results = plan.run(scope, parallel == null ? fed : parallel.split(fed));
+        Results results = plan.run(scope, parallel != null && isSplit ? parallel.split(fed) : fed);
         step++;
         return outcome(results, loss, metrics);
     }

@@ -73,6 +73,8 @@ public final class Trainer {
         private @Nullable RunRecorder recorder;
         private @Nullable RunLock lock;
         private @Nullable Communicator communicator;
+        private boolean isOwn;
+        private boolean isEvaluated = true;
 
         private Builder(Model model, Split data) {
             this.model = model;
@@ -154,6 +156,30 @@ public final class Trainer {
          */
         public Builder communicator(Communicator ranks) {
             communicator = ranks;
+            return this;
+        }
+
+        /**
+         * Lets each rank have training examples of its own, instead of the same ones as all others: each step takes
+         * the batch size, divided by the number of ranks, of them. An epoch ends when the rank with the fewest examples
+         * has no full batch left; which ones are left out differs from epoch to epoch. Each rank has one place, and
+         * {@link #build} returns when all ranks have called it.
+         *
+         * @return this
+         */
+        public Builder ownExamples() {
+            isOwn = true;
+            return this;
+        }
+
+        /**
+         * Does not evaluate the model: the validation data are not used, and the result is that of the last step.
+         * Checkpoints are written at the same steps.
+         *
+         * @return this
+         */
+        public Builder withoutEvaluation() {
+            isEvaluated = false;
             return this;
         }
 
@@ -321,9 +347,10 @@ public final class Trainer {
                 builder.places,
                 builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience,
                 isFirst ? builder.folder : null, isFirst && builder.resume,
-                builder.files, builder.communicator);
+                builder.files, builder.communicator, builder.isOwn, builder.isEvaluated);
         training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
-                options.folder() == null ? null : Checkpoints.in(options.folder()));
+                options.folder() == null ? null : Checkpoints.in(options.folder()), Training.perEpoch(builder.data,
+                        options));
         training.check();
         ownsLock = builder.lock == null && options.folder() != null;
         lock = ownsLock ? RunLock.of(Objects.requireNonNull(options.folder())) : isFirst ? builder.lock : null;

@@ -10,7 +10,6 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.train.data.Batches;
 import io.seriatim.train.data.Fingerprint;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
@@ -26,9 +25,11 @@ import org.jspecify.annotations.Nullable;
  *            the recorder, or null
  * @param checkpoints
  *            the checkpoints, or null if none are written
+ * @param perEpoch
+ *            the number of steps of an epoch
  */
 record Training(Model model, Split data, TrainingOptions options, List<TrainingListener> listeners, StopSignal stop,
-        @Nullable RunRecorder recorder, @Nullable Checkpoints checkpoints) {
+        @Nullable RunRecorder recorder, @Nullable Checkpoints checkpoints, long perEpoch) {
     Training {
         listeners = List.copyOf(listeners);
     }
@@ -41,14 +42,22 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         for (Program program : List.of(model.startup(), model.main(), model.evaluation())) {
             options.files().check(program);
         }
-        if (data.training().size() < options.batch()) {
+        int ranks = options.agreement().size();
+        if (options.isOwn() && (options.places().size() > 1 || perEpoch == 0)) {
+            throw new IllegalArgumentException(options.places().size() > 1
+                    ? "Ranks with examples of their own have one place each, not " + options.placeNames()
+                            + ": start more ranks"
+                    : "A batch of " + options.batch() + " takes " + options.ownBatch() + " examples of each of " + ranks
+                            + " ranks, but one has fewer (this one has " + data.training().size()
+                            + "): take smaller batches");
+        }
+        if (data.training().size() < options.ownBatch()) {
             throw new IllegalArgumentException(
                     "A batch of " + options.batch() + " is larger than all " + data.training().size()
                             + " training examples: take smaller batches");
         }
         // Opens the devices, so that a missing one is reported before any file is written.
         options.places().forEach(Devices.system()::get);
-        int ranks = options.agreement().size();
         if (options.batch() % (options.places().size() * ranks) != 0 && ranks > 1) {
             throw new IllegalArgumentException(
                     "A batch of " + options.batch() + " cannot be split evenly among " + ranks
@@ -62,8 +71,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                             + " places: take a multiple");
         }
         FeedShapes shapes = new FeedShapes(model);
-        shapes.require(data.training(), options.batch());
-        if (shapes.isFixed() && data.validation().size() < options.batch()) {
+        shapes.require(data.training(), options.ownBatch());
+        if (options.isEvaluated() && shapes.isFixed() && data.validation().size() < options.batch()) {
             throw new IllegalArgumentException("Model '" + model.name() + "' accepts only batches of " + options.batch()
                     + " examples, but there are only " + data.validation().size()
                     + " for validation: give more");
@@ -71,11 +80,14 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     long steps() {
-        return Math.min(options.steps(), options.epochs() * perEpoch());
+        return Math.min(options.steps(), options.epochs() * perEpoch);
     }
 
-    long perEpoch() {
-        return Batches.of(data.training(), options.batch(), options.seed()).perEpoch();
+    /** Returns the number of steps of an epoch, which all ranks call if they have examples of their own. */
+    static long perEpoch(Split data, TrainingOptions options) {
+        int own = options.ownBatch();
+        long mine = own == 0 ? 0 : data.training().size() / own;
+        return options.isOwn() ? options.agreement().least(mine) : mine;
     }
 
     /** A call of one method of a listener. */
@@ -91,7 +103,11 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
 
     /** Returns the fingerprint of the data if checkpoints or other ranks need it, otherwise an empty string. */
     String fingerprint() throws IOException {
-        return checkpoints == null && options.agreement().size() == 1 ? "" : Fingerprint.of(data);
+        if (checkpoints == null && options.agreement().size() == 1) {
+            return "";
+        }
+        String own = Fingerprint.of(options.isEvaluated() ? data : new Split(data.training(), data.training()));
+        return options.isOwn() ? Fingerprint.of(options.agreement().joined(own)) : own;
     }
 
     /** Returns what all ranks must have in common. */

@@ -9,6 +9,7 @@ import io.seriatim.train.TrainingListener.Step;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Runs the steps, evaluations and checkpoints of a training. */
 final class TrainingLoop {
@@ -53,9 +54,11 @@ final class TrainingLoop {
         if (state.step() >= steps) {
             notifyStarted();
         } else {
-            try (TrainingReader reader = new TrainingReader(training.data().training(), begin);
+            try (TrainingReader reader = new TrainingReader(training, begin);
                     Steps plan = new Steps(training.model(), options, scope, begin.step(), false, recorder);
-                    Evaluator evaluator = new Evaluator(training.model(), training.data().validation(), options)) {
+                    Evaluator evaluator = options.isEvaluated()
+                            ? new Evaluator(training.model(), training.data().validation(), options)
+                            : null) {
                 // Listeners write files, so they are notified after all checks that need no step.
                 notifyStarted();
                 while (state.step() < steps && end == End.DONE) {
@@ -119,10 +122,12 @@ final class TrainingLoop {
     }
 
     /** Evaluates and writes a checkpoint after a step, if either is due. */
-    private void after(Evaluator evaluator) throws IOException {
+    private void after(@Nullable Evaluator evaluator) throws IOException {
         boolean stopped = agreement.any(training.stop().isRequested()) && state.step() < steps;
         if (state.batchOfEpoch() == 0 || isEvery(options.evaluateEvery()) || state.step() == steps) {
-            evaluate(evaluator);
+            if (evaluator != null) {
+                evaluate(evaluator);
+            }
             checkpoint();
             if (options.patience() > 0 && state.since() >= options.patience() && state.step() < steps) {
                 end = End.EARLY;

@@ -26,11 +26,28 @@ import org.jspecify.annotations.Nullable;
  *            the files that operations of the programs may read and write
  * @param communicator
  *            the ranks that train together; null for this process alone
+ * @param isOwn
+ *            whether the training data of each rank are examples of its own
+ * @param isEvaluated
+ *            whether the model is evaluated
  */
 record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads,
         long evaluateEvery,
         long checkpointEvery, int patience, @Nullable Path folder, boolean resume, AllowedFiles files,
-        @Nullable Communicator communicator) {
+        @Nullable Communicator communicator, boolean isOwn, boolean isEvaluated) {
+    /** Other ranks with examples of their own draw other orders: equal ones could join similar examples. */
+    private static final long RANK = 0x9E3779B97F4A7C15L;
+
+    /** Returns how many examples of a batch the data set of this process has. */
+    int ownBatch() {
+        return isOwn ? batch / agreement().size() : batch;
+    }
+
+    /** Returns the seed of the order of the examples. */
+    long orderSeed() {
+        return isOwn ? seed + agreement().rank() * RANK : seed;
+    }
+
     Executor.Builder executor() {
         Executor.Builder builder = Executor.builder().place(places.getFirst()).threads(threads).files(files);
         return communicator == null ? builder : builder.communicator(communicator);

@@ -3,7 +3,6 @@ package io.seriatim.train;
 import io.seriatim.executor.Reader;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Batches;
-import io.seriatim.train.data.Dataset;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -12,9 +11,11 @@ import java.util.Objects;
 final class TrainingReader implements AutoCloseable {
     private final Reader reader;
 
-    TrainingReader(Dataset data, TrainingState from) {
-        reader = Reader.of(Batches.of(data, from.batch(), from.seed()).endless().from(from.epoch(),
-                Math.toIntExact(from.batchOfEpoch())));
+    TrainingReader(Training training, TrainingState from) {
+        TrainingOptions options = training.options();
+        reader = Reader.of(Batches.of(training.data().training(), options.ownBatch(), options.orderSeed())
+                .atMost(Math.toIntExact(training.perEpoch())).endless()
+                .from(from.epoch(), Math.toIntExact(from.batchOfEpoch())));
     }
 
     /** Returns the next batch, which the caller must close. */

@@ -18,14 +18,19 @@ import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.TrainingListener.End;
+import io.seriatim.train.data.Batches;
+import io.seriatim.train.data.Dataset;
+import io.seriatim.train.data.Field;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -187,5 +192,113 @@ class RanksTrainingTest {
         assertInstanceOf(IllegalArgumentException.class, failure);
         assertTrue(String.valueOf(failure.getMessage()).contains("batch of 15"), failure::toString);
         assertTrue(String.valueOf(failure.getMessage()).contains("2 ranks"), failure::toString);
+    }
+
+    /** The order in which batches take the examples of a data set in the first epoch. */
+    private static int[] order(int size, int batch, long seed) throws IOException {
+        Dataset numbers = new Dataset() {
+            @Override
+            public List<Field> fields() {
+                return List.of(new Field("number", DType.INT64, Shape.of(1)));
+            }
+
+            @Override
+            public int size() {
+                return size;
+            }
+
+            @Override
+            public List<Tensor> batch(int[] examples) {
+                return List.of(Tensor.of(Arrays.stream(examples).asLongStream().toArray(), examples.length, 1));
+            }
+        };
+        List<Integer> order = new ArrayList<>();
+        Batches batches = Batches.of(numbers, batch, seed);
+        for (List<Tensor> next = batches.next(); next != null; next = batches.next()) {
+            Arrays.stream(next.getFirst().toLongArray()).forEach(each -> order.add((int) each));
+        }
+        return order.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /** All examples in one data set, such that the batches of its first epoch are those of ranks with their own. */
+    private record Joined(List<Dataset> ranks, List<int[]> orders, int each, List<Integer> position)
+            implements
+                Dataset {
+        static Joined of(List<Dataset> ranks, int batch, long seed) throws IOException {
+            int each = batch / ranks.size();
+            int steps = ranks.stream().mapToInt(rank -> rank.size() / each).min().orElseThrow();
+            List<int[]> orders = new ArrayList<>();
+            for (Dataset rank : ranks) {
+                orders.add(order(rank.size(), each, seed + orders.size() * 0x9E3779B97F4A7C15L));
+            }
+            int[] position = new int[steps * batch];
+            int[] order = order(position.length, batch, seed);
+            for (int i = 0; i < order.length; i++) {
+                position[order[i]] = i;
+            }
+            return new Joined(ranks, orders, each, Arrays.stream(position).boxed().toList());
+        }
+
+        @Override
+        public List<Field> fields() {
+            return ranks.getFirst().fields();
+        }
+
+        @Override
+        public int size() {
+            return position.size();
+        }
+
+        @Override
+        public List<Tensor> batch(int[] examples) throws IOException {
+            float[] x = new float[2 * examples.length];
+            long[] y = new long[examples.length];
+            for (int i = 0; i < examples.length; i++) {
+                int at = position.get(examples[i]);
+                int rank = at / each % ranks.size();
+                int own = orders.get(rank)[at / (each * ranks.size()) * each + at % each];
+                List<Tensor> example = ranks.get(rank).batch(new int[]{own});
+                System.arraycopy(example.get(0).toFloatArray(), 0, x, 2 * i, 2);
+                y[i] = example.get(1).toLongArray()[0];
+            }
+            return List.of(Tensor.of(x, examples.length, 2), Tensor.of(y, examples.length, 1));
+        }
+    }
+
+    @Test
+    void ranksWithExamplesOfTheirOwnTrainLikeThoseThatHaveAll() throws Exception {
+        List<Dataset> parts = List.of(new Spirals(100, 3), new Spirals(131, 4));
+        Split all = new Split(Joined.of(parts, 30, 7), DATA.validation());
+        List<Trained> expected = ranks(2, ranks -> run(Trainer.of(model(0.3), all).batch(30).seed(7)
+                .communicator(ranks)));
+        List<Trained> own = ranks(2, ranks -> run(Trainer.of(model(0.3), new Split(parts.get(ranks.rank()),
+                DATA.validation())).batch(30).seed(7).communicator(ranks).ownExamples()));
+        assertEquals(6, own.getFirst().result().step());
+        assertEquals(expected.getFirst().result(), own.getFirst().result());
+        own.forEach(each -> assertSame(expected.getFirst(), each, 0));
+        // Without evaluations, and in parts: what is left out differs from epoch to epoch.
+        Body<Trainer.Builder> longer = ranks -> Trainer.of(model(0.3), new Split(parts.get(ranks.rank()),
+                DATA.validation())).batch(30).seed(7).epochs(3).communicator(ranks).ownExamples().withoutEvaluation()
+                .checkpointEvery(5);
+        Trained whole = ranks(2, ranks -> run(longer.run(ranks))).getFirst();
+        assertEquals(-1, whole.result().bestStep());
+        Path run = folder.resolve("run");
+        ranks(2, ranks -> run(longer.run(ranks).folder(run).steps(11)));
+        List<Trained> resumed = ranks(2, ranks -> run(longer.run(ranks).folder(run).resume()));
+        assertEquals(18, resumed.getFirst().result().step());
+        resumed.forEach(each -> assertSame(whole, each, 0));
+    }
+
+    @Test
+    void aRankWithTooFewExamplesIsAnErrorOfAll() {
+        for (int failing = 0; failing < 2; failing++) {
+            int few = failing;
+            Throwable failure = assertThrows(ExecutionException.class, () -> ranks(2, ranks -> run(Trainer
+                    .of(model(0), new Split(new Spirals(ranks.rank() == few ? 14 : 40, 3), DATA.validation())).batch(30)
+                    .communicator(ranks).ownExamples()))).getCause();
+            assertInstanceOf(IllegalArgumentException.class, failure);
+            assertTrue(String.valueOf(failure.getMessage()).contains("15 examples of each of 2 ranks"),
+                    failure::toString);
+        }
     }
 }

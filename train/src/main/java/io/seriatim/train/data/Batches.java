@@ -29,17 +29,19 @@ public final class Batches implements BatchSource {
     private final @Nullable Long seed;
     private final boolean shortLast;
     private final boolean endless;
+    private final int most;
     private int epoch;
     private int batch;
     private int @Nullable [] order;
 
-    private Batches(Dataset dataset, int size, @Nullable Long seed, boolean shortLast, boolean endless, int epoch,
-            int batch) {
+    private Batches(Dataset dataset, int size, @Nullable Long seed, boolean shortLast, boolean endless, int most,
+            int epoch, int batch) {
         this.dataset = dataset;
         this.size = size;
         this.seed = seed;
         this.shortLast = shortLast;
         this.endless = endless;
+        this.most = most;
         this.epoch = epoch;
         this.batch = batch;
         if (size < 1 || perEpoch() < 1) {
@@ -68,7 +70,7 @@ public final class Batches implements BatchSource {
      * @return batches at the start of epoch 0
      */
     public static Batches of(Dataset dataset, int size, long seed) {
-        return new Batches(dataset, size, seed, false, false, 0, 0);
+        return new Batches(dataset, size, seed, false, false, Integer.MAX_VALUE, 0, 0);
     }
 
     /**
@@ -81,7 +83,7 @@ public final class Batches implements BatchSource {
      * @return batches at the first one
      */
     public static Batches inOrder(Dataset dataset, int size) {
-        return new Batches(dataset, size, null, true, false, 0, 0);
+        return new Batches(dataset, size, null, true, false, Integer.MAX_VALUE, 0, 0);
     }
 
     /**
@@ -90,7 +92,7 @@ public final class Batches implements BatchSource {
      * @return batches at the same position
      */
     public Batches withShortLast() {
-        return new Batches(dataset, size, seed, true, endless, epoch, batch);
+        return new Batches(dataset, size, seed, true, endless, most, epoch, batch);
     }
 
     /**
@@ -99,7 +101,19 @@ public final class Batches implements BatchSource {
      * @return batches at the same position
      */
     public Batches endless() {
-        return new Batches(dataset, size, seed, shortLast, true, epoch, batch);
+        return new Batches(dataset, size, seed, shortLast, true, most, epoch, batch);
+    }
+
+    /**
+     * Returns these batches with epochs of fewer batches, such as those of the rank with the fewest examples. The
+     * examples that are left out differ from epoch to epoch, as far as the order does.
+     *
+     * @param batches
+     *            the most batches of an epoch, at least 1
+     * @return batches at the same position
+     */
+    public Batches atMost(int batches) {
+        return new Batches(dataset, size, seed, shortLast, endless, batches, epoch, batch);
     }
 
     /**
@@ -111,7 +125,7 @@ public final class Batches implements BatchSource {
      * @return batches at that position
      */
     public Batches from(int atEpoch, int atBatch) {
-        return new Batches(dataset, size, seed, shortLast, endless, atEpoch, atBatch);
+        return new Batches(dataset, size, seed, shortLast, endless, most, atEpoch, atBatch);
     }
 
     /**
@@ -120,7 +134,7 @@ public final class Batches implements BatchSource {
      * @return at least 1
      */
     public int perEpoch() {
-        return shortLast ? Math.ceilDiv(dataset.size(), size) : dataset.size() / size;
+        return Math.min(most, shortLast ? Math.ceilDiv(dataset.size(), size) : dataset.size() / size);
     }
 
     /**

@@ -33,15 +33,35 @@ public final class Fingerprint {
      *             if examples cannot be read
      */
     public static String of(Split data) throws IOException {
-        MessageDigest digest;
+        MessageDigest digest = sha256();
+        add(digest, data.training());
+        add(digest, data.validation());
+        return text(digest);
+    }
+
+    /**
+     * Computes the fingerprint of a text, such as the fingerprints of the parts of data that are on several machines.
+     *
+     * @param text
+     *            any text
+     * @return 32 hexadecimal digits
+     */
+    public static String of(String text) {
+        MessageDigest digest = sha256();
+        digest.update(text.getBytes(StandardCharsets.UTF_8));
+        return text(digest);
+    }
+
+    private static String text(MessageDigest digest) {
+        return HexFormat.of().formatHex(digest.digest()).substring(0, DIGITS);
+    }
+
+    private static MessageDigest sha256() {
         try {
-            digest = MessageDigest.getInstance("SHA-256");
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("Every Java platform has SHA-256", e);
         }
-        add(digest, data.training());
-        add(digest, data.validation());
-        return HexFormat.of().formatHex(digest.digest()).substring(0, DIGITS);
     }
 
     private static void add(MessageDigest digest, Dataset part) throws IOException {
