@@ -3,6 +3,8 @@ package io.seriatim.spark;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.apache.spark.ml.linalg.Vector;
 import org.jspecify.annotations.Nullable;
@@ -155,5 +157,28 @@ final class Numbers {
         return isWhole()
                 ? Tensor.of(type, Arrays.copyOf(longs, size), dims)
                 : Tensor.of(type, Arrays.copyOf(doubles, size), dims);
+    }
+
+    /** Returns whether {@link #bytes} writes elements of a type. */
+    static boolean isEncoded(DType type) {
+        return !type.isComplex() && !type.isHalf();
+    }
+
+    /** Returns all numbers as elements of the type, as a tensor's memory has them. */
+    byte[] bytes() {
+        ByteBuffer bytes = ByteBuffer.allocate(size * type.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < size; i++) {
+            switch (type) {
+                case FLOAT32 -> bytes.putFloat(floats[i]);
+                case FLOAT64 -> bytes.putDouble(doubles[i]);
+                case INT64, UINT64 -> bytes.putLong(longs[i]);
+                case INT32, UINT32 -> bytes.putInt((int) longs[i]);
+                case INT16, UINT16 -> bytes.putShort((short) longs[i]);
+                case INT8, UINT8, BOOL -> bytes.put((byte) longs[i]);
+                default -> throw new IllegalArgumentException("Column '" + column + "' is for " + type
+                        + ", which is not encoded: feed float32, and cast it in the network");
+            }
+        }
+        return bytes.array();
     }
 }

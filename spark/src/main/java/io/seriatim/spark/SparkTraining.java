@@ -1,0 +1,524 @@
+package io.seriatim.spark;
+
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.train.Model;
+import io.seriatim.train.NotFiniteException;
+import io.seriatim.train.Trainer;
+import io.seriatim.train.data.Dataset;
+import io.seriatim.train.data.Field;
+import java.io.IOException;
+import java.io.Serializable;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.Row;
+import org.apache.spark.storage.StorageLevel;
+import org.jspecify.annotations.Nullable;
+import scala.Tuple2;
+import scala.reflect.ClassTag$;
+
+/**
+ * Trains a model on a data frame, with the tasks of a Spark cluster as ranks.
+ *
+ * <pre>{@code
+ * try (SparkTraining.Result result = SparkTraining.of(model, rows).columns("pixels", "digit").ranks(4)
+ *         .batch(256).epochs(5).seed(1).checkpoints("hdfs:///runs/digits").fit()) {
+ *     InferenceModels.save(Path.of("digits.onnx"), result.model());
+ * }
+ * }</pre>
+ *
+ * <p>
+ * <b>Data.</b> The rows are encoded, dealt to the ranks and kept by Spark, so that each rank has about as many. Each
+ * takes its share of every batch from its own rows, in an order that follows from the seed and the epoch. An epoch ends
+ * when the rank with the fewest rows has no full share left: all ranks make as many steps, and the rows that are left
+ * out differ from epoch to epoch.
+ *
+ * <p>
+ * <b>Result.</b> All ranks have the same parameters, to the bit, after each step. They depend on the rows, the model,
+ * the seed, the batch size, the number of ranks and that of steps, but not on what failed: if a task or an executor
+ * fails, the driver starts all ranks again from the newest checkpoint. With {@link #validation validation data} the
+ * result is that of the evaluation with the smallest loss if there are {@link #checkpoints checkpoints}, otherwise that
+ * of the last step.
+ *
+ * <p>
+ * <b>Cluster.</b> All ranks run at the same time: there must be as many free slots for tasks as ranks. They connect to
+ * each other by TCP, with a secret that the driver draws; what is sent is authenticated, not encrypted.
+ */
+public final class SparkTraining {
+    private static final System.Logger LOGGER = System.getLogger("io.seriatim.spark");
+    private static final int SECRET_BYTES = 32;
+    private static final int ATTEMPTS = 4;
+
+    private final Model model;
+    private final org.apache.spark.sql.Dataset<Row> rows;
+    private List<String> columns = List.of();
+    private org.apache.spark.sql.@Nullable Dataset<Row> validation;
+    private int ranks;
+    private int batch = 64;
+    private int epochs = 1;
+    private long steps = Long.MAX_VALUE;
+    private long seed;
+    private int threads = 1;
+    private long evaluateEvery;
+    private long checkpointEvery;
+    private int patience;
+    private int attempts = ATTEMPTS;
+    private Duration joinLimit = Duration.ofMinutes(2);
+    private Duration silenceLimit = Duration.ofSeconds(15);
+    private @Nullable String checkpoints;
+    private boolean resume;
+    private RankTask.Probe probe = (_, _, _) -> {
+    };
+
+    private SparkTraining(Model model, org.apache.spark.sql.Dataset<Row> rows) {
+        this.model = model;
+        this.rows = rows;
+    }
+
+    /**
+     * The result of a training.
+     *
+     * @param model
+     *            the trained model for inference, as {@link Trainer#save} saves it
+     * @param variables
+     *            all variables that outlive steps, such as parameters and the state of the optimizer; the model has the
+     *            same tensors
+     * @param step
+     *            the number of steps, including those before the training was resumed
+     * @param loss
+     *            the last validation loss; NaN if there was no evaluation
+     * @param bestStep
+     *            the step after which the validation loss was smallest; −1 if there was no evaluation
+     * @param bestLoss
+     *            the smallest validation loss
+     * @param attempts
+     *            how often the ranks were started
+     */
+    public record Result(InferenceModel model, Map<String, Tensor> variables, long step, double loss, long bestStep,
+            double bestLoss, int attempts) implements AutoCloseable {
+        /** Copies the map. */
+        public Result {
+            variables = Collections.unmodifiableMap(new LinkedHashMap<>(variables));
+        }
+
+        /** Frees the memory of all variables. */
+        @Override
+        public void close() {
+            variables.values().forEach(Tensor::close);
+        }
+    }
+
+    /**
+     * Describes a training with default options.
+     *
+     * @param model
+     *            the model; its schedules of learning rates are evaluated on the driver
+     * @param rows
+     *            the examples, which have the same values each time they are computed
+     * @return the training
+     */
+    public static SparkTraining of(Model model, org.apache.spark.sql.Dataset<Row> rows) {
+        return new SparkTraining(model, rows);
+    }
+
+    /**
+     * Sets the columns that are fed.
+     *
+     * @param names
+     *            one for each feed of the model, in their order; the columns with the feeds' names by default
+     * @return this
+     */
+    public SparkTraining columns(String... names) {
+        columns = List.of(names);
+        return this;
+    }
+
+    /**
+     * Sets the data on which rank 0 evaluates the model at the end of each epoch. They must fit into its memory and
+     * that of the driver.
+     *
+     * @param examples
+     *            with the same columns
+     * @return this
+     */
+    public SparkTraining validation(org.apache.spark.sql.Dataset<Row> examples) {
+        validation = examples;
+        return this;
+    }
+
+    /**
+     * Sets the number of ranks.
+     *
+     * @param count
+     *            at least 1; the default is Spark's default parallelism, which is the number of cores of all executors
+     * @return this
+     */
+    public SparkTraining ranks(int count) {
+        ranks = (int) atLeast("ranks", 1, count);
+        return this;
+    }
+
+    /**
+     * Sets the batch size of all ranks together.
+     *
+     * @param examples
+     *            a multiple of the number of ranks; the default is 64
+     * @return this
+     */
+    public SparkTraining batch(int examples) {
+        batch = (int) atLeast("batch", 1, examples);
+        return this;
+    }
+
+    /**
+     * Sets the number of epochs.
+     *
+     * @param times
+     *            at least 1; the default is 1
+     * @return this
+     */
+    public SparkTraining epochs(int times) {
+        epochs = (int) atLeast("epochs", 1, times);
+        return this;
+    }
+
+    /**
+     * Limits the number of steps.
+     *
+     * @param count
+     *            at least 1; the default is no limit
+     * @return this
+     */
+    public SparkTraining steps(long count) {
+        steps = atLeast("steps", 1, count);
+        return this;
+    }
+
+    /**
+     * Sets the seed of the order of the examples and of random operations.
+     *
+     * @param value
+     *            the seed; the default is 0
+     * @return this
+     */
+    public SparkTraining seed(long value) {
+        seed = value;
+        return this;
+    }
+
+    /**
+     * Sets the number of threads of a step of each rank.
+     *
+     * @param count
+     *            at least 1; the default is 1. With more, set {@code spark.task.cpus}
+     * @return this
+     */
+    public SparkTraining threads(int count) {
+        threads = (int) atLeast("threads", 1, count);
+        return this;
+    }
+
+    /**
+     * Evaluates the model more often than at the end of each epoch.
+     *
+     * @param everySteps
+     *            the interval in steps; 0 for the end of each epoch only
+     * @return this
+     */
+    public SparkTraining evaluateEvery(long everySteps) {
+        evaluateEvery = atLeast("evaluateEvery", 0, everySteps);
+        return this;
+    }
+
+    /**
+     * Writes checkpoints more often than at the end of each epoch.
+     *
+     * @param everySteps
+     *            the interval in steps; 0 for the end of each epoch only
+     * @return this
+     */
+    public SparkTraining checkpointEvery(long everySteps) {
+        checkpointEvery = atLeast("checkpointEvery", 0, everySteps);
+        return this;
+    }
+
+    /**
+     * Ends the training early when the validation loss has not fallen for some evaluations.
+     *
+     * @param evaluations
+     *            the number of evaluations; 0, the default, disables early stopping
+     * @return this
+     */
+    public SparkTraining patience(int evaluations) {
+        patience = (int) atLeast("patience", 0, evaluations);
+        return this;
+    }
+
+    /**
+     * Sets the folder of the checkpoints. Without one, a failure starts the training from its first step.
+     *
+     * @param folder
+     *            a folder in any file system of Hadoop, which all executors reach; it is created
+     * @return this
+     */
+    public SparkTraining checkpoints(String folder) {
+        checkpoints = folder;
+        return this;
+    }
+
+    /**
+     * Resumes from the newest checkpoint in the folder if there is one, as if there had been no interruption: with the
+     * same model, rows, seed, batch size and number of ranks. Without this, a folder with checkpoints is refused.
+     *
+     * @return this
+     */
+    public SparkTraining resume() {
+        resume = true;
+        return this;
+    }
+
+    /**
+     * Sets how often the ranks are started until the training has failed.
+     *
+     * @param most
+     *            at least 1; the default is 4
+     * @return this
+     */
+    public SparkTraining attempts(int most) {
+        attempts = (int) atLeast("attempts", 1, most);
+        return this;
+    }
+
+    /**
+     * Sets how long ranks wait for each other.
+     *
+     * @param join
+     *            until all ranks have started; 2 minutes by default
+     * @param silence
+     *            for a sign of life of a rank before it counts as dead; 15 seconds by default. Set it above the longest
+     *            pause of the garbage collector
+     * @return this
+     */
+    public SparkTraining limits(Duration join, Duration silence) {
+        joinLimit = join;
+        silenceLimit = silence;
+        return this;
+    }
+
+    SparkTraining probe(RankTask.Probe called) {
+        probe = called;
+        return this;
+    }
+
+    private static long atLeast(String name, long least, long value) {
+        if (value < least) {
+            throw new IllegalArgumentException(
+                    "'" + name + "' of a training must be at least " + least + ", but is " + value);
+        }
+        return value;
+    }
+
+    /**
+     * Trains the model.
+     *
+     * @return the result, which belongs to the caller
+     * @throws IllegalArgumentException
+     *             if columns are missing or do not fit the model, or there are too few rows for a batch
+     * @throws IllegalStateException
+     *             if the ranks have failed as often as allowed; the causes are the failures. Or if the folder holds
+     *             checkpoints, and the training is not resumed
+     * @throws IOException
+     *             if checkpoints cannot be read
+     */
+    public Result fit() throws IOException {
+        SparkContext spark = rows.sparkSession().sparkContext();
+        int size = ranks > 0 ? ranks : spark.defaultParallelism();
+        if (batch % size != 0) {
+            throw new IllegalArgumentException("A batch of " + batch + " cannot be split evenly among " + size
+                    + " ranks: take a multiple");
+        }
+        CheckpointStore store = checkpoints == null
+                ? null
+                : CheckpointStore.of(checkpoints, spark.hadoopConfiguration());
+        if (store != null && !resume && !store.steps().isEmpty()) {
+            throw new IllegalStateException("The folder " + checkpoints + " holds the checkpoints of a training, the "
+                    + "newest after step " + store.steps().getLast() + ": resume that training with resume(), or train "
+                    + "into another folder");
+        }
+        RowEncoder encoder = encoder(rows);
+        ArrayList<byte[]> held = validation == null ? null : new ArrayList<>(held(validation));
+        JavaRDD<byte[]> data = dealt(encoder, size).persist(StorageLevel.MEMORY_AND_DISK());
+        try {
+            List<Part> parts = data.mapPartitions(SparkTraining::part).collect();
+            int fewest = parts.stream().mapToInt(Part::rows).min().orElseThrow();
+            if (fewest < batch / size) {
+                throw new IllegalArgumentException("A batch of " + batch + " takes " + batch / size
+                        + " rows of each of " + size + " ranks, but they have "
+                        + parts.stream().map(Part::rows).toList() + ": take smaller batches or fewer ranks");
+            }
+            long total = Math.min(steps, (long) epochs * (fewest / (batch / size)));
+            byte[] secret = new byte[SECRET_BYTES];
+            new SecureRandom().nextBytes(secret);
+            RankTask.Job job = new RankTask.Job("spark-" + UUID.randomUUID(), HexFormat.of().formatHex(secret), size,
+                    new ModelMessage(model, total), encoder, held,
+                    new ArrayList<>(parts.stream().map(Part::digest).toList()), batch, epochs, steps, seed, threads,
+                    evaluateEvery, checkpointEvery, patience, joinLimit, silenceLimit, store, probe);
+            // Mistakes of the model and its data are found here, and not by each rank.
+            job.trainer(model, new Zeros(job.fields(), batch)).build();
+            return run(spark, job, data);
+        } finally {
+            data.unpersist(false);
+        }
+    }
+
+    private Result run(SparkContext spark, RankTask.Job job, JavaRDD<byte[]> data) {
+        Broadcast<RankTask.Job> sent = new JavaSparkContext(spark).broadcast(job);
+        List<Exception> failures = new ArrayList<>();
+        try {
+            for (int attempt = 0; attempt < attempts; attempt++) {
+                try {
+                    return result(once(sent, attempt, data), attempt + 1);
+                    // Spark throws checked exceptions that its signatures do not declare.
+                } catch (Exception e) {
+                    failures.add(e);
+                    LOGGER.log(System.Logger.Level.WARNING, "Attempt " + (attempt + 1) + " of " + attempts
+                            + " to train '" + model.name() + "' has failed", e);
+                    // The failure of a barrier stage is a text. The same steps would compute the same numbers.
+                    if (String.valueOf(e.getMessage()).contains(NotFiniteException.class.getName())) {
+                        break;
+                    }
+                }
+            }
+        } finally {
+            sent.destroy();
+        }
+        IllegalStateException failure = new IllegalStateException("The training of '" + model.name() + "' has failed "
+                + failures.size() + " times, at last: " + failures.getLast().getMessage(), failures.getLast());
+        failures.subList(0, failures.size() - 1).forEach(failure::addSuppressed);
+        throw failure;
+    }
+
+    private static RankTask.Trained once(Broadcast<RankTask.Job> job, int attempt, JavaRDD<byte[]> data) {
+        List<RankTask.Trained> all = JavaRDD.fromRDD(data.rdd().barrier().mapPartitions(new RankTask(job, attempt),
+                false, ClassTag$.MODULE$.<RankTask.Trained>apply(RankTask.Trained.class)),
+                ClassTag$.MODULE$.<RankTask.Trained>apply(RankTask.Trained.class)).collect();
+        return all.stream().filter(each -> each.rank() == 0).findFirst().orElseThrow();
+    }
+
+    private Result result(RankTask.Trained trained, int attempt) {
+        Map<String, Tensor> values = ModelMessage.tensors(trained.values());
+        return new Result(InferenceModels.of(model.evaluation(), model.inputs(), model.outputs(), values::get), values,
+                trained.step(), trained.loss(), trained.bestStep(), trained.bestLoss(), attempt);
+    }
+
+    /** Returns how the columns of a data frame become fields. */
+    private RowEncoder encoder(org.apache.spark.sql.Dataset<Row> frame) {
+        List<String> fed = columns.isEmpty() ? model.feeds() : columns;
+        if (fed.size() != model.feeds().size()) {
+            throw new IllegalArgumentException("The columns are " + fed + ", but the model is fed " + model.feeds()
+                    + ": name a column for each");
+        }
+        List<String> there = List.of(frame.columns());
+        List<RowEncoder.Column> encoded = new ArrayList<>();
+        for (int i = 0; i < fed.size(); i++) {
+            VarDesc feed = model.main().global().get(model.feeds().get(i));
+            VarType.TensorType type = feed.tensor();
+            List<Long> sizes = type.dims();
+            if (!there.contains(fed.get(i))) {
+                throw new IllegalArgumentException("There is no column '" + fed.get(i) + "' for '" + feed.name()
+                        + "': the columns are " + there + "; name others by columns(…)");
+            }
+            if (sizes.isEmpty() || sizes.getFirst() >= 0 || sizes.stream().skip(1).anyMatch(each -> each < 0)
+                    || !Numbers.isEncoded(type.dtype())) {
+                throw new IllegalArgumentException("'" + feed.name() + "' of the model is " + type.dtype() + " "
+                        + sizes + ": a feed from a column has -1 rows, no other open size, and neither complex nor "
+                        + "16-bit floating-point numbers");
+            }
+            encoded.add(new RowEncoder.Column(fed.get(i), there.indexOf(fed.get(i)), type.dtype(),
+                    List.copyOf(sizes.subList(1, sizes.size()))));
+        }
+        return new RowEncoder(encoded);
+    }
+
+    private List<byte[]> held(org.apache.spark.sql.Dataset<Row> frame) {
+        List<byte[]> held = new ArrayList<>(frame.javaRDD().mapPartitions(encoder(frame)).collect());
+        held.sort(Arrays::compareUnsigned);
+        if (held.isEmpty()) {
+            throw new IllegalArgumentException("The validation data have no rows: give some, or none at all");
+        }
+        return held;
+    }
+
+    /**
+     * Deals the rows of each partition to the ranks in turn, beginning with another rank for each partition. It depends
+     * on the rows of the partitions only, not on the order in which Spark has read them.
+     */
+    private JavaRDD<byte[]> dealt(RowEncoder encoder, int size) {
+        return rows.javaRDD().mapPartitions(encoder)
+                .mapPartitionsWithIndex((part, encoded) -> keyed(part, size, encoded), false)
+                .mapToPair(pair -> pair).partitionBy(new HashPartitioner(size)).values()
+                .mapPartitions(SparkTraining::sorted);
+    }
+
+    private static Iterator<Tuple2<Integer, byte[]>> keyed(int part, int size, Iterator<byte[]> rows) {
+        return new Iterator<>() {
+            private int next = part % size;
+
+            @Override
+            public boolean hasNext() {
+                return rows.hasNext();
+            }
+
+            @Override
+            public Tuple2<Integer, byte[]> next() {
+                int rank = next;
+                next = (next + 1) % size;
+                return new Tuple2<>(rank, rows.next());
+            }
+        };
+    }
+
+    private static Iterator<byte[]> sorted(Iterator<byte[]> rows) {
+        List<byte[]> all = new ArrayList<>();
+        rows.forEachRemaining(all::add);
+        all.sort(Arrays::compareUnsigned);
+        return all.iterator();
+    }
+
+    /** The rows of a rank. */
+    record Part(int rows, String digest) implements Serializable {
+        private static final long serialVersionUID = 1;
+    }
+
+    private static Iterator<Part> part(Iterator<byte[]> rows) {
+        List<byte[]> all = new ArrayList<>();
+        rows.forEachRemaining(all::add);
+        return List.of(new Part(all.size(), EncodedRows.digest(all))).iterator();
+    }
+
+    /** Data of the kind that the ranks have, for checks. */
+    private record Zeros(List<Field> fields, int size) implements Dataset {
+        @Override
+        public List<Tensor> batch(int[] examples) {
+            byte[] row = new byte[fields.stream().mapToInt(EncodedRows::bytes).sum()];
+            return new EncodedRows(fields, Collections.nCopies(size, row)).batch(examples);
+        }
+    }
+}
