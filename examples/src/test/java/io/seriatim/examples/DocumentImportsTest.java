@@ -21,7 +21,8 @@ class DocumentImportsTest {
             Document.main("train/SpiralTraining.java"),
             Path.of("../engine/src/test/java/io/seriatim/engine/ReadmeTest.java"),
             Path.of("../executor/src/test/java/io/seriatim/executor/ReadmeTest.java"),
-            Path.of("../graph/src/test/java/io/seriatim/graph/DocumentTest.java"));
+            Path.of("../graph/src/test/java/io/seriatim/graph/DocumentTest.java"),
+            Path.of("../spark/src/test/java/io/seriatim/spark/DocumentTest.java"));
 
     private static final List<String> PAGES = List.of("../README.md", "guide.md", "networks.md");
     private static final Pattern IMPORT = Pattern

@@ -21,6 +21,7 @@ class ReadmeTest {
         List<String> missing = readme().missingIn(
                 Path.of("../engine/src/test/java/io/seriatim/engine/ReadmeTest.java"),
                 Path.of("../executor/src/test/java/io/seriatim/executor/ReadmeTest.java"),
+                Path.of("../spark/src/test/java/io/seriatim/spark/DocumentTest.java"),
                 Document.main("train/SpiralTraining.java"), Document.test("GuideTest.java"));
         assertEquals(List.of("System.out.println(step.run(batch.images(), batch.labels()).scalar(loss));"), missing);
     }

@@ -1,4 +1,4 @@
-/** Seriatim on Apache Spark: models that score the rows of data frames. */
+/** Seriatim on Apache Spark: trains models on data frames, and scores their rows. */
 @NullMarked
 package io.seriatim.spark;
 
