@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * splits under which its tiles compute the same result as the whole ({@link Computation#splits}). The kernels of the
  * tiles must have the same provider as the kernel of the whole. The memory that one tile writes must be known to be
  * disjoint from all memory that another tile accesses. Written values have memory before the task starts: they are in
- * an arena, outlive the run, or are results, which the run then allocates when it begins. Tiles that change a value that
- * outlives the run form a {@linkplain #together group}: once one of them has run, the others run too, even if the run
- * fails.
+ * an arena, outlive the run, or are results, which the run then allocates when it begins. Tiles that change a value
+ * that outlives the run form a {@linkplain #together group}: once one of them has run, the others run too, even if the
+ * run fails.
  */
 public final class Tiling {
     /**

@@ -48,8 +48,8 @@ public record Gather(int axis, long padding) implements Computation {
     }
 
     /**
-     * By the outermost dimension of x, if its slices stay whole: kernels move parts of slices element by element. Not by
-     * indices, which messages number as the whole does.
+     * By the outermost dimension of x, if its slices stay whole: kernels move parts of slices element by element. Not
+     * by indices, which messages number as the whole does.
      */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {

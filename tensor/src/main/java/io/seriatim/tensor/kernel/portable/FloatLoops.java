@@ -4,6 +4,7 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import io.seriatim.tensor.kernel.portable.function.FloatErf;
+import io.seriatim.tensor.kernel.portable.function.FloatPowers;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.numerics.Power;
 
@@ -8,13 +8,25 @@ import io.seriatim.tensor.numerics.Power;
  * values. An element's power depends on nothing but the element and its exponent: a tile with one exponent only has
  * faster loops of the same arithmetic.
  */
-final class FloatPowers {
+public final class FloatPowers {
     private static final int MOST = 16;
 
     private FloatPowers() {
     }
 
-    static void run(float[] x, float[] exponents, float[] out, int count) {
+    /**
+     * Powers with an exponent for each element.
+     *
+     * @param x
+     *            the bases
+     * @param exponents
+     *            the exponents
+     * @param out
+     *            gets the powers
+     * @param count
+     *            how many
+     */
+    public static void run(float[] x, float[] exponents, float[] out, int count) {
         if (count == 0 || !isRepeated(exponents, count)) {
             each(x, exponents, out, count);
         } else {
@@ -22,7 +34,19 @@ final class FloatPowers {
         }
     }
 
-    static void run(float[] x, float exponent, float[] out, int count) {
+    /**
+     * Powers with one exponent.
+     *
+     * @param x
+     *            the bases
+     * @param exponent
+     *            the exponent
+     * @param out
+     *            gets the powers
+     * @param count
+     *            how many
+     */
+    public static void run(float[] x, float exponent, float[] out, int count) {
         if (!isSimple(exponent)) {
             for (int i = 0; i < count; i++) {
                 out[i] = (float) Power.of(x[i], exponent);
