@@ -4,6 +4,7 @@ import io.seriatim.benchmarks.engine.BenchEngineCommand;
 import io.seriatim.benchmarks.executor.BenchExecutorCommand;
 import io.seriatim.benchmarks.kernels.BenchKernelsCommand;
 import io.seriatim.benchmarks.metg.BenchMetgCommand;
+import io.seriatim.benchmarks.models.BenchModelsCommand;
 import io.seriatim.benchmarks.serve.BenchServeCommand;
 import io.seriatim.benchmarks.train.BenchTrainCommand;
 import io.seriatim.cli.spi.BenchCommands;
@@ -19,6 +20,6 @@ public final class Benchmarks implements BenchCommands {
     @Override
     public List<Object> commands() {
         return List.of(new BenchEngineCommand(), new BenchExecutorCommand(), new BenchKernelsCommand(),
-                new BenchMetgCommand(), new BenchServeCommand(), new BenchTrainCommand());
+                new BenchMetgCommand(), new BenchModelsCommand(), new BenchServeCommand(), new BenchTrainCommand());
     }
 }

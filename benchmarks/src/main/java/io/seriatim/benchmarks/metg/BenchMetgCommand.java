@@ -3,10 +3,10 @@ package io.seriatim.benchmarks.metg;
 import io.seriatim.benchmarks.common.PeerUnavailableException;
 import io.seriatim.benchmarks.common.Printer;
 import io.seriatim.benchmarks.common.Progress;
+import io.seriatim.benchmarks.common.SourceCommit;
 import io.seriatim.cli.text.Machine;
 import java.io.Console;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -168,7 +168,7 @@ public final class BenchMetgCommand implements Callable<Integer> {
             Map<String, Object> origin = new LinkedHashMap<>();
             origin.put("benchmark", "metg");
             origin.put("date", LocalDate.now(ZoneOffset.UTC).toString());
-            origin.put("commit", commit());
+            origin.put("commit", SourceCommit.current());
             origin.put("processor", Machine.processor().orElse("unknown"));
             origin.put("cores", Runtime.getRuntime().availableProcessors());
             origin.put("java", Runtime.version().toString());
@@ -180,18 +180,6 @@ public final class BenchMetgCommand implements Callable<Integer> {
         }
         if (svg != null) {
             Files.writeString(svg, new EfficiencyChart(results).svg());
-        }
-    }
-
-    /** Returns the commit of the working folder, or "unknown" outside a repository. */
-    private static String commit() throws InterruptedException {
-        try {
-            Process git = new ProcessBuilder("git", "rev-parse", "HEAD")
-                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
-            String answer = new String(git.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
-            return git.waitFor() == 0 ? answer : "unknown";
-        } catch (IOException e) {
-            return "unknown"; // there is no git
         }
     }
 }

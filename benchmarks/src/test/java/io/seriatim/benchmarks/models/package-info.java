@@ -1,0 +1,5 @@
+/** Tests of the measurement of models in files. */
+@NullMarked
+package io.seriatim.benchmarks.models;
+
+import org.jspecify.annotations.NullMarked;
