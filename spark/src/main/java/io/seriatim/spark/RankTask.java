@@ -47,7 +47,48 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
         void step(int rank, int attempt, long step);
     }
 
-    /** What all attempts have in common. */
+    /**
+     * What all attempts have in common.
+     *
+     * @param name
+     *            of the job, which all connections name
+     * @param secret
+     *            of the job, with which ranks know each other
+     * @param ranks
+     *            how many there are
+     * @param model
+     *            as it is before the first step
+     * @param encoder
+     *            makes fields of rows
+     * @param validation
+     *            the rows of the evaluations; null if there are none
+     * @param digests
+     *            by rank, the hash of its rows
+     * @param batch
+     *            rows of all ranks in a step
+     * @param epochs
+     *            at most
+     * @param steps
+     *            at most
+     * @param seed
+     *            of the order of the rows
+     * @param threads
+     *            of each rank
+     * @param evaluateEvery
+     *            in steps
+     * @param checkpointEvery
+     *            in steps
+     * @param patience
+     *            evaluations without a better one after which training ends; 0 for no limit
+     * @param joinLimit
+     *            how long ranks wait for each other at the start
+     * @param silenceLimit
+     *            after which a silent rank has failed
+     * @param store
+     *            where checkpoints are; null if none are written
+     * @param probe
+     *            called after each step
+     */
     record Job(String name, String secret, int ranks, ModelMessage model, RowEncoder encoder,
             @Nullable ArrayList<byte[]> validation, ArrayList<String> digests, int batch, int epochs, long steps,
             long seed, int threads, long evaluateEvery, long checkpointEvery, int patience, Duration joinLimit,
@@ -69,7 +110,22 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
         }
     }
 
-    /** The result of rank 0, and of other ranks without values. */
+    /**
+     * The result of a rank.
+     *
+     * @param rank
+     *            its number
+     * @param values
+     *            of rank 0, the trained variables by name; of others none
+     * @param step
+     *            the last one
+     * @param loss
+     *            of the last step
+     * @param bestStep
+     *            of the best evaluation
+     * @param bestLoss
+     *            of the best evaluation
+     */
     record Trained(int rank, LinkedHashMap<String, ModelMessage.Value> values, long step, double loss, long bestStep,
             double bestLoss) implements Serializable {
         private static final long serialVersionUID = 1;

@@ -502,7 +502,14 @@ public final class SparkTraining {
         return all.iterator();
     }
 
-    /** The rows of a rank. */
+    /**
+     * The rows of a rank.
+     *
+     * @param rows
+     *            how many there are
+     * @param digest
+     *            the hash of all of them
+     */
     record Part(int rows, String digest) implements Serializable {
         private static final long serialVersionUID = 1;
     }
