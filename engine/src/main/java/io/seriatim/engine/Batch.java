@@ -162,6 +162,14 @@ final class Batch extends Padding.Before {
         }
     }
 
+    /** Returns the operation that the owner has claimed and not finished, or null; under the tracker lock. */
+    @Nullable
+    Operation running() {
+        int next = next((long) CLAIMS.getAcquire(this));
+        int at = (int) FINISHED.getAcquire(this);
+        return at == next ? null : ops[at & MASK];
+    }
+
     /**
      * Returns whether the owner has made no progress during more than {@code patience} checks although operations are
      * unclaimed; under the tracker lock.

@@ -370,7 +370,7 @@ final class InlineDispatcher implements Dispatcher {
     @Override
     public void interruptRunning() {
         for (Helper helper = helpers; helper != null; helper = helper.next) {
-            if (helper.running != null) {
+            if (helper.running != null && helper.running.kind != OpKind.DELETE) {
                 helper.thread.interrupt();
             }
         }

@@ -458,7 +458,9 @@ final class LaneDispatcher implements Dispatcher {
     @Override
     public void interruptRunning() {
         for (Worker worker : workers()) {
-            if (worker.taken != null || worker.usesBatch) {
+            // Batches were taken back, so that a worker claims nothing more while the tracker lock is held.
+            Operation running = worker.usesBatch ? worker.batch.running() : worker.taken;
+            if (running != null && running.kind != OpKind.DELETE) {
                 worker.interrupt();
             }
         }
