@@ -38,10 +38,14 @@ record StageCuts(List<@Nullable Split> splits, List<Integer> axes, long length) 
     }
 
     /**
-     * Returns the cuts of a task whose last stage is cut in a given way; null if the other stages cannot follow.
+     * Returns the cuts of a task whose last stage is cut in a given way; null if the other stages cannot follow. None
+     * can follow a window.
      */
     static @Nullable StageCuts of(Task.Compute task, Split last) {
         List<Stage> stages = task.stages();
+        if (stages.size() == 1) {
+            return of(last, stages.getFirst().specs());
+        }
         Search search = new Search(task, last.length(stages.getLast().specs()));
         for (int i = stages.size() - 1; i >= 0; i--) {
             if (!search.follow(i, i == stages.size() - 1 ? List.of(last) : null)) {

@@ -194,38 +194,14 @@ public final class Tiling {
 
     private List<Task.Compute> parts(Task.Compute task) {
         long cost = cost(task);
-        if (!isFree(task) || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())) {
+        if (!isFree(task) || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())
+                || task.stages().size() > Task.MOST_STAGES) {
             return List.of();
         }
-        return task.stages().size() == 1 ? ofOne(task, cost) : ofSeveral(task, cost);
-    }
-
-    private List<Task.Compute> ofOne(Task.Compute task, long cost) {
-        Stage stage = task.stages().getFirst();
-        Computation computation = stage.computation();
-        if (computation == null || stage.kernel() == null) {
-            return List.of();
-        }
-        TensorSpec[] specs = stage.specs();
-        for (Split split : splits(computation, specs)) {
-            int count = (int) Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
-            List<Task.Compute> parts = count < 2 ? List.of() : parts(task, StageCuts.of(split, specs), count);
-            if (!parts.isEmpty()) {
-                return parts;
-            }
-        }
-        return following(task, computation, cost);
-    }
-
-    /** Splits a task whose stages pass temporary memory to one another: each tile runs a part of every stage. */
-    private List<Task.Compute> ofSeveral(Task.Compute task, long cost) {
         Stage last = task.stages().getLast();
-        Computation computation = last.computation();
-        if (computation == null || task.stages().size() > Task.MOST_STAGES) {
-            return List.of();
-        }
+        Computation computation = Objects.requireNonNull(last.computation());
         for (Split split : splits(computation, last.specs())) {
-            StageCuts cuts = split.window() == null ? StageCuts.of(task, split) : null;
+            StageCuts cuts = StageCuts.of(task, split);
             int count = cuts == null
                     ? 0
                     : (int) Math.min(Math.min(threads, cost / least), cuts.length() / split.least());
@@ -234,7 +210,7 @@ public final class Tiling {
                 return parts;
             }
         }
-        return List.of();
+        return task.stages().size() == 1 ? following(task, computation, cost) : List.of();
     }
 
     /** Returns the splits that are allowed, those with which the threads have the same work first. */
