@@ -18,6 +18,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.util.JavaDefects;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -375,6 +376,7 @@ public final class Executor implements AutoCloseable {
          *             if both {@link #strictNan} and {@link #relaxedNan} were set
          */
         public Executor build() {
+            JavaDefects.warn();
             Kernels.loadAhead();
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck,

@@ -4,6 +4,7 @@ import io.seriatim.cli.text.Table;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.graph.util.JavaDefects;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.onednn.OneDnn;
@@ -43,6 +44,10 @@ public final class DoctorCommand implements Callable<Integer> {
         line(out, "Java",
                 Runtime.version() + ", " + System.getProperty("java.vm.name") + ", heap of at most "
                         + gibibytes(runtime.maxMemory()));
+        String defect = JavaDefects.of(Runtime.version());
+        if (defect != null) {
+            line(out, "", "warning: " + defect);
+        }
         line(out, "system", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
                 + System.getProperty("os.arch"));
         Processor processor = Processor.ofThisMachine();

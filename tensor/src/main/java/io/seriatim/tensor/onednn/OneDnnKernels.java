@@ -60,7 +60,7 @@ public final class OneDnnKernels implements KernelProvider {
         Dnnl dnnl = Dnnl.get();
         if (dnnl == null) {
             System.getLogger(OneDnnKernels.class.getName()).log(System.Logger.Level.WARNING,
-                    "{0}; the portable kernels are used, which are slower. 'seriatim doctor' says more.",
+                    "{0}; the portable kernels are used, which are slower. ''seriatim doctor'' says more.",
                     Dnnl.problem());
             return;
         }

@@ -20,24 +20,33 @@ public final class NativeMemory {
     public static final long ALIGNMENT = 64;
     private static final boolean WINDOWS = System.getProperty("os.name", "").toLowerCase(Locale.ROOT)
             .startsWith("windows");
-    private static final MethodHandle ALLOCATE;
-    private static final MethodHandle FREE;
-    private static final @Nullable MethodHandle TRIM;
+    /** Null if the user denies this module native access; {@link ArenaMemory} takes its place then. */
+    private static final @Nullable CLibrary C = load();
 
-    static {
-        Linker linker = Linker.nativeLinker();
-        SymbolLookup library = WINDOWS
-                ? SymbolLookup.libraryLookup("ucrtbase", Arena.global())
-                : linker.defaultLookup();
-        FunctionDescriptor two = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG);
-        ALLOCATE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_malloc" : "aligned_alloc"), two);
-        FREE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_free" : "free"),
-                FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
-        TRIM = library.find("malloc_trim")
-                .map(address -> linker.downcallHandle(address,
-                        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
-                .orElse(null);
+    private record CLibrary(MethodHandle allocate, MethodHandle free, @Nullable MethodHandle trim) {
+    }
+
+    private static @Nullable CLibrary load() {
+        try {
+            Linker linker = Linker.nativeLinker();
+            SymbolLookup library = WINDOWS
+                    ? SymbolLookup.libraryLookup("ucrtbase", Arena.global())
+                    : linker.defaultLookup();
+            FunctionDescriptor two = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_LONG);
+            return new CLibrary(
+                    linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_malloc" : "aligned_alloc"), two),
+                    linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_free" : "free"),
+                            FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG)),
+                    library.find("malloc_trim")
+                            .map(address -> linker.downcallHandle(address,
+                                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
+                            .orElse(null));
+        } catch (IllegalCallerException e) {
+            // --illegal-native-access=deny without --enable-native-access. The kernels' library, which is refused for
+            // the same reason, logs what to do.
+            return null;
+        }
     }
 
     private NativeMemory() {
@@ -48,15 +57,19 @@ public final class NativeMemory {
      *
      * @param bytes
      *            the size, a multiple of {@link #ALIGNMENT}
-     * @return a segment of the global scope, or null if the system has not enough memory
+     * @return a segment that any thread may use until {@link #free}, or null if the system has not enough memory
      */
     public static @Nullable MemorySegment allocate(long bytes) {
+        CLibrary c = C;
+        if (c == null) {
+            return ArenaMemory.allocate(bytes);
+        }
         long address;
         try {
             // The Windows function has the arguments in the reverse order.
             address = WINDOWS
-                    ? (long) ALLOCATE.invokeExact(bytes, ALIGNMENT)
-                    : (long) ALLOCATE.invokeExact(ALIGNMENT, bytes);
+                    ? (long) c.allocate.invokeExact(bytes, ALIGNMENT)
+                    : (long) c.allocate.invokeExact(ALIGNMENT, bytes);
         } catch (Throwable e) {
             throw new AssertionError("aligned_alloc throws nothing", e);
         }
@@ -70,8 +83,13 @@ public final class NativeMemory {
      *            a segment returned by {@link #allocate}
      */
     public static void free(MemorySegment memory) {
+        CLibrary c = C;
+        if (c == null) {
+            ArenaMemory.free(memory);
+            return;
+        }
         try {
-            FREE.invokeExact(memory.address());
+            c.free.invokeExact(memory.address());
         } catch (Throwable e) {
             throw new AssertionError("free throws nothing", e);
         }
@@ -82,7 +100,8 @@ public final class NativeMemory {
      * with other C libraries.
      */
     public static void trim() {
-        MethodHandle trim = TRIM;
+        CLibrary c = C;
+        MethodHandle trim = c == null ? null : c.trim;
         if (trim != null) {
             try {
                 int given = (int) trim.invokeExact(0L);

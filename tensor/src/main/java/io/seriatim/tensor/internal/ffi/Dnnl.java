@@ -75,6 +75,13 @@ public final class Dnnl {
                 openMp = name.equals(platform.openMp()) ? last : openMp;
             }
             return new Loaded(new Dnnl(last, openMp), folder, null);
+        } catch (IllegalCallerException e) {
+            Module module = Dnnl.class.getModule();
+            return new Loaded(null, folder, "oneDNN was not loaded, since Java denies native access to "
+                    + (module.isNamed()
+                            ? "the modules: start it with --enable-native-access=io.seriatim.device,"
+                                    + module.getName()
+                            : "the class path: start it with --enable-native-access=ALL-UNNAMED"));
         } catch (IOException | RuntimeException | LinkageError e) {
             return new Loaded(null, folder,
                     "oneDNN could not be loaded" + (folder == null ? "" : " from " + folder) + ": " + e);
