@@ -106,13 +106,15 @@ final class NativeFiles {
                     inside.forEach(jars::add);
                 }
                 Collections.sort(jars);
-            } else if (entry.endsWith(end) && Files.exists(path)) {
+            } else if (entry.endsWith(end)) {
                 jars.add(path);
             }
             for (Path jar : jars) {
-                boolean found;
-                try (ZipFile file = new ZipFile(jar.toFile())) {
-                    found = file.getEntry(resource) != null;
+                boolean found = false;
+                if (Files.isRegularFile(jar)) {
+                    try (ZipFile file = new ZipFile(jar.toFile())) {
+                        found = file.getEntry(resource) != null;
+                    }
                 }
                 if (found) {
                     return URI.create("jar:" + jar.toUri() + "!/" + resource).toURL();
