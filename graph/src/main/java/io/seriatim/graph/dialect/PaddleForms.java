@@ -82,6 +82,7 @@ public final class PaddleForms {
         RoundingForm.register(rules);
         VersionForm.register(rules);
         OnnxForm.register(rules);
+        RecurrentForm.register(rules);
         rules.put("dropout", PaddleForms::dropout);
         rules.put("lu_unpack", PaddleForms::unpacked);
         rules.put("qr", PaddleForms::factors);

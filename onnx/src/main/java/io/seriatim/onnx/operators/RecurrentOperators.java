@@ -97,15 +97,15 @@ public final class RecurrentOperators {
             List<Ref> weights = new ArrayList<>();
             List<Ref> biases = new ArrayList<>();
             for (int direction = 0; direction < directions(); direction++) {
-                weights.add(ordered(select(node.input(1), direction)));
-                weights.add(ordered(select(node.input(2), direction)));
+                weights.add(select(node.input(1), direction));
+                weights.add(select(node.input(2), direction));
                 Ref bias = node.maybe(3);
                 for (int part = 0; part < 2; part++) {
                     long rows = (long) gates * size;
                     biases.add(bias == null
                             ? steps.op("fill_constant").attr("shape", new long[]{rows}).attr("dtype", x.dtype())
                                     .attr("value", 0f).out("Out")
-                            : ordered(steps.slice(select(bias, direction), 0, part * rows, (part + 1) * rows)));
+                            : steps.slice(select(bias, direction), 0, part * rows, (part + 1) * rows));
                 }
             }
             weights.addAll(biases);
@@ -113,7 +113,7 @@ public final class RecurrentOperators {
             OpAppender op = steps.op("rnn").in("Input", sequence).in("PreState", states).in("WeightList", weights)
                     .maybe("SequenceLength", lengths).attr("mode", kind).attr("is_bidirec", both)
                     .attr("input_size", x.dim(2)).attr("hidden_size", size).attr("num_layers", 1)
-                    .attr("is_test", true);
+                    .attr("is_test", true).attr("gate_order", "onnx");
             List<Ref> all = op.lists(List.of("Out", "State", "Reserve"), List.of(1, states.size(), 1));
             Ref y = flipped ? flip(all.get(0)) : all.get(0);
             return shaped(y, all.subList(1, 1 + states.size()));
@@ -174,19 +174,6 @@ public final class RecurrentOperators {
 
         private Ref select(Ref x, int direction) {
             return steps.squeeze(directions() == 1 ? x : steps.slice(x, 0, direction, direction + 1L), 0);
-        }
-
-        /** Rows in the order of Paddle's gates: i f c o instead of i o f c, r z c instead of z r h. */
-        private Ref ordered(Ref x) {
-            if (gates == 1) {
-                return x;
-            }
-            int[] order = gates == 4 ? new int[]{0, 2, 3, 1} : new int[]{1, 0, 2};
-            Ref[] parts = new Ref[gates];
-            for (int i = 0; i < gates; i++) {
-                parts[i] = steps.slice(x, 0, (long) order[i] * size, (order[i] + 1L) * size);
-            }
-            return steps.concat(0, parts);
         }
 
         private Ref state(int operand, Ref x) {

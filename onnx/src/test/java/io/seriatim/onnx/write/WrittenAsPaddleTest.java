@@ -203,6 +203,41 @@ class WrittenAsPaddleTest {
         assertTrue(String.valueOf(e.getMessage()).contains("onnx_reduce"), e.getMessage());
     }
 
+    /** PaddlePaddle has its own order of gates; ONNX's is kept as it is. */
+    @ParameterizedTest
+    @CsvSource({"LSTM,4,1", "GRU,3,1", "RNN_TANH,1,1", "LSTM,4,2"})
+    void recurrencesInTheOrderOfOnnx(String mode, long gates, int directions) throws IOException {
+        Map<String, Tensor> parameters = new LinkedHashMap<>();
+        for (int i = 0; i < 2 * directions; i++) {
+            Tensor all = values(DType.FLOAT32, gates * 3 + i, i % 2 == 0 ? 2 : 3);
+            parameters.put("w" + i, Tensor.of(Arrays.copyOf(all.toFloatArray(), (int) gates * 3 * (i % 2 == 0 ? 2 : 3)),
+                    gates * 3, i % 2 == 0 ? 2 : 3));
+        }
+        for (int i = 0; i < 2 * directions; i++) {
+            parameters.put("w" + (2 * directions + i), values(DType.FLOAT32, gates * 3));
+        }
+        List<String> weights = List.copyOf(parameters.keySet());
+        List<String> states = mode.equals("LSTM") ? List.of("h", "c") : List.of("h");
+        states.forEach(state -> parameters.put(state, values(DType.FLOAT32, directions, 2, 3)));
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 5, 2, 2)));
+        parameters.forEach((name, value) -> program.global()
+                .put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).persistent()));
+        Appender.append(program.global(), OpDesc.of("rnn").in("Input", "x").in("PreState", states)
+                .in("WeightList", weights).out("Out", "out").out("Reserve", "reserve")
+                .out("State", states.stream().map(state -> state + "_last").toList())
+                .attr("mode", mode).attr("is_bidirec", directions == 2).attr("input_size", 2).attr("hidden_size", 3)
+                .attr("is_test", true).attr("gate_order", "onnx").build(), Roles.FORWARD);
+        InferenceModel model = new InferenceModel(program, List.of("x"), List.of("out"), parameters);
+        Tensor x = values(DType.FLOAT32, 5, 2, 2);
+        keeps(model, x);
+        Path file = folder.resolve("x.onnx");
+        InferenceModels.save(file, model);
+        try (InferenceModel again = InferenceModels.load(file)) {
+            assertArrayEquals(run(model, x).toDoubleArray(), run(again, x).toDoubleArray(), 1e-5);
+        }
+    }
+
     /** Halves to even numbers are PaddlePaddle 3's own, and are computed for PaddlePaddle 2. */
     @Test
     void roundsHalvesToEvenNumbers() throws IOException {

@@ -116,6 +116,53 @@ class FloatRecurrenceTest {
         }
     }
 
+    /** The order of the gates changes no result, for floats and in the reference. */
+    @ParameterizedTest
+    @EnumSource(Cell.class)
+    void gatesInTheOrderOfOnnx(Cell cell) {
+        SplittableRandom random = new SplittableRandom(SEED + cell.name().hashCode());
+        for (int i = 0; i < CASES / 4; i++) {
+            Case one = Case.of(random, cell, i % 3 == 0);
+            Recurrence given = one.recurrence;
+            Recurrence ordered =
+                    new Recurrence(cell, given.backwards(), given.lengths(), Recurrence.Order.ONNX);
+            Tensor[] inputs = one.inputs.clone();
+            inputs[0] = inOrderOfOnnx(inputs[0], cell, 2);
+            inputs[1] = inOrderOfOnnx(inputs[1], cell, 0);
+            inputs[2] = inOrderOfOnnx(inputs[2], cell, 0);
+            for (Kernels kernels : List.of(Kernels.system(), PORTABLE)) {
+                Tensor[] expected = KernelRun.run(kernels, given, one.inputs);
+                Tensor[] actual = KernelRun.run(kernels, ordered, inputs);
+                for (int j = 0; j < expected.length; j++) {
+                    assertArrayEquals(expected[j].toFloatArray(), actual[j].toFloatArray(), 2e-6f,
+                            "seed " + SEED + " number " + i + ": " + one + ", result " + j);
+                }
+            }
+        }
+    }
+
+    private static Tensor inOrderOfOnnx(Tensor x, Cell cell, int axis) {
+        String order = switch (cell) {
+            case LSTM -> "0312";
+            case GRU -> "102";
+            case TANH, RELU -> "0";
+        };
+        long[] dims = x.shape().dims();
+        int block = Math.toIntExact(dims[axis] / order.length());
+        int inner = axis == dims.length - 1 ? 1 : Math.toIntExact(x.shape().size() / dims[axis]);
+        int outer = Math.toIntExact(x.shape().size() / dims[axis] / inner);
+        int chunk = block * inner;
+        double[] from = x.toDoubleArray();
+        double[] to = new double[from.length];
+        for (int i = 0; i < outer; i++) {
+            for (int gate = 0; gate < order.length(); gate++) {
+                System.arraycopy(from, (i * order.length() + order.charAt(gate) - '0') * chunk, to,
+                        (i * order.length() + gate) * chunk, chunk);
+            }
+        }
+        return Tensor.of(DType.FLOAT32, to, dims);
+    }
+
     /** Both ways to multiply, where the processor has the library's. */
     @Test
     void smallOnesAreJavaAndLargeOnesTheLibrarys() {

@@ -225,6 +225,7 @@ class NumericGradientTest {
         for (Recurrence.Cell cell : Recurrence.Cell.values()) {
             cases.add(recurrence(r, new Recurrence(cell, false, false)));
             cases.add(recurrence(r, new Recurrence(cell, true, true)));
+            cases.add(recurrence(r, new Recurrence(cell, false, false, Recurrence.Order.ONNX)));
         }
         for (boolean training : new boolean[]{true, false}) {
             BatchNorm norm = new BatchNorm(0.01f, training);

@@ -72,7 +72,7 @@ final class RecurrentGradient {
     /** The gradient of the gates' input part, as rows. */
     private Operand direction(int layer, int direction, Operand input, @Nullable Operand dy) {
         int row = network.row(layer, direction);
-        Recurrence recurrence = new Recurrence(network.cell(), direction == 1, l.has("SequenceLength"));
+        Recurrence recurrence = network.recurrence(direction, l.has("SequenceLength"));
         Operand y = layer == network.layers() - 1 ? l.in("Out") : network.output(reserve, layer);
         List<@Nullable Operand> in = new ArrayList<>();
         in.add(network.direction(y, direction));

@@ -24,12 +24,30 @@ import java.util.Locale;
  *            how many sequences
  * @param size
  *            of the state
+ * @param order
+ *            of the gates
  */
-record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long steps, long batch, long size) {
+record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long steps, long batch, long size,
+        Recurrence.Order order) {
     static RecurrentNetwork of(Attrs attrs, long[] input) {
         return new RecurrentNetwork(cell(attrs), attrs.getInt("num_layers"), attrs.getBool("is_bidirec") ? 2 : 1,
                 input[0], input[1],
-                attrs.getInt("hidden_size"));
+                attrs.getInt("hidden_size"), order(attrs));
+    }
+
+    private static Recurrence.Order order(Attrs attrs) {
+        String order = attrs.getText("gate_order");
+        return switch (order) {
+            case "paddle" -> Recurrence.Order.PADDLE;
+            case "onnx" -> Recurrence.Order.ONNX;
+            default -> throw new IllegalArgumentException(
+                    "the attribute 'gate_order' must be paddle or onnx, but is '" + order + "'");
+        };
+    }
+
+    /** What a direction computes. */
+    Recurrence recurrence(int direction, boolean lengths) {
+        return new Recurrence(cell, direction == 1, lengths, order);
     }
 
     private static Recurrence.Cell cell(Attrs attrs) {

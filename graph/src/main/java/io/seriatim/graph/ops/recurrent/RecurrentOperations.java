@@ -44,7 +44,7 @@ public final class RecurrentOperations {
                 .out("Out", "DropoutState?", "State*", "Reserve~").effect(Effect.RANDOM).attr("dropout_prob", 0f)
                 .attr("is_bidirec", false)
                 .attr("input_size", 10).attr("hidden_size", 100).attr("num_layers", 1).attr("mode", "RNN_TANH")
-                .attr("seed", 0)
+                .attr("seed", 0).attr("gate_order", "paddle")
                 .attr("is_test", false).infer(RecurrentOperations::infer).lower(RecurrentOperations::forward)
                 .differentiateAs(l -> new RecurrentSteps(l).lower())
                 .grad(gradient, RecurrentOperations::inferGradient, l -> new RecurrentGradient(l).lower())
@@ -197,7 +197,7 @@ public final class RecurrentOperations {
         if (network.cell().saved() > 0) {
             out.add(reserve == null ? null : network.saved(reserve, row));
         }
-        l.into(new Recurrence(network.cell(), direction == 1, l.has("SequenceLength")), in, out);
+        l.into(network.recurrence(direction, l.has("SequenceLength")), in, out);
     }
 
     /** The factors of a layer's outputs: 0, or 1 / (1 − probability). */

@@ -78,7 +78,8 @@ final class RecurrentSteps {
     }
 
     private Term gate(Term gates, int number) {
-        return new Term(l, gates.operand().slice(1, number * network.size(), (number + 1) * network.size()));
+        long from = network.order().place(network.cell(), number) * network.size();
+        return new Term(l, gates.operand().slice(1, from, from + network.size()));
     }
 
     /** The states after a step. */

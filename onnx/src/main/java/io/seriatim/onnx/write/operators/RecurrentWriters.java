@@ -63,7 +63,7 @@ public final class RecurrentWriters {
                     op.count("WeightList"), layers, directions, 4 * all);
         }
         String lengths = op.has("SequenceLength") ? op.cast(op.in("SequenceLength"), DType.INT32) : "";
-        int[] gates = gates(mode);
+        int[] gates = op.attrs().getText("gate_order").equals("onnx") ? new int[]{0} : gates(mode);
         String x = op.in("Input");
         int states = mode.equals("LSTM") ? 2 : 1;
         List<List<String>> last = List.of(new ArrayList<>(), new ArrayList<>());

@@ -23,8 +23,59 @@ import org.jspecify.annotations.Nullable;
  *            whether the last step of a sequence comes first
  * @param lengths
  *            whether sequences have lengths of their own
+ * @param order
+ *            where the gates are in x, weights and bias
  */
-public record Recurrence(Cell cell, boolean backwards, boolean lengths) implements Computation {
+public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order order) implements Computation {
+    /**
+     * A recurrence with the gates in the order that {@link Cell} states.
+     *
+     * @param cell
+     *            what a step computes
+     * @param backwards
+     *            whether the last step of a sequence comes first
+     * @param lengths
+     *            whether sequences have lengths of their own
+     */
+    public Recurrence(Cell cell, boolean backwards, boolean lengths) {
+        this(cell, backwards, lengths, Order.PADDLE);
+    }
+
+    /** The orders of the gates in x, weights and bias. What the gradient needs is saved in one order. */
+    public enum Order {
+        /** LSTM i, f, g, o; GRU r, z, n. */
+        PADDLE(new int[]{0, 1, 2, 3}, new int[]{0, 1, 2}),
+        /** LSTM i, o, f, g; GRU z, r, n. */
+        ONNX(new int[]{0, 2, 3, 1}, new int[]{1, 0, 2});
+
+        @SuppressWarnings("ImmutableEnumChecker") // Nothing changes them.
+        private final int[] lstm;
+        @SuppressWarnings("ImmutableEnumChecker")
+        private final int[] gru;
+
+        Order(int[] lstm, int[] gru) {
+            this.lstm = lstm;
+            this.gru = gru;
+        }
+
+        /**
+         * Where a gate is.
+         *
+         * @param cell
+         *            the cell
+         * @param gate
+         *            the gate's number in the order that {@link Cell} states
+         * @return its place, from 0
+         */
+        public int place(Cell cell, int gate) {
+            return switch (cell) {
+                case LSTM -> lstm[gate];
+                case GRU -> gru[gate];
+                case TANH, RELU -> gate;
+            };
+        }
+    }
+
     /** The cells. */
     public enum Cell {
         /**

@@ -377,7 +377,7 @@ public final class FloatRecurrence extends PortableKernel {
         /** Copies one gate of some rows. */
         private void gather(float[] values, int from, int rows, int gate, float[] to, int at) {
             for (int i = 0; i < rows; i++) {
-                System.arraycopy(values, (from + i) * s.gates() + gate * n, to, at + i * n, n);
+                System.arraycopy(values, (from + i) * s.gates() + s.gate(gate), to, at + i * n, n);
             }
         }
 

@@ -33,6 +33,11 @@ final class PortableRecurrence {
             return Math.multiplyExact(recurrence.cell().saved(), size);
         }
 
+        /** Where a gate begins in x, u and their gradients. */
+        int gate(int number) {
+            return recurrence.order().place(recurrence.cell(), number) * size;
+        }
+
         /** The step that comes after some others. */
         int step(int after, int length) {
             return recurrence.backwards() ? length - 1 - after : after;
@@ -130,15 +135,15 @@ final class PortableRecurrence {
 
     /** The state of a sequence between two steps. */
     @SuppressWarnings("ArrayRecordComponent")
-    private record State(Cell cell, double[] h, double[] c, double[] x, double[] u, double[] saved) {
+    private record State(Sequence s, double[] h, double[] c, double[] x, double[] u, double[] saved) {
         static State of(Sequence s) {
-            return new State(s.recurrence().cell(), new double[s.size()], new double[s.size()], new double[s.gates()],
+            return new State(s, new double[s.size()], new double[s.size()], new double[s.gates()],
                     new double[s.gates()],
                     new double[s.saved()]);
         }
 
         void step() {
-            switch (cell) {
+            switch (s.recurrence().cell()) {
                 case LSTM -> lstm();
                 case GRU -> gru();
                 case TANH -> {
@@ -156,11 +161,15 @@ final class PortableRecurrence {
 
         private void lstm() {
             int n = h.length;
+            int i = s.gate(0);
+            int f = s.gate(1);
+            int g = s.gate(2);
+            int o = s.gate(3);
             for (int j = 0; j < n; j++) {
-                double input = sigmoid(x[j] + u[j]);
-                double forget = sigmoid(x[n + j] + u[n + j]);
-                double candidate = Math.tanh(x[2 * n + j] + u[2 * n + j]);
-                double output = sigmoid(x[3 * n + j] + u[3 * n + j]);
+                double input = sigmoid(x[i + j] + u[i + j]);
+                double forget = sigmoid(x[f + j] + u[f + j]);
+                double candidate = Math.tanh(x[g + j] + u[g + j]);
+                double output = sigmoid(x[o + j] + u[o + j]);
                 c[j] = forget * c[j] + input * candidate;
                 h[j] = output * Math.tanh(c[j]);
                 saved[j] = input;
@@ -173,9 +182,11 @@ final class PortableRecurrence {
 
         private void gru() {
             int n = h.length;
+            int r = s.gate(0);
+            int z = s.gate(1);
             for (int j = 0; j < n; j++) {
-                double reset = sigmoid(x[j] + u[j]);
-                double keep = sigmoid(x[n + j] + u[n + j]);
+                double reset = sigmoid(x[r + j] + u[r + j]);
+                double keep = sigmoid(x[z + j] + u[z + j]);
                 double candidate = Math.tanh(x[2 * n + j] + reset * u[2 * n + j]);
                 h[j] = keep * h[j] + (1 - keep) * candidate;
                 saved[j] = reset;
@@ -227,12 +238,12 @@ final class PortableRecurrence {
 
     /** The gradients of the state after a step become those of the state before it, of x and of u. */
     @SuppressWarnings("ArrayRecordComponent")
-    private record Gradient(Cell cell, double[] dh, double[] dc, double[] dx, double[] du, double[] before,
+    private record Gradient(Sequence s, double[] dh, double[] dc, double[] dx, double[] du, double[] before,
             double[] cellBefore, double[] y,
             double[] saved) {
         static Gradient of(Sequence s) {
             int n = s.size();
-            return new Gradient(s.recurrence().cell(), new double[n], new double[n], new double[s.gates()],
+            return new Gradient(s, new double[n], new double[n], new double[s.gates()],
                     new double[s.gates()],
                     new double[n],
                     new double[n], new double[n], new double[s.saved()]);
@@ -240,7 +251,7 @@ final class PortableRecurrence {
 
         /** Leaves in dh the gradient that does not pass through u. */
         void step() {
-            switch (cell) {
+            switch (s.recurrence().cell()) {
                 case LSTM -> lstm();
                 case GRU -> gru();
                 case TANH -> {
@@ -254,7 +265,7 @@ final class PortableRecurrence {
                     }
                 }
             }
-            if (cell != Cell.GRU) {
+            if (s.recurrence().cell() != Cell.GRU) {
                 System.arraycopy(dx, 0, du, 0, dx.length);
                 Arrays.fill(dh, 0);
             }
@@ -262,6 +273,10 @@ final class PortableRecurrence {
 
         private void lstm() {
             int n = y.length;
+            int i = s.gate(0);
+            int f = s.gate(1);
+            int g = s.gate(2);
+            int o = s.gate(3);
             for (int j = 0; j < n; j++) {
                 double input = saved[j];
                 double forget = saved[n + j];
@@ -269,26 +284,28 @@ final class PortableRecurrence {
                 double output = saved[3 * n + j];
                 double squashed = Math.tanh(saved[4 * n + j]);
                 double change = dc[j] + dh[j] * output * (1 - squashed * squashed);
-                dx[j] = change * candidate * input * (1 - input);
-                dx[n + j] = change * cellBefore[j] * forget * (1 - forget);
-                dx[2 * n + j] = change * input * (1 - candidate * candidate);
-                dx[3 * n + j] = dh[j] * squashed * output * (1 - output);
+                dx[i + j] = change * candidate * input * (1 - input);
+                dx[f + j] = change * cellBefore[j] * forget * (1 - forget);
+                dx[g + j] = change * input * (1 - candidate * candidate);
+                dx[o + j] = dh[j] * squashed * output * (1 - output);
                 dc[j] = change * forget;
             }
         }
 
         private void gru() {
             int n = y.length;
+            int r = s.gate(0);
+            int z = s.gate(1);
             for (int j = 0; j < n; j++) {
                 double reset = saved[j];
                 double keep = saved[n + j];
                 double candidate = saved[2 * n + j];
                 double inner = dh[j] * (1 - keep) * (1 - candidate * candidate);
-                dx[j] = inner * saved[3 * n + j] * reset * (1 - reset);
-                dx[n + j] = dh[j] * (before[j] - candidate) * keep * (1 - keep);
+                dx[r + j] = inner * saved[3 * n + j] * reset * (1 - reset);
+                dx[z + j] = dh[j] * (before[j] - candidate) * keep * (1 - keep);
                 dx[2 * n + j] = inner;
-                du[j] = dx[j];
-                du[n + j] = dx[n + j];
+                du[r + j] = dx[r + j];
+                du[z + j] = dx[z + j];
                 du[2 * n + j] = inner * reset;
                 dh[j] *= keep;
             }
