@@ -189,7 +189,9 @@ esac
 check_files
 check_sizes
 check_archive
-java=$(jdk)/bin/java
+jdk=$(jdk)
+java=$jdk/bin/java
+tools/release/starts.sh "$jdk" "$home/lib"
 build_consumer
 check_pictures
 check_table
