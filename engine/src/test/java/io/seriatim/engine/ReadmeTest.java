@@ -41,7 +41,8 @@ class ReadmeTest {
     @Test
     void theReadmeShowsThisProgram() throws Exception {
         String readme = Files.readString(Path.of("..", "README.md"));
-        String program = readme.substring(readme.indexOf("```java") + "```java".length());
+        String section = readme.substring(readme.indexOf("## The engine in ten lines"));
+        String program = section.substring(section.indexOf("```java") + "```java".length());
         program = program.substring(0, program.indexOf("```"));
         String source = Files.readString(Path.of("src", "test", "java", "io", "seriatim", "engine", "ReadmeTest.java"));
         List<String> lines = program.lines().map(line -> line.replaceFirst("//.*", "").strip())

@@ -27,11 +27,13 @@ final class Calls {
     private static final int INTEGERS = 13;
     private static final int FLOATS = 2;
 
-    private static final MethodHandle EXECUTE = LINKER
-            .downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
-                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    private static final MethodHandle INSTANT = LINKER.downcallHandle(
-            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
+    // META-INF/native-image has the same signatures.
+    static final FunctionDescriptor EXECUTE_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG);
+    static final FunctionDescriptor INSTANT_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    private static final MethodHandle EXECUTE = LINKER.downcallHandle(EXECUTE_SIGNATURE);
+    private static final MethodHandle INSTANT = LINKER.downcallHandle(INSTANT_SIGNATURE,
             Linker.Option.critical(false));
 
     private Calls() {
@@ -39,16 +41,16 @@ final class Calls {
 
     /** The signature that all functions share. */
     private static final class Shared {
-        static final MethodHandle CALL = LINKER.downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts()));
+        static final MethodHandle CALL = LINKER.downcallHandle(sharedSignature());
 
         private Shared() {
         }
+    }
 
-        private static MemoryLayout[] layouts() {
-            List<MemoryLayout> layouts = new ArrayList<>(Collections.nCopies(INTEGERS, ValueLayout.JAVA_LONG));
-            layouts.addAll(Collections.nCopies(FLOATS, ValueLayout.JAVA_FLOAT));
-            return layouts.toArray(MemoryLayout[]::new);
-        }
+    static FunctionDescriptor sharedSignature() {
+        List<MemoryLayout> layouts = new ArrayList<>(Collections.nCopies(INTEGERS, ValueLayout.JAVA_LONG));
+        layouts.addAll(Collections.nCopies(FLOATS, ValueLayout.JAVA_FLOAT));
+        return FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts.toArray(MemoryLayout[]::new));
     }
 
     /** Runs a primitive. */
