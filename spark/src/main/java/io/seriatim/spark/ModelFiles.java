@@ -1,5 +1,7 @@
 package io.seriatim.spark;
 
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -115,6 +117,19 @@ record ModelFiles(String name, TreeMap<String, byte[]> files) implements Seriali
             Files.write(folder.resolve(each), files.get(each));
         }
         return name.isEmpty() ? folder : folder.resolve(name);
+    }
+
+    /** Loads the model. */
+    InferenceModel load() throws IOException {
+        java.nio.file.Path folder = Files.createTempDirectory("seriatim-model");
+        try {
+            return InferenceModels.load(unpack(folder));
+        } finally {
+            for (String each : files.keySet()) {
+                Files.deleteIfExists(folder.resolve(each));
+            }
+            Files.delete(folder);
+        }
     }
 
     /** Returns a hash by which equal models are found. */

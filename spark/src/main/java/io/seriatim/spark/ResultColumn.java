@@ -29,7 +29,18 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
 
     /** What a cell is. */
     enum Kind {
-        NUMBER, ARRAY, VECTOR
+        NUMBER, ARRAY, VECTOR,
+        /** The softmax of all elements. */
+        SOFTMAX,
+        /** The index of the greatest element. */
+        GREATEST,
+        /** The only element, as a double. */
+        REAL
+    }
+
+    /** A result of a given kind. */
+    static ResultColumn of(String column, Port port, Kind kind) {
+        return new ResultColumn(column, port.name(), port.type() == null ? DType.FLOAT32 : port.type(), kind);
     }
 
     /** A result with one element for each row is a number. */
@@ -48,8 +59,13 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
         return switch (kind) {
             case NUMBER -> elementType();
             case ARRAY -> DataTypes.createArrayType(elementType(), false);
-            case VECTOR -> SQLDataTypes.VectorType();
+            case VECTOR, SOFTMAX -> SQLDataTypes.VectorType();
+            case GREATEST, REAL -> DataTypes.DoubleType;
         };
+    }
+
+    private boolean isComputedInDoubles() {
+        return kind != Kind.NUMBER && kind != Kind.ARRAY;
     }
 
     private DataType elementType() {
@@ -71,24 +87,26 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
                     + " rows: it has no row for each of them, so that it cannot be a column. Choose other outputs");
         }
         int each = Math.toIntExact(shape.size() / computed);
-        if (kind == Kind.NUMBER && each != 1) {
+        if ((kind == Kind.NUMBER || kind == Kind.REAL) && each != 1) {
             throw new IllegalArgumentException("Output '" + fetch + "' is " + result.spec()
                     + ", but its file declares one number for each row");
         }
         Object[] cells = new Object[rows];
-        if (elementType().equals(DataTypes.FloatType) && kind != Kind.VECTOR) {
+        if (elementType().equals(DataTypes.FloatType) && !isComputedInDoubles()) {
             float[] all = result.toFloatArray();
             for (int i = 0; i < rows; i++) {
                 cells[i] = kind == Kind.NUMBER
                         ? (Object) all[i]
                         : ArraySeq.unsafeWrapArray(Arrays.copyOfRange(all, i * each, (i + 1) * each));
             }
-        } else if (elementType().equals(DataTypes.DoubleType) || kind == Kind.VECTOR) {
+        } else if (elementType().equals(DataTypes.DoubleType) || isComputedInDoubles()) {
             double[] all = result.toDoubleArray();
             for (int i = 0; i < rows; i++) {
                 double[] own = Arrays.copyOfRange(all, i * each, (i + 1) * each);
                 cells[i] = switch (kind) {
-                    case NUMBER -> own[0];
+                    case NUMBER, REAL -> own[0];
+                    case SOFTMAX -> Vectors.dense(softmax(own));
+                    case GREATEST -> (double) greatest(own);
                     case ARRAY -> ArraySeq.unsafeWrapArray(own);
                     case VECTOR -> Vectors.dense(own);
                 };
@@ -104,6 +122,28 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
             }
         }
         return cells;
+    }
+
+    private static int greatest(double[] values) {
+        int greatest = 0;
+        for (int i = 1; i < values.length; i++) {
+            greatest = values[i] > values[greatest] ? i : greatest;
+        }
+        return greatest;
+    }
+
+    private static double[] softmax(double[] scores) {
+        double most = scores[greatest(scores)];
+        double[] shares = new double[scores.length];
+        double sum = 0;
+        for (int i = 0; i < shares.length; i++) {
+            shares[i] = Math.exp(scores[i] - most);
+            sum += shares[i];
+        }
+        for (int i = 0; i < shares.length; i++) {
+            shares[i] /= sum;
+        }
+        return shares;
     }
 
     private Object whole(long value) {

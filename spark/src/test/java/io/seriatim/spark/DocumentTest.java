@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.apache.spark.ml.evaluation.MulticlassClassificationEvaluator;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -79,5 +80,15 @@ class DocumentTest {
             right += best == row.getLong(0) ? 1 : 0;
         }
         assertTrue(right > 0.9 * ROWS, "right: " + right);
+
+        SeriatimClassificationModel classifier = new SeriatimClassifier()
+                .setFeaturesCol("pixels").setLabelCol("digit").setHiddenLayers(64)
+                .setMaxIter(5).setBatchSize(128).setLearningRate(1e-3).setNumRanks(2)
+                .fit(rows);
+        Dataset<Row> classified = classifier.transform(rows); // with rawPrediction, probability and prediction
+
+        double accuracy = new MulticlassClassificationEvaluator().setLabelCol("digit").setMetricName("accuracy")
+                .evaluate(classified);
+        assertTrue(accuracy > 0.9, "accuracy: " + accuracy);
     }
 }
