@@ -5,6 +5,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.MemoryPlan;
 import io.seriatim.executor.schedule.Streams;
+import io.seriatim.graph.util.LayeredEdge;
 import io.seriatim.graph.util.Printable;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,6 +21,8 @@ final class PlanSvg {
     private static final int HEIGHT = 26;
     private static final int GAP_X = 18;
     private static final int GAP_Y = 30;
+    private static final int BEND = GAP_Y / 3;
+    private static final LayeredEdge EDGES = new LayeredEdge(WIDTH + GAP_X, GAP_X, GAP_Y, BEND);
     private static final int LEFT = 14;
     private static final int COLORS = 6;
     private static final int ARENA_HEIGHT = 260;
@@ -128,9 +131,9 @@ final class PlanSvg {
         for (List<Integer> all : layers) {
             for (int i = 0; i < all.size(); i++) {
                 x[all.get(i)] = LEFT + i % COLUMNS * (WIDTH + GAP_X);
-                y[all.get(i)] = bottom + i / COLUMNS * (HEIGHT + GAP_Y / 3);
+                y[all.get(i)] = bottom + i / COLUMNS * (HEIGHT + BEND);
             }
-            bottom += (all.size() - 1) / COLUMNS * (HEIGHT + GAP_Y / 3) + HEIGHT + GAP_Y;
+            bottom += (all.size() - 1) / COLUMNS * (HEIGHT + BEND) + HEIGHT + GAP_Y;
         }
         for (int i = 0; i < tasks; i++) {
             for (PlanView.Edge edge : view.edges(i)) {
@@ -144,16 +147,13 @@ final class PlanSvg {
         int fromX = x[edge.from()] + WIDTH / 2;
         int fromY = y[edge.from()] + HEIGHT;
         int toX = x[to] + WIDTH / 2;
-        // An edge that would cross boxes of its column is bent around them.
-        int aside = fromX == toX && y[to] - fromY > GAP_Y ? (WIDTH + GAP_X) * 2 / 3 : 0;
         String style = edge.reason() == PlanView.Reason.MEMORY
                 ? " memory"
                 : edge.event() ? " event" : edge.reason() == PlanView.Reason.STREAM ? " stream" : "";
         lines.append(
                 String.format(Locale.ROOT,
-                        "<path class=\"edge%s\" d=\"M%d %dC%d %d %d %d %d %d\"><title>%s</title></path>%n", style,
-                        fromX,
-                        fromY, fromX + aside, fromY + GAP_Y / 2, toX + aside, y[to] - GAP_Y / 2, toX, y[to],
+                        "<path class=\"edge%s\" d=\"%s\"><title>%s</title></path>%n", style,
+                        EDGES.path(fromX, fromY, toX, y[to], edge.from()),
                         escaped(edge.from() + " before " + to + ": " + edge.reason().name().toLowerCase(Locale.ROOT)
                                 + (edge.event() ? ", event" : ""))));
     }

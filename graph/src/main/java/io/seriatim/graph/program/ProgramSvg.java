@@ -1,5 +1,6 @@
 package io.seriatim.graph.program;
 
+import io.seriatim.graph.util.LayeredEdge;
 import io.seriatim.graph.util.Printable;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,6 +14,7 @@ final class ProgramSvg {
     private static final int HEIGHT = 26;
     private static final int GAP_X = 18;
     private static final int GAP_Y = 34;
+    private static final LayeredEdge EDGES = new LayeredEdge(WIDTH + GAP_X, GAP_X, GAP_Y, GAP_Y / 2);
 
     private final StringBuilder boxes = new StringBuilder();
     private final StringBuilder lines = new StringBuilder();
@@ -70,10 +72,8 @@ final class ProgramSvg {
                 int x2 = 10 + x[index] * (WIDTH + GAP_X) + WIDTH / 2;
                 int y2 = top + layer[index] * (HEIGHT + GAP_Y);
                 lines.append(String.format(Locale.ROOT,
-                        "<path d=\"M%d %d C%d %d %d %d %d %d\" fill=\"none\" "
-                                + "stroke=\"#999\"><title>%s</title></path>%n",
-                        x1, y1, x1,
-                        y1 + GAP_Y / 2, x2, y2 - GAP_Y / 2, x2, y2, escaped(name)));
+                        "<path d=\"%s\" fill=\"none\" stroke=\"#999\"><title>%s</title></path>%n",
+                        EDGES.path(x1, y1, x2, y2, from), escaped(name)));
             }
         });
     }
