@@ -3,6 +3,8 @@ package io.seriatim.examples;
 import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
 import static io.seriatim.tensor.DType.FLOAT32;
+import static io.seriatim.tensor.DType.INT64;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -52,12 +54,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -297,6 +301,47 @@ class GuideTest {
             assertEquals("young", answer.label());
             assertEquals(Set.of("young", "old"), answer.scores().keySet());
         }
+    }
+
+    /** The vectors of sentences are their words' mean; padding does not change them. */
+    @Test
+    void sentencesOfSeveralLengthsBecomeVectors() throws IOException {
+        int words = 100;
+        Network network = Network.define(g -> {
+            Value ids = g.data("input_ids", INT64, -1, -1);
+            Value present = g.data("attention_mask", INT64, -1, -1).cast(FLOAT32).unsqueeze(2);
+            Value sum = g.embedding(ids, words, 8).times(present).sum(1);
+            return Outputs.of("sentence_embedding", sum.dividedBy(present.sum(1)));
+        });
+        Path file = folder.resolve("sentences.pdmodel");
+        InferenceModels.save(file, InferenceModels.of(network, "sentence_embedding"));
+        Function<String, long[]> tokenizer = text -> Arrays.stream(text.split(" ")).mapToLong(
+                word -> 1 + Math.floorMod(word.hashCode(), words - 1)).toArray();
+        List<String> sentences = List.of("a short one", "one with some more words than the other one has", "one");
+        try (Predictor predictor = Predictor.load(file)) {
+            Tensor vectors = vectors(predictor, tokenizer, sentences);
+            assertEquals(3 * 8, vectors.shape().size());
+            float[] all = vectors.toFloatArray();
+            for (int i = 0; i < sentences.size(); i++) {
+                assertArrayEquals(vectors(predictor, tokenizer, List.of(sentences.get(i))).toFloatArray(),
+                        Arrays.copyOfRange(all, 8 * i, 8 * i + 8), 1e-6f, sentences.get(i));
+            }
+        }
+    }
+
+    private static Tensor vectors(Predictor predictor, Function<String, long[]> tokenizer, List<String> sentences) {
+        List<long[]> rows = sentences.stream().map(tokenizer).toList();
+        int longest = rows.stream().mapToInt(row -> row.length).max().orElseThrow();
+        int length = (longest + 15) / 16 * 16;
+        long[] ids = new long[rows.size() * length];
+        long[] mask = new long[ids.length];
+        for (int i = 0; i < rows.size(); i++) {
+            System.arraycopy(rows.get(i), 0, ids, i * length, rows.get(i).length);
+            Arrays.fill(mask, i * length, i * length + rows.get(i).length, 1);
+        }
+        Tensor vectors = predictor.run(Map.of("input_ids", Tensor.of(ids, rows.size(), length),
+                "attention_mask", Tensor.of(mask, rows.size(), length))).get("sentence_embedding");
+        return vectors;
     }
 
     @Test
