@@ -9,10 +9,12 @@ import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -24,9 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Selects weights to be packed into the layout that a kernel prefers. Kernels of matrix products and convolutions
- * prefer blocked weights; with other layouts they are slower, or convert the weights in every call. Weights that a plan
- * only reads are converted once and cached with the variable ({@link PackedWeights}), for all plans and runs that need
- * the same layout.
+ * prefer blocked weights, as recurrences do; with other layouts they are slower, or convert the weights in every
+ * call. Weights that a plan only reads are converted once and cached with the variable ({@link PackedWeights}), for
+ * all plans and runs that need the same layout.
  *
  * <p>
  * Packed weights are a copy of the variable at the start of a run, and no task of the run may change the variable.
@@ -49,6 +51,8 @@ public final class Layouts {
      *            the index of the stage in the task
      * @param input
      *            the index of the input
+     * @param source
+     *            the input as it is packed, which may be transposed
      * @param wanted
      *            the packed layout
      * @param kernel
@@ -56,7 +60,8 @@ public final class Layouts {
      * @param packing
      *            the kernel that packs it
      */
-    public record Packed(int task, int stage, int input, TensorSpec wanted, Kernel kernel, Kernel packing) {
+    public record Packed(int task, int stage, int input, TensorSpec source, TensorSpec wanted, Kernel kernel,
+            Kernel packing) {
     }
 
     private final TaskGraph tasks;
@@ -103,12 +108,24 @@ public final class Layouts {
         if (kernel == null || !kernel.provider().equals(plain.provider())) {
             return null;
         }
-        Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, weights.spec(), wanted);
-        return packing == null ? null : new Packed(task, at, WEIGHTS, wanted, kernel, packing);
+        TensorSpec source = source(computation, weights.spec());
+        Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, source, wanted);
+        return packing == null ? null : new Packed(task, at, WEIGHTS, source, wanted, kernel, packing);
+    }
+
+    /** Returns the weights as they are packed: those of a recurrence, which multiply its states, are transposed. */
+    private static TensorSpec source(Computation computation, TensorSpec weights) {
+        if (!(computation instanceof Recurrence)) {
+            return weights;
+        }
+        long[] strides = weights.strides();
+        return new TensorSpec(weights.dtype(), Shape.of(weights.shape().dim(1), weights.shape().dim(0)),
+                Layout.strided(strides[1], strides[0]));
     }
 
     private static boolean pays(Computation computation, TensorSpec weights) {
-        return computation instanceof Convolution
+        // Each step of a recurrence reads the weights, so that small ones pay too.
+        return computation instanceof Convolution || computation instanceof Recurrence
                 || (computation instanceof MatMul && weights.shape().size() >= LEAST_MATRIX);
     }
 

@@ -29,7 +29,7 @@ final class Packing {
         this.packed = packed;
         this.work = work;
         this.arg = arg;
-        this.form = new PackedWeights.Form(arg.offset(), arg.spec(), packed.wanted());
+        this.form = new PackedWeights.Form(arg.offset(), packed.source(), packed.wanted());
     }
 
     /** Creates the bindings of all packed arguments of a plan in the works of a frame. */

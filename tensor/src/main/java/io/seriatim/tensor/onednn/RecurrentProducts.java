@@ -14,23 +14,24 @@ import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence;
-import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The products of the states of a recurrence with the transposed weights, which are packed once a run into the layout
- * that the library prefers. All sequences take part in each step, also those that have ended.
+ * The products of the states of a recurrence with the transposed weights in the layout that the library prefers:
+ * those that are given in it, [size, gates], or a copy that each run packs. All sequences take part in each step,
+ * also those that have ended.
  */
 final class RecurrentProducts implements FloatRecurrence.Products {
     private final Kernel product;
-    private final Kernel packing;
+    /** Null for weights that are packed already. */
+    private final @Nullable Kernel packing;
     private final TensorSpec states;
     private final TensorSpec transposed;
     private final TensorSpec packed;
     private final TensorSpec sums;
 
-    private RecurrentProducts(Kernel product, Kernel packing, TensorSpec states, TensorSpec transposed,
+    private RecurrentProducts(Kernel product, @Nullable Kernel packing, TensorSpec states, TensorSpec transposed,
             TensorSpec packed, TensorSpec sums) {
         this.product = product;
         this.packing = packing;
@@ -42,12 +43,24 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
     /** Null if the library has none. */
     static @Nullable Kernel kernel(Dnnl dnnl, Recurrence recurrence, @Nullable TensorSpec[] arguments) {
-        if (Arrays.stream(arguments).anyMatch(each -> each != null && each.layout() instanceof Layout.Opaque)) {
-            return null;
+        TensorSpec weights = Objects.requireNonNull(arguments[1]);
+        boolean packed = weights.layout() instanceof Layout.Opaque;
+        for (int i = 0; i < arguments.length; i++) {
+            TensorSpec other = arguments[i];
+            if (i != 1 && other != null && other.layout() instanceof Layout.Opaque) {
+                return null;
+            }
         }
-        RecurrentProducts products = of(dnnl, Objects.requireNonNull(arguments[0]),
-                Objects.requireNonNull(arguments[1]));
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        RecurrentProducts products = packed ? ofPacked(dnnl, x, weights) : of(dnnl, x, weights);
         return products == null ? null : FloatRecurrence.of(recurrence, arguments, products);
+    }
+
+    private static @Nullable RecurrentProducts ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed) {
+        TensorSpec states = TensorSpec.of(DType.FLOAT32, x.shape().dim(1), packed.shape().dim(0));
+        TensorSpec sums = TensorSpec.of(DType.FLOAT32, x.shape().dim(1), packed.shape().dim(1));
+        Kernel product = MatMulRecipe.kernel(dnnl, MatMul.PLAIN, new TensorSpec[]{states, packed, sums});
+        return product == null ? null : new RecurrentProducts(product, null, states, packed, packed, sums);
     }
 
     private static @Nullable RecurrentProducts of(Dnnl dnnl, TensorSpec x, TensorSpec weights) {
@@ -86,25 +99,36 @@ final class RecurrentProducts implements FloatRecurrence.Products {
     @Override
     public void load() {
         product.load();
-        packing.load();
+        if (packing != null) {
+            packing.load();
+        }
+    }
+
+    @Override
+    public @Nullable TensorSpec packed() {
+        return packed.layout() instanceof Layout.Opaque ? packed : null;
     }
 
     @Override
     public long bytes() {
-        return product.bytes() + packing.bytes()
-                + Float.BYTES * (states.shape().size() + transposed.shape().size() + sums.shape().size());
+        long own = packing == null ? 0 : packing.bytes() + Float.BYTES * transposed.shape().size();
+        return product.bytes() + own + Float.BYTES * (states.shape().size() + sums.shape().size());
     }
 
     @Override
     public void release() {
         product.release();
-        packing.release();
+        if (packing != null) {
+            packing.release();
+        }
     }
 
     @Override
     public void close() {
         product.close();
-        packing.close();
+        if (packing != null) {
+            packing.close();
+        }
     }
 
     @Override
@@ -115,9 +139,9 @@ final class RecurrentProducts implements FloatRecurrence.Products {
     private static final class Packed implements FloatRecurrence.Workspace {
         private final RecurrentProducts of;
         private final Tensor states;
-        private final Tensor packed;
         private final Tensor sums;
-        private final Tensor[] operands;
+        /** The weights are missing until a run begins, if they are given packed. */
+        private final @Nullable Tensor[] operands;
         private final int size;
         private final int gates;
 
@@ -126,9 +150,8 @@ final class RecurrentProducts implements FloatRecurrence.Products {
             size = Math.toIntExact(of.states.shape().dim(1));
             gates = Math.toIntExact(of.sums.shape().dim(1));
             states = allocate(of.states);
-            packed = allocate(of.packed);
             sums = allocate(of.sums);
-            operands = new Tensor[]{states, packed, sums};
+            operands = new @Nullable Tensor[]{states, of.packing == null ? null : allocate(of.packed), sums};
         }
 
         private static Tensor allocate(TensorSpec spec) {
@@ -139,8 +162,12 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
         @Override
         public void begin(Tensor weights, KernelContext context) {
+            if (of.packing == null) {
+                operands[1] = weights;
+                return;
+            }
             Tensor view = new Tensor(weights.buffer(), weights.offset(), of.transposed);
-            of.packing.run(new Tensor[]{view, packed}, context);
+            of.packing.run(new @Nullable Tensor[]{view, operands[1]}, context);
         }
 
         @Override

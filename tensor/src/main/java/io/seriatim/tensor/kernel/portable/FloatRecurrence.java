@@ -64,6 +64,15 @@ public final class FloatRecurrence extends PortableKernel {
             // Plain Java makes nothing.
         }
 
+        /**
+         * The form of the transposed weights, [size, gates · size], that spares runs to pack them.
+         *
+         * @return a layout of the library; null if there is none
+         */
+        default @Nullable TensorSpec packed() {
+            return null;
+        }
+
         /** Frees memory off the heap that kernels hold. */
         default void release() {
             // Plain Java holds none.
@@ -81,7 +90,7 @@ public final class FloatRecurrence extends PortableKernel {
          * Reads the weights at the beginning of a run.
          *
          * @param weights
-         *            [gates · size, size]
+         *            [gates · size, size], or as {@link Products#packed}
          * @param context
          *            of the thread that runs
          */
@@ -161,6 +170,13 @@ public final class FloatRecurrence extends PortableKernel {
     @Override
     public long bytes() {
         return products.bytes();
+    }
+
+    /** The weights may come packed: once for all runs instead of in each. */
+    @Override
+    public TensorSpec preferred(int argument, TensorSpec given) {
+        TensorSpec packed = argument == 1 ? products.packed() : null;
+        return packed == null ? given : packed;
     }
 
     @Override

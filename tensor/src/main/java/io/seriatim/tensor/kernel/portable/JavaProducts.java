@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Floats;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Recurrence;
@@ -30,6 +31,9 @@ public final class JavaProducts implements FloatRecurrence.Products {
 
     static @Nullable Kernel of(Recurrence recurrence, @Nullable TensorSpec[] arguments) {
         TensorSpec weights = Objects.requireNonNull(arguments[1]);
+        if (weights.layout() instanceof Layout.Opaque) {
+            return null;
+        }
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         long size = weights.shape().size();
         boolean faster = x.shape().dim(1) == 1
