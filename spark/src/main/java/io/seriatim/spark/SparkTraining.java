@@ -29,13 +29,15 @@ import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.storage.StorageLevel;
 import org.jspecify.annotations.Nullable;
 import scala.Tuple2;
 import scala.reflect.ClassTag$;
 
 /**
- * Trains a model on a data frame, with the tasks of a Spark cluster as ranks.
+ * Trains a model on a data frame or an RDD, with the tasks of a Spark cluster as ranks.
  *
  * <pre>{@code
  * try (SparkTraining.Result result = SparkTraining.of(model, rows).columns("pixels", "digit").ranks(4)
@@ -136,6 +138,46 @@ public final class SparkTraining {
      */
     public static SparkTraining of(Model model, org.apache.spark.sql.Dataset<Row> rows) {
         return new SparkTraining(model, rows);
+    }
+
+    /**
+     * Describes a training on rows that are not a data frame, with default options.
+     *
+     * @param model
+     *            the model
+     * @param rows
+     *            the examples, which have the same values each time they are computed
+     * @param schema
+     *            the names and types of their cells
+     * @return the training
+     */
+    public static SparkTraining of(Model model, JavaRDD<Row> rows, StructType schema) {
+        return of(model, session(rows).createDataFrame(rows, schema));
+    }
+
+    /**
+     * Describes a training on objects, with default options.
+     *
+     * @param model
+     *            the model
+     * @param examples
+     *            the examples, which have the same values each time they are computed
+     * @param bean
+     *            their class, whose properties with getters are the columns: numbers, arrays and lists
+     * @return the training
+     */
+    public static SparkTraining of(Model model, JavaRDD<?> examples, Class<?> bean) {
+        return of(model, session(examples).createDataFrame(examples, bean));
+    }
+
+    private static SparkSession session(JavaRDD<?> rows) {
+        // The session of the context that has the rows: a process has one context at a time.
+        SparkSession session = SparkSession.builder().getOrCreate();
+        if (!session.sparkContext().equals(rows.context())) {
+            throw new IllegalArgumentException("The rows belong to a SparkContext that is not the active one: it was "
+                    + "stopped, so that they cannot be computed");
+        }
+        return session;
     }
 
     /**

@@ -26,7 +26,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Dseriatim.halts=N} does so N times, about 20 seconds each. The environment variable SPARK_HOME names a folder
  * for the executors' files.
  */
-@EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
+@EnabledIf("isAskedFor")
 class KilledExecutorTest {
     private static final int ROWS = 410;
     private static final int EPOCHS = 4;
@@ -43,6 +43,11 @@ class KilledExecutorTest {
 
     @TempDir
     private Path folder;
+
+    /** In {@code -Pfull}, and short in {@code -Pcluster}. */
+    static boolean isAskedFor() {
+        return Boolean.getBoolean("seriatim.full") || Boolean.getBoolean("seriatim.cluster");
+    }
 
     private static SparkSession cluster() throws IOException {
         // Workers refuse to start executors without this folder. The jars are those of this process.

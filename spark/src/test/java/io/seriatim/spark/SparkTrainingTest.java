@@ -22,6 +22,7 @@ import io.seriatim.train.Trainer;
 import io.seriatim.train.data.Field;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
+import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -38,6 +39,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -221,6 +223,38 @@ class SparkTrainingTest {
         assertSame(expected.get(0), expected.get(1));
         assertTrue(expected.getFirst().size() > 4, expected.getFirst().keySet()::toString);
         assertSame(expected.getFirst(), fit(training(0.3), 1));
+    }
+
+    /** An example as a bean. */
+    public static final class Example implements Serializable {
+        private static final long serialVersionUID = 1;
+        private final float[] point;
+        private final long arm;
+
+        Example(Row row) {
+            point = ((float[]) row.get(0)).clone();
+            arm = row.getLong(1);
+        }
+
+        /** Returns the features. */
+        public float[] getPoint() {
+            return point.clone();
+        }
+
+        /** Returns the class. */
+        public long getArm() {
+            return arm;
+        }
+    }
+
+    @Test
+    void rowsAndBeansTrainLikeADataFrame() throws IOException {
+        JavaRDD<Row> rows = new JavaSparkContext(spark.sparkContext()).parallelize(rows(ROWS, 1), PARTITIONS);
+        Map<String, double[]> expected = fit(training(0).epochs(1), 1);
+        for (SparkTraining training : List.of(SparkTraining.of(model(0), rows, SCHEMA),
+                SparkTraining.of(model(0), rows.map(Example::new), Example.class))) {
+            assertSame(expected, fit(training.columns("point", "arm").ranks(RANKS).batch(BATCH).seed(SEED), 1));
+        }
     }
 
     @Test
