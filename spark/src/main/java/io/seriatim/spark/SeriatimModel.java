@@ -6,6 +6,7 @@ import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -203,7 +204,7 @@ public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends M
     }
 
     /** Returns the number of elements of a row of an input or output. */
-    final int elements(java.util.function.Function<Predictor, Port> port) {
+    final int elements(Function<Predictor, Port> port) {
         try (SharedModel loaded = SharedModel.of(files(), files().digest(), 1)) {
             return Math.toIntExact(port.apply(loaded.predictor()).sizes().stream().skip(1)
                     .reduce(1L, (left, right) -> left * right));
