@@ -5,7 +5,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Hands out the operations of a lane in batches when several workers run short ones. The worker that holds the tracker
  * lock ends the finished operations of all workers and fills their batches as well as its own, so that the tracker lock
- * and its data move between processors less than once per operation. All methods run under the tracker lock.
+ * and its data move between processors less than once per operation. All methods run under the tracker lock, except one
+ * that only gives a hint.
+ *
+ * <p>
+ * A worker with nothing to run spins and polls its batch. It gets an operation before any other batch is filled.
  *
  * <p>
  * A long body does not hold up the other operations of its worker's batch. The next holder of the tracker lock ends the
@@ -44,8 +48,36 @@ final class Batches {
         }
     }
 
+    /** Returns whether a worker has operations in its batch that it has not begun; a hint. */
+    boolean hasUnclaimed() {
+        for (Worker worker : lane.workers()) {
+            if (worker.batch.waiting() > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
-     * Fills the batches of a worker and of the lane's other workers.
+     * Takes back operations for a worker that has nothing to run from workers that have several, or that make no
+     * progress. Returns whether it took any.
+     */
+    boolean reclaim(Worker me) {
+        boolean any = false;
+        for (Worker other : lane.workers()) {
+            if (other != me && (other.batch.waiting() > 1 || other.batch.isStuck(PATIENCE))) {
+                Operation op = other.batch.takeBack();
+                if (op != null) {
+                    lane.queue.putBack(op);
+                    any = true;
+                }
+            }
+        }
+        return any;
+    }
+
+    /**
+     * Hands operations to idle workers, one each, and fills the batches of a worker and of the lane's other workers.
      *
      * @param first
      *            the operation that the worker would run now
@@ -53,12 +85,15 @@ final class Batches {
      */
     @Nullable
     Operation fill(Worker me, Operation first, int overtaken) {
-        int depth = lane.bodyTimes.batch();
-        if (depth < 2 || !lane.isShared() || core.preemption.isRequested() || !isBatchable(first)
-                || me.batch.room() == 0) {
+        if (!lane.isShared() || core.preemption.isRequested() || !isBatchable(first)) {
             return first;
         }
-        boolean more = fill(me.batch, first, depth, overtaken);
+        boolean more = handOver(overtaken);
+        int depth = lane.bodyTimes.batch();
+        if (depth < 2 || me.batch.room() == 0) {
+            return first;
+        }
+        more = fill(me.batch, first, more ? depth : 1, overtaken) && more;
         for (Worker other : lane.workers()) {
             if (other != me && other.usesBatch) {
                 if (other.batch.isStuck(PATIENCE)) {
@@ -72,13 +107,37 @@ final class Batches {
         return null;
     }
 
+    /** Puts one operation into the batch of each idle worker; returns whether there may be more ready operations. */
+    private boolean handOver(int overtaken) {
+        for (Worker other : lane.workers()) {
+            if (other.idle) {
+                Operation op = core.logReader.next(lane.queue, overtaken, true);
+                if (op == null) {
+                    return false;
+                }
+                if (!isBatchable(op)) {
+                    lane.queue.putBack(op);
+                    return false;
+                }
+                other.idle = false;
+                other.usesBatch = true;
+                other.batch.put(0, op);
+                other.batch.publish(1);
+                if (other.searching) {
+                    lane.dispatcher.found(lane, other);
+                }
+            }
+        }
+        return true;
+    }
+
     /** Fills one batch; returns whether there may be more ready operations. */
     private boolean fill(Batch batch, @Nullable Operation first, int depth, int overtaken) {
         int wanted = Math.min(depth - batch.waiting(), batch.room());
         int added = 0;
         Operation op = first;
         if (op == null) {
-            op = core.logReader.next(lane.queue, overtaken);
+            op = core.logReader.next(lane.queue, overtaken, true);
         }
         while (op != null && isBatchable(op)) {
             batch.put(added++, op);
@@ -86,7 +145,7 @@ final class Batches {
                 batch.publish(added);
                 return true;
             }
-            op = core.logReader.next(lane.queue, overtaken);
+            op = core.logReader.next(lane.queue, overtaken, true);
         }
         if (op != null) {
             lane.queue.putBack(op);

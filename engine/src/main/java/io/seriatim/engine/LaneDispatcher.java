@@ -264,6 +264,7 @@ final class LaneDispatcher implements Dispatcher {
         }
         lane.batches.harvest();
         lane.batches.takeAllBack();
+        worker.idle = false;
         core.pushes.lock();
         try {
             boolean sleeps = lane.isCrowded() || lane.isSuperfluous()

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 final class LogReader {
     /** The maximum number of operations that a worker admits before it releases the tracker lock. */
     private static final int READ_AHEAD = 1024;
+    /** As {@link #READ_AHEAD}, while another worker may be waiting for the lock to report the end of an operation. */
+    private static final int SLICE = 32;
     /**
      * The number of operations that a worker runs before it admits one from the queue of those that were ready when
      * they were pushed.
@@ -89,14 +91,17 @@ final class LogReader {
      *
      * @param overtaken
      *            the number of operations that this worker has run since it last admitted one early
+     * @param shared
+     *            whether other workers need the tracker lock too, so that it must be released soon
      */
     @Nullable
-    Operation next(ReadyQueue queue, int overtaken) {
+    Operation next(ReadyQueue queue, int overtaken, boolean shared) {
         if (overtaken >= MAX_OVERTAKEN) {
             admitEarly();
         }
         Operation op = queue.poll();
-        for (int i = 0; op == null && i < READ_AHEAD && admitNext(); i++) {
+        int most = shared ? SLICE : READ_AHEAD;
+        for (int i = 0; op == null && i < most && admitNext(); i++) {
             core.execution.settle();
             op = queue.poll();
         }

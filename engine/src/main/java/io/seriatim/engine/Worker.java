@@ -65,6 +65,11 @@ final class Worker extends Thread {
     final Batch batch;
     /** Whether it is running its batch; guarded by the tracker lock. */
     boolean usesBatch;
+    /**
+     * Whether it has found nothing to run and spins, so that the holder of the tracker lock may put an operation into
+     * its batch; guarded by the tracker lock.
+     */
+    boolean idle;
 
     /** Whether it was woken and has not found work yet; guarded by the push lock. */
     boolean searching;
@@ -134,6 +139,7 @@ final class Worker extends Thread {
             entered = false;
             try {
                 usesBatch = false;
+                idle = false;
                 lane.trackedBy(this);
                 core.logReader.lookAhead(lane.queue);
                 Operation op = ended;
@@ -161,7 +167,11 @@ final class Worker extends Thread {
                         lane.dispatcher.found(lane, this);
                     }
                 } else if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
-                    next = core.logReader.next(lane.queue, overtaken);
+                    next = core.logReader.next(lane.queue, overtaken, lane.isShared());
+                    if (next == null && batch.waiting() == 0 && lane.batches.reclaim(this)) {
+                        next = lane.queue.poll();
+                    }
+                    idle = next == null && batch.waiting() == 0;
                     overtaken = overtaken < LogReader.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
@@ -197,7 +207,8 @@ final class Worker extends Thread {
                 if (!stays || core.life.isTerminated() || lane.isCrowded() || !awaitWork(burst)) {
                     return;
                 }
-                burst = 0;
+                // Another worker may have handed an operation over, which runs without the tracker lock.
+                burst = runBatch();
             }
         }
     }
@@ -267,7 +278,7 @@ final class Worker extends Thread {
      *            each time, so the interval between checks grows.
      */
     private boolean awaitWork(int burst) {
-        if (burst >= SOME && burst < MANY) {
+        if (burst == 0 || (burst >= SOME && burst < MANY)) {
             gap = Math.min(gap * 2, MAX_GAP);
         } else if (burst < SOME) {
             gap = MIN_GAP;
@@ -275,9 +286,12 @@ final class Worker extends Thread {
         long until = System.nanoTime() + SPIN_NANOS;
         do {
             for (int i = 0; i < gap; i++) {
+                if (batch.waiting() > 0) {
+                    return true;
+                }
                 onSpinWait();
             }
-            if (core.logReader.seemsPushed() || !lane.queue.isEmpty()) {
+            if (core.logReader.seemsPushed() || !lane.queue.isEmpty() || lane.batches.hasUnclaimed()) {
                 return true;
             }
         } while (System.nanoTime() - until < 0);

@@ -54,7 +54,7 @@ class AbandonedPushTest {
         for (int i = 0; i < 12; i++) {
             atHand.add(new Operation(core, "at hand"));
             core.lock.enter();
-            core.logReader.next(atHand, LogReader.MAX_OVERTAKEN);
+            core.logReader.next(atHand, LogReader.MAX_OVERTAKEN, false);
             core.lock.exit();
         }
         core.lock.enter();

@@ -31,7 +31,7 @@ class CallbackTest extends EngineContract {
         @Override
         @Nullable
         public Callback nextCallback(EngineCore core) {
-            Operation next = core.logReader.next(queue(), 0);
+            Operation next = core.logReader.next(queue(), 0, false);
             if (next == null) {
                 return core.lock.pollDeferred();
             }

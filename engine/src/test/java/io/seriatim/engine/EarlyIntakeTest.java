@@ -61,7 +61,7 @@ class EarlyIntakeTest extends EngineContract {
         ReadyQueue atHand = new ReadyQueue(0);
         atHand.add(new Operation(core, "at hand"));
         core.lock.enter();
-        core.logReader.next(atHand, LogReader.MAX_OVERTAKEN);
+        core.logReader.next(atHand, LogReader.MAX_OVERTAKEN, false);
         core.lock.exit();
     }
 
@@ -95,7 +95,10 @@ class EarlyIntakeTest extends EngineContract {
 
     @Test
     void theTestDetectsARuleThatLooksPastWaits() {
-        assertThrows(AssertionError.class, () -> nothingBehindAWaitIsTakenBeforeIt(new LooksPastWaits()));
+        AssertionError error = assertThrows(AssertionError.class,
+                () -> nothingBehindAWaitIsTakenBeforeIt(new LooksPastWaits()));
+        String message = String.valueOf(error.getMessage());
+        assertTrue(message.startsWith("taken in before a wait that was pushed before it"), message);
     }
 
     /**
