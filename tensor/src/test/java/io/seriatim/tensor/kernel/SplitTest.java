@@ -28,6 +28,7 @@ import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.CrossEntropy;
 import io.seriatim.tensor.computation.network.CrossEntropyGrad;
+import io.seriatim.tensor.computation.network.GroupNorm;
 import io.seriatim.tensor.computation.network.LayerNorm;
 import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.computation.network.LinearResampling;
@@ -212,6 +213,14 @@ class SplitTest {
                 Tensor pooled = numbers(5, pooling.infer(x.spec())[0].shape().dims());
                 cases.add(of(pooling, x));
                 cases.add(of(new PoolingGrad(pooling), x, pooled, pooled));
+            }
+        }
+        // One image is cut by groups, several by images; channels of a few places, and of more than a piece.
+        for (long[] dims : new long[][]{{1, 24, 7, 7}, {6, 24, 3}, {1, 24, 40, 40}}) {
+            for (int groups : new int[]{24, 4}) {
+                cases.add(of(new GroupNorm(groups, 1e-5f, true, true), numbers(1, dims), numbers(2, 24),
+                        numbers(3, 24)));
+                cases.add(of(new GroupNorm(groups, 1e-5f, false, true), numbers(1, dims), numbers(2, 24)));
             }
         }
         cases.add(of(new BatchNorm(1e-5f, false), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20),

@@ -3,6 +3,9 @@ package io.seriatim.tensor.computation.network;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Split;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,5 +57,30 @@ public record GroupNorm(int groups, float epsilon, boolean scale, boolean bias) 
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 1 + (scale ? 1 : 0) + (bias ? 1 : 0), arguments);
+    }
+
+    /** By images; a single one by groups, whose channels lie next to each other. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        int parameters = (scale ? 1 : 0) + (bias ? 1 : 0);
+        int[] images = new int[arguments.length];
+        Arrays.fill(images, 1, 1 + parameters, Split.WHOLE);
+        boolean byChannel = arguments[0] != null && arguments[0].shape().dim(0) == 1;
+        int[] channels = new int[arguments.length];
+        for (int i = 0; i < channels.length; i++) {
+            boolean parameter = i >= 1 && i <= parameters;
+            TensorSpec spec = arguments[i];
+            channels[i] = parameter ? 0 : 1;
+            byChannel &= !parameter || (spec != null && spec.shape().rank() == 1);
+        }
+        return byChannel ? List.of(Split.of(images), Split.of(channels)) : List.of(Split.of(images));
+    }
+
+    @Override
+    public Computation part(Split split, Split.Range part, @Nullable TensorSpec... arguments) {
+        return split.axes().getFirst() == 0
+                ? this
+                : new GroupNorm(Math.toIntExact((part.to() - part.from()) * (groups / split.length(arguments))),
+                        epsilon, scale, bias);
     }
 }

@@ -6,6 +6,7 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormGrad;
+import io.seriatim.tensor.computation.network.GroupNorm;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
@@ -36,6 +37,8 @@ public final class JavaKernels implements KernelProvider {
                 PortableKernels.plain(BlockedBatchNorm::forward));
         kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm_grad", BatchNormGrad.class, BOTH,
                 PortableKernels.plain(BlockedBatchNorm::grad));
+        kernels.register(PROVIDER, PortableKernels.CPU, "group_norm", GroupNorm.class, FLOAT32,
+                PortableKernels.plain(FloatGroupNorm::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary", Unary.class, FLOAT32,
                 PortableKernels.plain(FloatLog::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary_grad", UnaryGrad.class, HALF,
