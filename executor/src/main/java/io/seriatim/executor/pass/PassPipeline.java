@@ -11,6 +11,9 @@ public final class PassPipeline {
     static final List<RewritePass> PASSES = List.of(
             // Eliminates copies and dead code. First, so that all later passes process fewer tasks.
             CopyElimination.PASS,
+            // Gives operations the shape of what they read. After CopyElimination, which removes the reshapes between
+            // them; before all passes that compare shapes.
+            SharedShapes.PASS,
             // Takes sums from kernels that compute them as well. Before products are rewritten, since it matches the
             // gradient's product in its original form.
             ReuseKernelOutputs.PASS,
