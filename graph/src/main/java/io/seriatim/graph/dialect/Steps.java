@@ -59,6 +59,16 @@ final class Steps {
         ops.add(op);
     }
 
+    /** Appends an operation as it is, and declares its results, which may be new variables. */
+    void keepAndDeclare(OpDesc op) {
+        keepAndDeclare(op, Appender.complete(op, Roles.FORWARD));
+    }
+
+    private void keepAndDeclare(OpDesc op, OpDesc complete) {
+        Appender.declare(block, op, Appender.infer(block, complete));
+        ops.add(op);
+    }
+
     /** The declared type of a variable that is a dense tensor. */
     VarType.TensorType tensor(String variable) {
         return block.get(variable).tensor();
@@ -128,8 +138,7 @@ final class Steps {
                 }
             }
             OpDesc complete = Appender.complete(op.build(), Roles.FORWARD);
-            Appender.declare(block, complete, Appender.infer(block, complete));
-            ops.add(complete);
+            keepAndDeclare(complete, complete);
         }
     }
 

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One direction of a recurrent layer as a loop over its steps. It takes the forms that the operation {@code rnn} lacks:
- * other activations, a bound for their operands, peepholes, coupled gates, a reset before the product, and sequences of
- * different lengths from their ends.
+ * other activations, a bound for their operands, peepholes, coupled gates, and a reset before the product.
  */
 final class RecurrentLoop {
     private static final long MOST_UNROLLED = 4;

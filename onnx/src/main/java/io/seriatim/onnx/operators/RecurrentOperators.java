@@ -86,12 +86,11 @@ public final class RecurrentOperators {
             Ref x = batchFirst ? steps.transpose(node.input(0), 1, 0, 2) : node.input(0);
             Ref lengths = node.maybe(4);
             String kind = kind();
-            boolean flipped = reverse && lengths == null;
             List<Ref> states = new ArrayList<>(List.of(state(5, x)));
             if (mode.equals("LSTM")) {
                 states.add(state(6, x));
             }
-            if (kind.isEmpty() || (reverse && !flipped)) {
+            if (kind.isEmpty()) {
                 return loops(x, lengths, states);
             }
             List<Ref> weights = new ArrayList<>();
@@ -109,14 +108,12 @@ public final class RecurrentOperators {
                 }
             }
             weights.addAll(biases);
-            Ref sequence = flipped ? flip(x) : x;
-            OpAppender op = steps.op("rnn").in("Input", sequence).in("PreState", states).in("WeightList", weights)
+            OpAppender op = steps.op("rnn").in("Input", x).in("PreState", states).in("WeightList", weights)
                     .maybe("SequenceLength", lengths).attr("mode", kind).attr("is_bidirec", both)
                     .attr("input_size", x.dim(2)).attr("hidden_size", size).attr("num_layers", 1)
-                    .attr("is_test", true).attr("gate_order", "onnx");
+                    .attr("is_test", true).attr("gate_order", "onnx").attr("is_reverse", reverse);
             List<Ref> all = op.lists(List.of("Out", "State", "Reserve"), List.of(1, states.size(), 1));
-            Ref y = flipped ? flip(all.get(0)) : all.get(0);
-            return shaped(y, all.subList(1, 1 + states.size()));
+            return shaped(all.get(0), all.subList(1, 1 + states.size()));
         }
 
         /** Each direction as a loop. */
@@ -166,10 +163,6 @@ public final class RecurrentOperators {
                 results.add(batchFirst ? steps.transpose(state, 1, 0, 2) : state);
             }
             return results;
-        }
-
-        private Ref flip(Ref x) {
-            return steps.op("flip").in("X", x).attr("axis", new int[]{0}).out("Out");
         }
 
         private Ref select(Ref x, int direction) {

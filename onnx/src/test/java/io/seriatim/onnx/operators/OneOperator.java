@@ -2,6 +2,7 @@ package io.seriatim.onnx.operators;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
 import io.seriatim.graph.translate.Ref;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A node that is translated alone and run on given operands. */
@@ -102,9 +104,30 @@ final class OneOperator {
 
     /** Results in order. */
     List<Tensor> runAll(int results, @Nullable Tensor... operands) {
+        Map<String, Tensor> feeds = new LinkedHashMap<>();
+        List<String> names = names(results);
+        try (InferenceModel model = model(names, feeds, operands)) {
+            Interpreter interpreter = Interpreter.of(Kernels.system());
+            model.parameters().forEach(interpreter::set);
+            Map<String, Tensor> found = interpreter.run(model.program(), feeds, names);
+            return names.stream().map(name -> Objects.requireNonNull(found.get(name), name)).toList();
+        }
+    }
+
+    /** The operations that it becomes. */
+    List<String> types(@Nullable Tensor... operands) {
+        try (InferenceModel model = model(names(1), new LinkedHashMap<>(), operands)) {
+            return model.program().blocks().stream().flatMap(block -> block.ops().stream()).map(OpDesc::type).toList();
+        }
+    }
+
+    private static List<String> names(int results) {
+        return IntStream.range(0, results).mapToObj(i -> "y" + i).toList();
+    }
+
+    private InferenceModel model(List<String> names, Map<String, Tensor> feeds, @Nullable Tensor... operands) {
         ModelBuilder builder = new ModelBuilder();
         List<@Nullable Ref> refs = new ArrayList<>();
-        Map<String, Tensor> feeds = new LinkedHashMap<>();
         for (int i = 0; i < operands.length; i++) {
             Tensor operand = operands[i];
             if (operand == null) {
@@ -120,21 +143,12 @@ final class OneOperator {
                 refs.add(builder.feed("x" + i, operand.dtype(), dims));
             }
         }
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < results; i++) {
-            names.add("y" + i);
-        }
         OnnxNode node = new OnnxNode("", domain, type, refs.stream().map(ref -> ref == null ? "" : ref.name()).toList(),
                 names, attributes);
         List<Ref> translated = Objects.requireNonNull(registry.find(domain, type), type)
                 .translate(new Node(node, version, refs, attributes, builder.main(), new NoGraphs(new Lists(builder))));
         Map<String, Ref> outputs = new LinkedHashMap<>();
         names.forEach(name -> outputs.put(name, translated.get(outputs.size())));
-        try (InferenceModel model = builder.build(outputs)) {
-            Interpreter interpreter = Interpreter.of(Kernels.system());
-            model.parameters().forEach(interpreter::set);
-            Map<String, Tensor> found = interpreter.run(model.program(), feeds, names);
-            return names.stream().map(name -> Objects.requireNonNull(found.get(name), name)).toList();
-        }
+        return builder.build(outputs);
     }
 }

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Recurrent layers as loops, or as the steps of short ones, beside the operation for whole layers, which takes their
@@ -25,7 +26,8 @@ class RecurrentLoopTest {
     @ParameterizedTest
     @CsvSource({"LSTM, forward, false, 6", "LSTM, reverse, false, 3", "LSTM, bidirectional, true, 6",
             "LSTM, bidirectional, true, 4", "GRU, forward, true, 6", "GRU, forward, true, 4",
-            "GRU, bidirectional, false, 2", "RNN, reverse, false, 6", "RNN, bidirectional, true, 4"})
+            "GRU, bidirectional, false, 2", "RNN, reverse, false, 6", "LSTM, reverse, true, 6", "GRU, reverse, true, 3",
+            "RNN, reverse, true, 6", "RNN, bidirectional, true, 4"})
     void loopComputesWhatTheOperationComputes(String mode, String direction, boolean lengths, int steps) {
         long gates = gates(mode);
         int directions = direction.equals("bidirectional") ? 2 : 1;
@@ -43,6 +45,18 @@ class RecurrentLoopTest {
         for (int i = 0; i < results; i++) {
             assertArrayEquals(whole.get(i).toFloatArray(), loop.get(i).toFloatArray(), 1e-6f, "result " + i);
         }
+    }
+
+    /** Loops over steps are slow; sequences from their ends are the operation's too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"LSTM", "GRU", "RNN"})
+    void reverseOnesAreOneOperation(String mode) {
+        SplittableRandom random = new SplittableRandom(2);
+        long gates = gates(mode);
+        List<String> types = layer(mode, "reverse").types(random(random, 6, BATCH, FEATURES),
+                random(random, 1, gates * SIZE, FEATURES), random(random, 1, gates * SIZE, SIZE), null,
+                Tensor.of(DType.INT32, new long[]{6, 0, 2}, BATCH));
+        assertTrue(types.contains("rnn") && !types.contains("while") && !types.contains("flip"), types.toString());
     }
 
     @ParameterizedTest

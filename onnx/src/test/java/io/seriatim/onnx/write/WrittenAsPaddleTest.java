@@ -203,10 +203,13 @@ class WrittenAsPaddleTest {
         assertTrue(String.valueOf(e.getMessage()).contains("onnx_reduce"), e.getMessage());
     }
 
-    /** PaddlePaddle has its own order of gates; ONNX's is kept as it is. */
+    /** PaddlePaddle has its own order of gates, and no layer that only goes backwards; ONNX's are kept. */
     @ParameterizedTest
-    @CsvSource({"LSTM,4,1", "GRU,3,1", "RNN_TANH,1,1", "LSTM,4,2"})
-    void recurrencesInTheOrderOfOnnx(String mode, long gates, int directions) throws IOException {
+    @CsvSource({"LSTM,4,1,false,false", "GRU,3,1,false,true", "RNN_TANH,1,1,false,false", "LSTM,4,2,false,true",
+            "LSTM,4,1,true,false", "LSTM,4,1,true,true", "GRU,3,1,true,true", "RNN_RELU,1,1,true,true",
+            "RNN_TANH,1,1,true,false"})
+    void recurrencesOfOnnx(String mode, long gates, int directions, boolean reverse, boolean lengths)
+            throws IOException {
         Map<String, Tensor> parameters = new LinkedHashMap<>();
         for (int i = 0; i < 2 * directions; i++) {
             Tensor all = values(DType.FLOAT32, gates * 3 + i, i % 2 == 0 ? 2 : 3);
@@ -217,6 +220,9 @@ class WrittenAsPaddleTest {
             parameters.put("w" + (2 * directions + i), values(DType.FLOAT32, gates * 3));
         }
         List<String> weights = List.copyOf(parameters.keySet());
+        if (lengths) {
+            parameters.put("lengths", Tensor.of(DType.INT32, new long[]{2, 5}, 2));
+        }
         List<String> states = mode.equals("LSTM") ? List.of("h", "c") : List.of("h");
         states.forEach(state -> parameters.put(state, values(DType.FLOAT32, directions, 2, 3)));
         Program program = new Program();
@@ -224,17 +230,21 @@ class WrittenAsPaddleTest {
         parameters.forEach((name, value) -> program.global()
                 .put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).persistent()));
         Appender.append(program.global(), OpDesc.of("rnn").in("Input", "x").in("PreState", states)
-                .in("WeightList", weights).out("Out", "out").out("Reserve", "reserve")
+                .in("WeightList", weights).in("SequenceLength", lengths ? List.of("lengths") : List.of())
+                .out("Out", "out").out("Reserve", "reserve")
                 .out("State", states.stream().map(state -> state + "_last").toList())
                 .attr("mode", mode).attr("is_bidirec", directions == 2).attr("input_size", 2).attr("hidden_size", 3)
-                .attr("is_test", true).attr("gate_order", "onnx").build(), Roles.FORWARD);
-        InferenceModel model = new InferenceModel(program, List.of("x"), List.of("out"), parameters);
+                .attr("is_test", true).attr("gate_order", "onnx").attr("is_reverse", reverse).build(), Roles.FORWARD);
         Tensor x = values(DType.FLOAT32, 5, 2, 2);
-        keeps(model, x);
-        Path file = folder.resolve("x.onnx");
-        InferenceModels.save(file, model);
-        try (InferenceModel again = InferenceModels.load(file)) {
-            assertArrayEquals(run(model, x).toDoubleArray(), run(again, x).toDoubleArray(), 1e-5);
+        for (String result : List.of("out", states.getLast() + "_last")) {
+            InferenceModel model = new InferenceModel(program, List.of("x"), List.of(result), parameters);
+            keeps(model, x);
+            Path file = folder.resolve("x.onnx");
+            InferenceModels.save(file, model);
+            try (InferenceModel again = InferenceModels.load(file)) {
+                assertEquals(1, again.program().global().ops().stream().filter(op -> op.type().equals("rnn")).count());
+                assertArrayEquals(run(model, x).toDoubleArray(), run(again, x).toDoubleArray(), 1e-5);
+            }
         }
     }
 

@@ -26,13 +26,15 @@ import java.util.Locale;
  *            of the state
  * @param order
  *            of the gates
+ * @param reverse
+ *            whether the only direction begins with the last step
  */
 record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long steps, long batch, long size,
-        Recurrence.Order order) {
+        Recurrence.Order order, boolean reverse) {
     static RecurrentNetwork of(Attrs attrs, long[] input) {
         return new RecurrentNetwork(cell(attrs), attrs.getInt("num_layers"), attrs.getBool("is_bidirec") ? 2 : 1,
                 input[0], input[1],
-                attrs.getInt("hidden_size"), order(attrs));
+                attrs.getInt("hidden_size"), order(attrs), attrs.getBool("is_reverse"));
     }
 
     private static Recurrence.Order order(Attrs attrs) {
@@ -47,7 +49,12 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
 
     /** What a direction computes. */
     Recurrence recurrence(int direction, boolean lengths) {
-        return new Recurrence(cell, direction == 1, lengths, order);
+        return new Recurrence(cell, isBackwards(direction), lengths, order);
+    }
+
+    /** Whether a direction begins with the last step. */
+    boolean isBackwards(int direction) {
+        return reverse || direction == 1;
     }
 
     private static Recurrence.Cell cell(Attrs attrs) {

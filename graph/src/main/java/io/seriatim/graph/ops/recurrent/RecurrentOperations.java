@@ -44,7 +44,7 @@ public final class RecurrentOperations {
                 .out("Out", "DropoutState?", "State*", "Reserve~").effect(Effect.RANDOM).attr("dropout_prob", 0f)
                 .attr("is_bidirec", false)
                 .attr("input_size", 10).attr("hidden_size", 100).attr("num_layers", 1).attr("mode", "RNN_TANH")
-                .attr("seed", 0).attr("gate_order", "paddle")
+                .attr("seed", 0).attr("gate_order", "paddle").attr("is_reverse", false)
                 .attr("is_test", false).infer(RecurrentOperations::infer).lower(RecurrentOperations::forward)
                 .differentiateAs(l -> new RecurrentSteps(l).lower())
                 .grad(gradient, RecurrentOperations::inferGradient, l -> new RecurrentGradient(l).lower())
@@ -59,6 +59,11 @@ public final class RecurrentOperations {
                 "the attributes 'hidden_size' and 'num_layers' must be 1 or more, but are %d and %d",
                 attrs.getInt("hidden_size"),
                 attrs.getInt("num_layers"));
+        inference.require(
+                !attrs.getBool("is_reverse") || (!attrs.getBool("is_bidirec") && attrs.getInt("num_layers") == 1),
+                "the attribute 'is_reverse' is for one layer of one direction, but 'is_bidirec' is %s and 'num_layers' "
+                        + "is %d",
+                attrs.getBool("is_bidirec"), attrs.getInt("num_layers"));
         double probability = attrs.getDouble("dropout_prob");
         inference.require(probability >= 0 && probability <= 1,
                 "the attribute 'dropout_prob' must be from 0 to 1, but is %s", probability);

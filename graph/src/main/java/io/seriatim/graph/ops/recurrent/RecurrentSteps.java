@@ -52,7 +52,7 @@ final class RecurrentSteps {
             states.add(new Term(l, l.in("PreState", i).select(0, row)));
         }
         for (long i = 0; i < network.steps(); i++) {
-            long step = direction == 1 ? network.steps() - 1 - i : i;
+            long step = network.isBackwards(direction) ? network.steps() - 1 - i : i;
             Operand u = l.run(WITH_BIAS, states.getFirst().operand(), l.in("WeightList", network.weights(row, true)),
                     l.in("WeightList", network.bias(row, true)));
             List<Term> next = cell(new Term(l, gates.select(0, step)), new Term(l, u), states);

@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Recurrent networks beyond the golden cases: our own dropout, values kept for the gradient, empty sequences, realistic
@@ -164,6 +166,40 @@ class RecurrentOperationsTest {
                 "'dropout_prob' must be from 0 to 1, but is 2.0");
         refused(feeds, rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).in("SequenceLength", "w4").build(),
                 "SequenceLength must be int32 or int64");
+    }
+
+    /** Without lengths, a layer from the end is one over reversed sequences; with them, each has its own end. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void fromTheEnd(boolean lengths) {
+        Map<String, Tensor> feeds = feeds(1);
+        long[] given = lengths ? new long[]{2, 3} : new long[]{STEPS, STEPS};
+        feeds.put("lengths", Tensor.of(DType.INT64, given, BATCH));
+        Map<String, Tensor> reversed = new HashMap<>(feeds);
+        for (String name : List.of("x", "dy")) {
+            reversed.put(name,
+                    Tensor.of(DType.FLOAT64, reversed(OneRun.values(feeds, name), given), STEPS, BATCH, SIZE));
+        }
+        List<String> slot = lengths ? List.of("lengths") : List.of();
+        OpDesc forward = rnn("", "RNN_TANH", 1, "x", names("w", 4), 1).in("SequenceLength", slot).build();
+        OpDesc backward = forward.with("is_reverse", true);
+        Map<String, Tensor> expected = OneRun.of(reversed, forward, gradient(forward));
+        Map<String, Tensor> actual = OneRun.of(feeds, backward, gradient(backward));
+        assertArrayEquals(reversed(OneRun.values(expected, "out"), given), OneRun.values(actual, "out"), 1e-12);
+        assertArrayEquals(reversed(OneRun.values(expected, "dx"), given), OneRun.values(actual, "dx"), 1e-12);
+        assertArrayEquals(OneRun.values(expected, "s0"), OneRun.values(actual, "s0"), 1e-12);
+        refused(feeds, backward.with("is_bidirec", true), "'is_reverse' is for one layer of one direction");
+    }
+
+    private static double[] reversed(double[] of, long[] lengths) {
+        double[] result = of.clone();
+        for (int row = 0; row < BATCH; row++) {
+            for (int step = 0; step < lengths[row]; step++) {
+                int from = (Math.toIntExact(lengths[row]) - 1 - step) * BATCH + row;
+                System.arraycopy(of, from * SIZE, result, (step * BATCH + row) * SIZE, SIZE);
+            }
+        }
+        return result;
     }
 
     private static void refused(Map<String, Tensor> feeds, OpDesc op, String message) {

@@ -120,7 +120,8 @@ public final class RecurrentWriters {
     private static Map<String, Object> attributes(WrittenOp op, String mode, int directions) {
         Map<String, Object> attributes = new HashMap<>();
         attributes.put("hidden_size", op.attrs().getInt("hidden_size"));
-        attributes.put("direction", directions == 2 ? "bidirectional" : "forward");
+        boolean reverse = op.attrs().getBool("is_reverse");
+        attributes.put("direction", directions == 2 ? "bidirectional" : reverse ? "reverse" : "forward");
         if (mode.equals("GRU")) {
             attributes.put("linear_before_reset", 1);
         } else if (mode.equals("RNN_RELU")) {
