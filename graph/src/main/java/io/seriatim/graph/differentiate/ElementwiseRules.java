@@ -119,6 +119,9 @@ final class ElementwiseRules {
                     : dout.over(b).times(a.over(b)).unary(Unary.Function.NEGATE);
             case MAXIMUM -> extreme(dout, Binary.Function.GREATER, left ? a : b, left ? b : a);
             case MINIMUM -> extreme(dout, Binary.Function.LESS, left ? a : b, left ? b : a);
+            case PRELU -> left
+                    ? a.isBelow(0).choose(dout.times(b), dout)
+                    : a.isBelow(0).orZero(dout.times(a));
             case POWER -> left ? ofBase(dout, a, b) : ofExponent(dout, a, b);
             case MODULO -> left
                     ? dout

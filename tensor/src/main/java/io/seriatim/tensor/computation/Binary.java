@@ -33,6 +33,11 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         MAXIMUM,
         /** The smaller; NaN if either is. */
         MINIMUM,
+        /**
+         * A rectifier with a slope (He et al., 2015): x, times y where it is below 0. NaN stays NaN. It is computed as
+         * max(x, −0) + min(x, 0) · y, so that y should be finite.
+         */
+        PRELU,
         /** x to the power of y; of whole numbers with exponents from 0. */
         POWER,
         /** The rest of x / y, with y's sign. */

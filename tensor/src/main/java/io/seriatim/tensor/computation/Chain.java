@@ -318,7 +318,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 default -> false;
             };
             case Combine(var function, var _, var _) -> switch (function) {
-                case ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM -> true;
+                case ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, PRELU -> true;
                 default -> false;
             };
             case Grad(var gradient, var x, var _, var _) -> switch (gradient.function()) {

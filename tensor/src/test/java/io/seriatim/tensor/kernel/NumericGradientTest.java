@@ -159,6 +159,9 @@ class NumericGradientTest {
                         g -> run(new BinaryGrad(function), g.x(), g.in().get(1), g.dy())));
             }
         }
+        cases.add(new Case("binary PRELU below 0", Binary.of(Binary.Function.PRELU),
+                List.of(random(r, -3, -2, 2, 1, 3), random(r, 0.6, 0.9, 4, 1)), List.of(0, 1),
+                g -> run(new BinaryGrad(Binary.Function.PRELU), g.x(), g.in().get(1), g.dy())));
         for (Reduction.Function function : Reduction.Function.values()) {
             if (function != Reduction.Function.ALL && function != Reduction.Function.ANY) {
                 Reduction reduction = new Reduction(function, List.of(1), function == Reduction.Function.MEAN);

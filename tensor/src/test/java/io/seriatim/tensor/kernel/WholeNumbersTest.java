@@ -134,6 +134,7 @@ class WholeNumbersTest {
             case DIVIDE -> x.divide(y);
             case MAXIMUM -> x.max(y);
             case MINIMUM -> x.min(y);
+            case PRELU -> x.signum() < 0 ? x.multiply(y) : x;
             case POWER -> x.modPow(y, BigInteger.ONE.shiftLeft(width(dtype)));
             case REMAINDER -> x.remainder(y);
             case MODULO -> x.subtract(floor(x, y).multiply(y));

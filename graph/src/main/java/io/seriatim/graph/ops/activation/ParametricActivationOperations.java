@@ -216,12 +216,7 @@ public final class ParametricActivationOperations {
     }
 
     private static void prelu(Lowering l) {
-        Operand x = l.in("X");
-        // A sum of two parts, of which one is 0, takes less time than a choice. −0 keeps the sign of a negative zero.
-        Operand positive = l.binary(Binary.Function.MAXIMUM, x, l.number(x.dtype(), -0.0));
-        Operand negative = l.binary(Binary.Function.MINIMUM, x, l.number(x.dtype(), 0));
-        l.out("Out", l.binary(Binary.Function.ADD, positive,
-                l.binary(Binary.Function.MULTIPLY, negative, alpha(l))));
+        l.out("Out", l.binary(Binary.Function.PRELU, l.in("X"), alpha(l)));
     }
 
     private static void preluGradient(Lowering l) {

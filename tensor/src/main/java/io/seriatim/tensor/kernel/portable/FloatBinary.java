@@ -50,7 +50,7 @@ final class FloatBinary extends PortableKernel {
     /** Null for other functions, other types and post-ops. */
     static @Nullable FloatBinary of(Binary binary, TensorSpec x, TensorSpec y, TensorSpec out) {
         boolean common = switch (binary.function()) {
-            case ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM -> true;
+            case ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, PRELU -> true;
             default -> false;
         };
         boolean floats = x.dtype() == DType.FLOAT32 && y.dtype() == DType.FLOAT32 && out.dtype() == DType.FLOAT32;
@@ -135,6 +135,7 @@ final class FloatBinary extends PortableKernel {
                 case MULTIPLY -> left * right;
                 case DIVIDE -> left / right;
                 case MAXIMUM -> Math.max(left, right);
+                case PRELU -> Math.max(left, -0f) + Math.min(left, 0) * right;
                 default -> Math.min(left, right);
             });
         }

@@ -178,6 +178,7 @@ public final class FloatLoops {
             case DIVIDE -> divide(x, y, out, Math.max(count, LEAST_OF_SLOW));
             case MAXIMUM -> maximum(x, y, out, n);
             case MINIMUM -> minimum(x, y, out, n);
+            case PRELU -> prelu(x, y, out, n);
             case POWER -> FloatPowers.run(x, y, out, count);
             default -> other(function, x, y, out, count);
         }
@@ -224,6 +225,13 @@ public final class FloatLoops {
     private static void minimum(float[] x, float[] y, float[] out, int n) {
         for (int i = 0; i < n; i++) {
             out[i] = Math.min(x[i], y[i]);
+        }
+    }
+
+    private static void prelu(float[] x, float[] y, float[] out, int n) {
+        // A sum of two parts, of which one is 0: the JIT makes a branch of a choice.
+        for (int i = 0; i < n; i++) {
+            out[i] = Math.max(x[i], -0f) + Math.min(x[i], 0) * y[i];
         }
     }
 

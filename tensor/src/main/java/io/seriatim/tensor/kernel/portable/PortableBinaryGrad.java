@@ -204,6 +204,7 @@ final class PortableBinaryGrad {
             case DIVIDE -> left ? 1 / y : -x / (y * y);
             case MAXIMUM -> x == y ? 0.5 : x > y == left ? 1 : 0;
             case MINIMUM -> x == y ? 0.5 : x < y == left ? 1 : 0;
+            case PRELU -> left ? x < 0 ? y : 1 : Math.min(x, 0);
             case POWER -> left ? y == 0 ? 0 : y * Power.of(x, y - 1) : Power.of(x, y) * (x > 0 ? Math.log(x) : 0);
             case MODULO -> left ? 1 : -Math.floor(x / y);
             case REMAINDER -> left ? 1 : -towardsZero(x / y);

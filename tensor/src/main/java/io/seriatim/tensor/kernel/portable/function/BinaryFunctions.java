@@ -16,6 +16,7 @@ public final class BinaryFunctions {
             case DIVIDE -> x / y;
             case MAXIMUM -> Math.max(x, y);
             case MINIMUM -> Math.min(x, y);
+            case PRELU -> Math.max(x, -0.0) + Math.min(x, 0) * y;
             case POWER -> Power.of(x, y);
             case MODULO -> modulo(x, y);
             case REMAINDER -> x % y;
@@ -63,6 +64,7 @@ public final class BinaryFunctions {
             case DIVIDE -> divide(x, y, x / nonZero(y));
             case MAXIMUM -> Math.max(x, y);
             case MINIMUM -> Math.min(x, y);
+            case PRELU -> x < 0 ? x * y : x;
             case POWER -> power(x, y);
             case MODULO -> Math.floorMod(x, nonZero(y));
             case REMAINDER -> x % nonZero(y);
@@ -83,6 +85,7 @@ public final class BinaryFunctions {
             case MODULO, REMAINDER -> Long.remainderUnsigned(x, nonZero(y));
             case MAXIMUM -> Long.compareUnsigned(x, y) >= 0 ? x : y;
             case MINIMUM -> Long.compareUnsigned(x, y) <= 0 ? x : y;
+            case PRELU -> x;
             case POWER -> powerUnsigned(x, y);
             case SHIFT_RIGHT -> isWithin(y) ? x >>> y : 0;
             case EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL ->
