@@ -24,56 +24,13 @@ final class PortableAlongAxis {
     private PortableAlongAxis() {
     }
 
-    /** The number in x, in row-major order, of the element that an index of number i stands for. */
-    private static long element(String operation, Tensor indices, long i, TensorSpec x, int axis,
-            KernelContext context) {
-        Longs.load(indices, i, context.longs(7), 0, 1);
-        long index = context.longs(7)[0];
-        long length = x.shape().dim(axis);
-        if (index < 0 || index >= length) {
-            throw new IndexRangeException(
-                    operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
-        }
-        long left = i;
-        long element = 0;
-        long stride = 1;
-        for (int d = x.shape().rank() - 1; d >= 0; d--) {
-            long dim = indices.shape().dim(d);
-            element += (d == axis ? index : left % dim) * stride;
-            left /= dim;
-            stride *= x.shape().dim(d);
-        }
-        return element;
-    }
-
-    private static void move(Tensor from, long read, Tensor to, long write, boolean add, KernelContext context) {
-        if (from.dtype().arithmetic() == DType.INT64) {
-            long[] value = context.longs(0);
-            Longs.load(from, read, value, 0, 1);
-            Longs.load(to, write, value, 1, 1);
-            value[0] += add ? value[1] : 0;
-            Longs.store(to, write, value, 0, 1);
-        } else {
-            double[] value = context.doubles(0);
-            Doubles.load(from, read, value, 0, 1);
-            Doubles.load(to, write, value, 1, 1);
-            value[0] += add ? value[1] : 0;
-            Doubles.store(to, write, value, 0, 1);
-        }
-    }
-
     static Kernel take(TakeAlongAxis take, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
-        int axis = x.shape().axis(take.axis());
+        AlongAxis elements = AlongAxis.of("take_along_axis", x.shape().axis(take.axis()),
+                Objects.requireNonNull(arguments[1]), x, Objects.requireNonNull(arguments[2]));
         return PortableKernel.of((all, context) -> {
-            long count = all.get(1).shape().size();
-            for (long i = 0; i < count; i++) {
-                element("take_along_axis", all.get(1), i, x, axis, context);
-            }
-            for (long i = 0; i < count; i++) {
-                move(all.get(0), element("take_along_axis", all.get(1), i, x, axis, context), all.get(2), i, false,
-                        context);
-            }
+            elements.check(all.get(1), context);
+            elements.take(all.get(0), all.get(1), all.get(2), context);
         });
     }
 
@@ -82,17 +39,12 @@ final class PortableAlongAxis {
         if (!PortableIndex.areRowMajor(arguments)) {
             return null;
         }
-        int axis = x.shape().axis(put.axis());
+        AlongAxis elements = AlongAxis.of("put_along_axis", x.shape().axis(put.axis()),
+                Objects.requireNonNull(arguments[1]), x, Objects.requireNonNull(arguments[2]));
         return PortableKernel.of((all, context) -> {
-            long count = all.get(1).shape().size();
-            for (long i = 0; i < count; i++) {
-                element("put_along_axis", all.get(1), i, x, axis, context);
-            }
+            elements.check(all.get(1), context);
             PortableIndex.copyWhole(all.get(0), all.get(3));
-            for (long i = 0; i < count; i++) {
-                move(all.get(2), i, all.get(3), element("put_along_axis", all.get(1), i, x, axis, context), put.add(),
-                        context);
-            }
+            elements.put(all.get(2), all.get(1), all.get(3), put.add(), context);
         });
     }
 
