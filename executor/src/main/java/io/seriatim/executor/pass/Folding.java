@@ -51,9 +51,6 @@ final class Folding implements Fusion.Rule {
     /** Inserts a task before each such normalisation that computes its factors. */
     void addFactors() {
         List<Task> present = tasks.tasks();
-        if (Task.stages(present).noneMatch(stage -> stage.computation() instanceof Convolution)) {
-            return;
-        }
         List<Task> all = new ArrayList<>(present.size());
         for (Task task : present) {
             if (task instanceof Task.Compute compute && !compute.stages().isEmpty()) {
@@ -70,14 +67,23 @@ final class Folding implements Fusion.Rule {
         }
         if (!factors.isEmpty()) {
             tasks.replaceAll(all);
+            // Of a product whose rows were flattened, say.
+            SharedShapes.rewrite(tasks);
         }
     }
 
     private boolean isNormalised(Stage stage) {
         Arg x = stage.inputs().getFirst();
-        return x != null && x.value() >= 0 && x.isWhole(values) && x.spec().dtype() == DType.FLOAT32
+        return x != null && x.value() >= 0 && isAll(x) && x.spec().dtype() == DType.FLOAT32
                 && stage.inputs().stream().skip(1)
                         .allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
+    }
+
+    /** Returns whether an operand is a value, in its own layout or row by row in another shape. */
+    private boolean isAll(Arg arg) {
+        TensorSpec spec = values.spec(arg.value());
+        return arg.isWhole(values)
+                || (arg.isDense() && spec != null && arg.offset() == 0 && arg.spec().bytes() == spec.bytes());
     }
 
     /** Returns whether the normalisation is the only reader of a convolution's result. */

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class SharedShapes {
     /** This pass, as {@link PassPipeline} runs it. It is of use for those that fuse stages. */
     static final RewritePass PASS = new RewritePass("SHARED_SHAPES", _ -> true,
-            (tasks, _) -> new SharedShapes(tasks).rewrite());
+            (tasks, _) -> rewrite(tasks));
 
     private final TaskGraph tasks;
     private final ValueTable values;
@@ -42,6 +42,10 @@ final class SharedShapes {
     private SharedShapes(TaskGraph tasks) {
         this.tasks = tasks;
         this.values = tasks.values();
+    }
+
+    static void rewrite(TaskGraph tasks) {
+        new SharedShapes(tasks).rewrite();
     }
 
     private void rewrite() {
