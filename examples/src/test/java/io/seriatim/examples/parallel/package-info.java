@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.examples.parallel;
+
+import org.jspecify.annotations.NullMarked;
