@@ -104,7 +104,7 @@ public final class Layouts {
         }
         TensorSpec[] specs = stage.specs();
         specs[WEIGHTS] = wanted;
-        Kernel kernel = kernels.find(computation, Place.CPU, specs);
+        Kernel kernel = kernels.find(ofPacked(computation), Place.CPU, specs);
         if (kernel == null || !kernel.provider().equals(plain.provider())) {
             return null;
         }
@@ -113,9 +113,19 @@ public final class Layouts {
         return packing == null ? null : new Packed(task, at, WEIGHTS, source, wanted, kernel, packing);
     }
 
-    /** Returns the weights as they are packed: those of a recurrence, which multiply its states, are transposed. */
+    /** Returns the computation that reads the packed weights: they have been transposed by then. */
+    private static Computation ofPacked(Computation computation) {
+        return computation instanceof MatMul product && product.transposeY()
+                ? new MatMul(product.transposeX(), false, product.bias(), product.postOps())
+                : computation;
+    }
+
+    /**
+     * Returns the weights as they are packed: those of a recurrence, which multiply its states, and those of a product
+     * that reads them so, are transposed.
+     */
     private static TensorSpec source(Computation computation, TensorSpec weights) {
-        if (!(computation instanceof Recurrence)) {
+        if (!(computation instanceof Recurrence || (computation instanceof MatMul product && product.transposeY()))) {
             return weights;
         }
         long[] strides = weights.strides();

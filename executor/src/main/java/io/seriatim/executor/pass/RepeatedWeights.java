@@ -113,7 +113,7 @@ final class RepeatedWeights {
         }
         // Layouts packs persistable variables that no task writes once for all runs.
         uses.entrySet().removeIf(entry -> entry.getValue().size() < LEAST_USES
-                || (!entry.getKey().transposed() && kept.isKept(entry.getKey().matrix().value())));
+                || kept.isKept(entry.getKey().matrix().value()));
         return uses;
     }
 

@@ -432,9 +432,10 @@ final class MatMulRecipe {
         }
     }
 
+    /** For weights that are read transposed, the layout of what they are transposed: one for a product that is plain. */
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
-        if (argument != 1 || exchanged || right == null || right.dims().length != 2 || given.shape().rank() != 2
-                || computation.transposeY()) {
+        if (argument != 1 || exchanged || right == null || right.dims().length != 2
+                || given.shape().rank() != 2) {
             return given;
         }
         MemoryDescriptor any = builder.describeAny(right.dims(), right.dtype());
