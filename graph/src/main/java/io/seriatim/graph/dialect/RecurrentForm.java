@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Recurrent layers as PaddlePaddle knows them: not those whose gates are in ONNX's order, nor those whose only direction
- * begins with the last step.
+ * Recurrent layers as PaddlePaddle knows them: not those whose gates are in ONNX's order, nor those whose only
+ * direction begins with the last step.
  */
 final class RecurrentForm {
     private static final String ORDER = "gate_order";

@@ -106,7 +106,7 @@ class FastNormalisationsTest {
         cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32,
                 dims(4, 3, 5, 6),
                 dims(4, 3, 5, 6), dims(3), dims(3), dims(-5, 3)));
-        // A piece has 1024 elements, and a sum eight: groups of less, of more, of many pieces, of channels across pieces.
+        // A piece has 1024 elements, and a sum eight: groups of less, more, many pieces, and channels across pieces.
         for (long[] image : new long[][]{dims(2, 6, 4, 5), dims(1, 12, 32, 32), dims(3, 6, 1025), dims(1, 6, 90, 100),
                 dims(2, 1500, 1), dims(2, 6)}) {
             for (int groups : new int[]{1, 2, 6}) {
