@@ -53,15 +53,9 @@ collect() {
 }
 
 compile() {
-    local name
     mkdir "$work/app"
-    # The compiler asks for the modules of annotations, which are not needed to run and not in the archive: empty ones do.
-    for name in org.jspecify com.google.errorprone.annotations; do
-        mkdir -p "$work/annotations/$name"
-        echo "module $name {}" >"$work/annotations/$name/module-info.java"
-        "$JDK/bin/javac" -d "$work/annotations/$name" "$work/annotations/$name/module-info.java"
-    done
-    "$JDK/bin/javac" -nowarn -d "$work/app" -p "$work/lib:$work/annotations" tools/release/starts/module-info.java tools/release/starts/app/Start.java \
+    # The compiler does not find the annotations of our classes, which have the retention CLASS.
+    "$JDK/bin/javac" -Xlint:all,-classfile -Werror -d "$work/app" -p "$work/lib" tools/release/starts/module-info.java tools/release/starts/app/Start.java \
         2>"$work/javac.log" || fail "$(cat "$work/javac.log")"
     "$JDK/bin/jar" --create --file "$work/app.jar" --main-class app.Start -C "$work/app" .
 }

@@ -11,7 +11,7 @@ module io.seriatim.cli {
     requires io.seriatim.tensor;
     requires io.seriatim.train;
     requires java.management;
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports io.seriatim.cli.spi;
     exports io.seriatim.cli.text;

@@ -2,8 +2,8 @@
  * Ranks that train together: how processes find each other, and collectives over sockets.
  */
 module io.seriatim.cluster {
-    requires static transitive com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
     requires transitive io.seriatim.graph;
 
     exports io.seriatim.cluster;

@@ -4,7 +4,7 @@
 @SuppressWarnings("module") // io.seriatim.tensor is compiled later.
 module io.seriatim.device {
     requires static com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports io.seriatim.device;
     // For NativeMemory.

@@ -5,7 +5,7 @@
 module io.seriatim.engine {
     requires jdk.jfr;
     requires static com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports io.seriatim.engine;
 }

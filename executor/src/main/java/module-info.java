@@ -2,8 +2,8 @@
  * Plans of programs: analysed once, run many times, in parallel.
  */
 module io.seriatim.executor {
-    requires static transitive com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
     requires transitive io.seriatim.graph;
 
     exports io.seriatim.executor;

@@ -3,8 +3,8 @@
  */
 // protobuf-java has no descriptor of its own; modules that are built later are named.
 @SuppressWarnings({"requires-automatic", "module"}) module io.seriatim.graph {
-    requires static transitive com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
     requires transitive io.seriatim.tensor;
     requires com.google.protobuf;
 

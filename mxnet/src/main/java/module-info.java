@@ -2,8 +2,8 @@
  * Reads models of Apache MXNet.
  */
 module io.seriatim.mxnet {
-    requires static transitive com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
     requires transitive io.seriatim.graph;
 
     exports io.seriatim.mxnet;

@@ -2,8 +2,8 @@
  * Models in the format of ONNX, as programs.
  */
 module io.seriatim.onnx {
-    requires static transitive com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
     requires transitive io.seriatim.graph;
 
     exports io.seriatim.onnx;

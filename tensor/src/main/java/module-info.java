@@ -4,7 +4,7 @@
 // EJML's jars have no descriptors of their own; modules that are built later are named.
 @SuppressWarnings({"requires-automatic", "module"}) module io.seriatim.tensor {
     requires static com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive io.seriatim.device;
     requires transitive io.seriatim.engine;
     requires ejml.core;

@@ -3,8 +3,8 @@
  */
 @SuppressWarnings("requires-automatic") // protobuf-java has no descriptor of its own.
 module io.seriatim.train {
-    requires static transitive com.google.errorprone.annotations;
-    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
     requires transitive io.seriatim.cluster;
     requires transitive io.seriatim.executor;
     requires com.google.protobuf;

@@ -33,7 +33,7 @@ class PublicApiTest {
     private static final Pattern LIBRARY = Pattern.compile("<artifactId>seriatim-(\\w+)</artifactId>");
 
     /** The modules in the BOM are those that are published. */
-    private static List<String> published() throws IOException {
+    static List<String> published() throws IOException {
         List<String> modules = new ArrayList<>();
         Matcher artifact = LIBRARY.matcher(Files.readString(ROOT.resolve("release/bom/pom.xml")));
         while (artifact.find()) {
@@ -44,20 +44,29 @@ class PublicApiTest {
         return modules;
     }
 
-    private static String api(String module) throws IOException {
-        List<Class<?>> classes = new ArrayList<>();
+    /** Returns the packages that a module exports to all. */
+    static List<String> exports(String module) throws IOException {
+        List<String> packages = new ArrayList<>();
         Path descriptor = ROOT.resolve(module).resolve("src/main/java/module-info.java");
         Matcher export = EXPORT.matcher(Files.readString(descriptor));
         while (export.find()) {
-            List<Class<?>> own = classes(export.group(1));
-            assertFalse(own.isEmpty(), "no classes in " + export.group(1));
+            packages.add(export.group(1));
+        }
+        return packages;
+    }
+
+    private static String api(String module) throws IOException {
+        List<Class<?>> classes = new ArrayList<>();
+        for (String name : exports(module)) {
+            List<Class<?>> own = classes(name);
+            assertFalse(own.isEmpty(), "no classes in " + name);
             classes.addAll(own);
         }
         return ApiText.of(classes);
     }
 
     /** Returns the classes of a package, wherever in the class path it is. */
-    private static List<Class<?>> classes(String name) throws IOException {
+    static List<Class<?>> classes(String name) throws IOException {
         List<Class<?>> classes = new ArrayList<>();
         for (URL folder : Collections
                 .list(PublicApiTest.class.getClassLoader().getResources(name.replace('.', '/')))) {
