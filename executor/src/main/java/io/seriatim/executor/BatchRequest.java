@@ -1,7 +1,10 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.run.Cancellation;
 import io.seriatim.tensor.Tensor;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +20,11 @@ final class BatchRequest {
     /** Whether the rows of a feed are divided into sequences, whose offsets a batch would not have. */
     final boolean isDivided;
     final Thread thread = Thread.currentThread();
+    final Cancellation cancellation;
+    /** As of {@link System#nanoTime}. */
+    final long arrival = System.nanoTime();
+    /** The nanoseconds from {@link #arrival} on after which the request is to have ended. */
+    private final long limit;
     /**
      * Whether its thread has the turn. The thread then runs the next batch and passes the turn on, also if it fails.
      */
@@ -35,8 +43,12 @@ final class BatchRequest {
     Throwable failure;
     /** Whether {@link #results} or {@link #failure} is set. */
     volatile boolean hasEnded;
+    /** Whether another thread runs the request and has copied its values. */
+    volatile boolean isJoined;
 
-    BatchRequest(boolean isAlone, Tensor... values) {
+    BatchRequest(boolean isAlone, Cancellation cancellation, @Nullable Duration limit, Tensor... values) {
+        this.cancellation = cancellation;
+        this.limit = limit == null ? Long.MAX_VALUE : StoppableRun.nanos(limit);
         this.isDivided = Arrays.stream(values).anyMatch(value -> !value.lod().isEmpty());
         this.isAlone = isAlone || isDivided;
         this.values = values;
@@ -52,6 +64,34 @@ final class BatchRequest {
             }
         }
         return !isAlone && !other.isAlone;
+    }
+
+    /** Returns for how many nanoseconds from a time on the request may wait for others, because of its time limit. */
+    long patience(long from) {
+        // The other half is for the run.
+        return limit == Long.MAX_VALUE ? limit : limit / 2 - (from - arrival);
+    }
+
+    /** Returns how many nanoseconds are left of its time limit; the longest time if it has none. */
+    long remaining(long now) {
+        return limit == Long.MAX_VALUE ? limit : limit - (now - arrival);
+    }
+
+    /** Notes that the values are copied, and wakes the thread, which may be stopped. */
+    void setJoined() {
+        isJoined = true;
+        if (cancellation.isStopped()) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Returns options by which the run of a batch ends when no request can wait for it any more. */
+    static RunOptions limits(List<BatchRequest> batch) {
+        long now = System.nanoTime();
+        long longest = batch.stream().mapToLong(request -> request.remaining(now)).max().orElseThrow();
+        return longest == Long.MAX_VALUE
+                ? RunOptions.defaults()
+                : RunOptions.timeout(Duration.ofNanos(Math.max(0, longest)));
     }
 
     /** Sets the results or the failure, and wakes the thread. */

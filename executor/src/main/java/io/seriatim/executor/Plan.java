@@ -286,6 +286,10 @@ public final class Plan {
         return StoppableRun.run(options, cancellation -> run(cancellation, root, values));
     }
 
+    Results run(Cancellation cancellation, Tensor... values) {
+        return run(cancellation, executor.scope(), values);
+    }
+
     private Results run(Cancellation cancellation, Scope root, Tensor... values) {
         OpenRuns runs = executor.openRuns();
         OpenRuns.Inside inside = runs.begin();

@@ -108,6 +108,7 @@ public final class Predictor implements AutoCloseable {
         private int threads;
         private LoadOptions load = LoadOptions.defaults();
         private int rows;
+        private Duration wait = Duration.ZERO;
         private long bytes;
 
         private Builder(Path path) {
@@ -151,7 +152,25 @@ public final class Predictor implements AutoCloseable {
          *             if it is less than 1
          */
         public Builder batching(int maxRows) {
+            return batching(maxRows, Duration.ZERO);
+        }
+
+        /**
+         * Combines requests into one run, and lets each wait for others while processors are idle. The first dimension
+         * of each input and output counts examples.
+         *
+         * @param maxRows
+         *            the most examples of a run, at least 1
+         * @param wait
+         *            how long a request waits for others while they have fewer examples in all, at least 0. A request
+         *            with a time limit waits for others at most half of it
+         * @return this
+         * @throws IllegalArgumentException
+         *             if the examples are fewer than 1, or the time is negative
+         */
+        public Builder batching(int maxRows, Duration wait) {
             this.rows = positive("rows of a batch", maxRows);
+            this.wait = RequestBatcher.requireWait(wait);
             return this;
         }
 
@@ -216,13 +235,18 @@ public final class Predictor implements AutoCloseable {
                 made = builder.build();
                 model.parameters().forEach(made.scope()::set);
                 this.plan = made.compile(model.program(), new Feeds(model.feeds()), new Fetches(model.fetches()));
-                this.batcher = settings.rows == 0 ? null : RequestBatcher.of(plan, settings.rows);
+                this.batcher = settings.rows == 0 ? null : batcher(plan, settings);
                 this.devices = limited;
                 this.executor = made;
             } catch (RuntimeException | Error e) {
                 close(made, limited, model);
                 throw e;
             }
+        }
+
+        private static RequestBatcher batcher(Plan plan, Builder settings) {
+            int runs = Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, settings.threads));
+            return RequestBatcher.of(plan, settings.rows, runs, settings.wait);
         }
 
         boolean isRetained() {
@@ -259,6 +283,10 @@ public final class Predictor implements AutoCloseable {
                         : new Port(name, type.dtype(), type.dims()));
             }
             return all;
+        }
+
+        Results run(RunOptions options, Tensor... values) {
+            return batcher == null ? plan.run(options, values) : batcher.run(options, values);
         }
 
         Tensor[] values(Map<String, Tensor> inputs) {
@@ -357,7 +385,8 @@ public final class Predictor implements AutoCloseable {
     }
 
     /**
-     * Answers a request with a time limit, for example. With batching, such a request is a run of its own.
+     * Answers a request with a time limit, for example. With batching, it is a part of a batch as others are, and can
+     * be stopped as {@link RequestBatcher#run(RunOptions, Tensor...)} says.
      *
      * @param inputs
      *            a tensor for each input, by name; they must not be changed before the call returns
@@ -385,9 +414,7 @@ public final class Predictor implements AutoCloseable {
         boolean answered = false;
         try {
             Tensor[] values = loaded.values(inputs);
-            Results results = options != null
-                    ? loaded.plan.run(options, values)
-                    : loaded.batcher != null ? loaded.batcher.run(values) : loaded.plan.run(values);
+            Results results = loaded.run(options == null ? RunOptions.defaults() : options, values);
             answered = true;
             return results;
         } finally {
@@ -457,7 +484,7 @@ public final class Predictor implements AutoCloseable {
 
     /**
      * Answers some requests of zeros, so that the first real request of these sizes does not wait for the compilation
-     * of the plan. They are not counted.
+     * of the plan. They are not counted. With batching, the plan is also compiled for batches of such requests.
      *
      * @param sizes
      *            the sizes of each input, by name
@@ -480,6 +507,9 @@ public final class Predictor implements AutoCloseable {
             Tensor[] values = loaded.values(zeros);
             for (int i = 0; i < WARM_UP_RUNS; i++) {
                 loaded.plan.run(values).all().values().forEach(Tensor::close);
+            }
+            if (loaded.batcher != null) {
+                loaded.batcher.prepare(values);
             }
             zeros.values().forEach(Tensor::close);
         } finally {

@@ -1,27 +1,30 @@
 package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.OpenRuns;
-import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
-import java.io.Serial;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Dynamic batching for inference servers: serves requests of many threads with fewer runs of a plan. Requests that wait
  * at the same time are run as one batch, which reads the weights once for all of them; each thread receives its rows of
  * the results. A request is run immediately if fewer than the maximum number of runs are in progress. Otherwise it
- * waits and is batched with other waiting requests.
+ * waits and is batched with other waiting requests. With a waiting time, a request that could be run immediately also
+ * waits for others, until they have the maximum number of rows.
  *
  * <p>
  * Each row of a result must depend only on the same row of the feeds, as is the case for most inference programs; this
@@ -41,26 +44,22 @@ public final class RequestBatcher {
     private final Plan plan;
     private final int maxRows;
     private final int maxRuns;
+    private final long maxWaitNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrival = lock.newCondition();
     /** Requests without a turn, in order of arrival. The lock guards this field and all other mutable state. */
     private final RequestLine waiting = new RequestLine();
+    /**
+     * Requests that have the turn and wait for others, at most one for each shape, so that requests of a shape come
+     * together. Sized once, so that adding one allocates no memory.
+     */
+    private final List<BatchRequest> gathering;
     private int running;
     private int lastRequests = 1;
     private long lastNanos;
     private final LongAdder requests = new LongAdder();
     private final LongAdder runs = new LongAdder();
     private final LongAdder failures = new LongAdder();
-
-    /** Thrown if a result does not have a row for each fed row, so that requests cannot be batched. */
-    private static final class NoRowsException extends IllegalStateException {
-        @Serial
-        private static final long serialVersionUID = 1;
-
-        NoRowsException(String message) {
-            super(message);
-        }
-    }
 
     /**
      * The counts of requests and runs.
@@ -75,10 +74,12 @@ public final class RequestBatcher {
     public record Counts(long requests, long runs, long failures) {
     }
 
-    private RequestBatcher(Plan plan, int maxRows, int maxRuns) {
+    private RequestBatcher(Plan plan, int maxRows, int maxRuns, Duration wait) {
         this.plan = plan;
         this.maxRows = maxRows;
         this.maxRuns = maxRuns;
+        this.maxWaitNanos = StoppableRun.nanos(wait);
+        this.gathering = new ArrayList<>(maxWaitNanos > 0 ? maxRuns : 0);
     }
 
     /**
@@ -115,36 +116,47 @@ public final class RequestBatcher {
      *             if requests to the plan cannot be batched; the message states the reason
      */
     public static RequestBatcher of(Plan plan, int maxRows, int maxRuns) {
+        return of(plan, maxRows, maxRuns, Duration.ZERO);
+    }
+
+    /**
+     * Creates a batcher whose requests wait for others. This increases throughput if many requests arrive at nearly the
+     * same time while processors are idle, and delays each request by up to the waiting time.
+     *
+     * @param plan
+     *            a plan that does not change the scope, and whose feeds and fetches have an unknown first dimension,
+     *            the rows
+     * @param maxRows
+     *            the maximum number of rows of a batch, at least 1
+     * @param maxRuns
+     *            the maximum number of concurrent runs, at least 1
+     * @param wait
+     *            how long a request waits for others while it and the waiting ones that it could be batched with have
+     *            fewer rows than the maximum; at least 0. A request with a time limit waits for others at most half of
+     *            it. Closing the executor waits for these requests too
+     * @return a thread-safe batcher
+     * @throws IllegalArgumentException
+     *             if requests to the plan cannot be batched, or the waiting time is negative; the message states the
+     *             reason
+     */
+    public static RequestBatcher of(Plan plan, int maxRows, int maxRuns, Duration wait) {
+        requireWait(wait);
         if (maxRows < 1 || maxRuns < 1) {
             throw new IllegalArgumentException(
                     "The maximum rows of a batch and the maximum concurrent runs must be at least 1, but are "
                             + maxRows + " and "
                             + maxRuns);
         }
-        if (plan.writesScope()) {
-            throw new IllegalArgumentException(
-                    "Requests cannot be batched, because the plan changes variables of the scope"
-                            + (plan.stored().isEmpty() ? "" : ", as it is fed the persistable ones " + plan.stored())
-                            + ": compile the program for inference, such as the result of Program.copyForTest, and "
-                            + "without feeds that are persistable");
-        }
-        if (plan.feeds().names().isEmpty()) {
-            throw new IllegalArgumentException(
-                    "Requests cannot be batched, because the plan has no feeds: compile it with at least one");
-        }
-        plan.feeds().names().forEach(name -> requireRows(plan, "feed", name));
-        plan.fetches().names().forEach(name -> requireRows(plan, "fetch", name));
-        return new RequestBatcher(plan, maxRows, maxRuns);
+        Rows.require(plan);
+        return new RequestBatcher(plan, maxRows, maxRuns, wait);
     }
 
-    private static void requireRows(Plan plan, String what, String name) {
-        VarType type = plan.program().global().get(name).type();
-        VarType.TensorType tensor = type.tensorType();
-        if (tensor == null || tensor.shape().length == 0 || tensor.shape()[0] >= 0) {
+    static Duration requireWait(Duration wait) {
+        if (wait.isNegative()) {
             throw new IllegalArgumentException(
-                    "Requests cannot be batched, because " + what + " '" + name
-                            + "' has no rows: its first dimension must be unknown (-1), but it is " + type);
+                    "The time for which requests wait for others must be 0 or more, but is " + wait);
         }
+        return wait;
     }
 
     /**
@@ -163,7 +175,7 @@ public final class RequestBatcher {
      *             if a result does not have a row for each row that is fed
      */
     public RequestBatcher prepare(Tensor... values) {
-        BatchRequest request = new BatchRequest(false, checked(values));
+        BatchRequest request = new BatchRequest(false, new Cancellation(), null, checked(values));
         for (long count = 1; count * request.rows <= maxRows; count *= 2) {
             split(Collections.nCopies((int) count, request));
         }
@@ -187,13 +199,44 @@ public final class RequestBatcher {
      *             if a result does not have a row for each row that is fed, or the executor is closed or being closed
      */
     public Results run(Tensor... values) {
+        return run(new Cancellation(), null, values);
+    }
+
+    /**
+     * Serves a request with a time limit, for example. A request that ends early does not affect others: while it
+     * waits, it is withdrawn; when another thread runs its batch, it ends without its rows; when its own thread runs a
+     * batch of several requests, it ends with the batch.
+     *
+     * @param options
+     *            when the request ends early
+     * @param values
+     *            a value for each feed, in order, all with the same number of rows; they are not changed, and must not
+     *            be changed before the call returns
+     * @return the fetched values, with the same number of rows
+     * @throws BadRequestException
+     *             if a value is missing or closed, or if its type or shape does not match that of its variable, before
+     *             anything is computed; or if an index that is fed, or computed from feeds, is out of range
+     * @throws ProgramFailedException
+     *             if an operation fails
+     * @throws RunTimeoutException
+     *             if the time limit of the options is over
+     * @throws java.util.concurrent.CancellationException
+     *             if the options cancel the request
+     * @throws IllegalStateException
+     *             if a result does not have a row for each row that is fed, or the executor is closed or being closed
+     */
+    public Results run(RunOptions options, Tensor... values) {
+        return StoppableRun.run(options, cancellation -> run(cancellation, options.timeout(), values));
+    }
+
+    private Results run(Cancellation cancellation, @Nullable Duration limit, Tensor... values) {
         Tensor[] checked = checked(values);
         OpenRuns open = plan.executor().openRuns();
         // From here on, closing the executor waits for the request, whichever thread runs it.
         OpenRuns.Inside inside = open.begin();
         try {
             requests.increment();
-            BatchRequest request = new BatchRequest(false, checked);
+            BatchRequest request = new BatchRequest(false, cancellation, limit, checked);
             takeTurn(request);
             Throwable cause = request.failure;
             if (cause == null) {
@@ -202,7 +245,7 @@ public final class RequestBatcher {
             if (cause instanceof NoRowsException) {
                 throw new IllegalStateException(cause.getMessage(), cause);
             }
-            return again(checked, cause);
+            return again(request, cause);
         } finally {
             open.end(inside);
         }
@@ -250,9 +293,9 @@ public final class RequestBatcher {
     private void enter(BatchRequest request) {
         lock.lock();
         try {
-            if (running < maxRuns) {
+            if (running < maxRuns && !isGathered(request)) {
                 running++;
-                request.leads = true;
+                giveTurn(request);
             } else if (request.isAlone) {
                 // The request has already waited once.
                 waiting.addFirst(request);
@@ -265,12 +308,51 @@ public final class RequestBatcher {
         }
     }
 
+    /** Returns whether a request of the same shape waits for others and will take this one along. */
+    private boolean isGathered(BatchRequest request) {
+        for (BatchRequest each : gathering) {
+            if (request.fits(each)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Gives a request the turn to run a batch, and lets it gather others if there is a waiting time. */
+    private void giveTurn(BatchRequest request) {
+        request.leads = true;
+        if (maxWaitNanos > 0 && !request.isAlone) {
+            gathering.add(request);
+        }
+    }
+
+    /** Gives turns to waiting requests, in order, as long as there are any. */
+    private void giveTurns() {
+        BatchRequest next = waiting.first;
+        while (running < maxRuns && next != null) {
+            BatchRequest after = next.after;
+            if (!isGathered(next)) {
+                waiting.remove(next);
+                running++;
+                giveTurn(next);
+                LockSupport.unpark(next.thread);
+            }
+            next = after;
+        }
+    }
+
     private void await(BatchRequest request) {
-        if (request.leads) {
+        if (request.leads && (maxWaitNanos == 0 || request.isAlone)) {
             return;
         }
         // The thread that runs the batch may need the engine of which this thread is a worker.
-        Engine.blocking(() -> awaitTurn(request));
+        Engine.blocking(() -> request.cancellation.waiting(() -> {
+            awaitTurn(request);
+            if (request.leads && maxWaitNanos > 0 && !request.isAlone) {
+                gather(request);
+            }
+            return request;
+        }));
     }
 
     private void awaitTurn(BatchRequest request) {
@@ -281,14 +363,51 @@ public final class RequestBatcher {
                 interrupted = true;
                 if (isWithdrawn(request)) {
                     Thread.currentThread().interrupt();
-                    throw new ProgramFailedException("plan",
-                            "Interrupted while the request waited for its turn; it was not run",
-                            new InterruptedException("while the request waited"));
+                    throw interrupted(new InterruptedException("while the request waited"));
                 }
+            }
+            // Another thread runs the request. It must not read the values after the call has returned.
+            if (request.isJoined && request.cancellation.isStopped()) {
+                throw new CancellationException("Stopped while another thread ran the request");
             }
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static ProgramFailedException interrupted(InterruptedException cause) {
+        return new ProgramFailedException("plan", "Interrupted while the request waited for its turn; it was not run",
+                cause);
+    }
+
+    /**
+     * Waits until the request and those that can be batched with it have the maximum number of rows, until the waiting
+     * time since its arrival is over, or until one of them is to wait no longer because of its time limit.
+     */
+    private void gather(BatchRequest request) {
+        lock.lock();
+        try {
+            long wait = Math.min(maxWaitNanos, request.patience(request.arrival));
+            while (true) {
+                long waited = System.nanoTime() - request.arrival;
+                long rows = request.rows;
+                for (BatchRequest each = waiting.first; each != null; each = each.after) {
+                    if (each.fits(request)) {
+                        rows += each.rows;
+                        wait = Math.min(wait, each.patience(request.arrival));
+                    }
+                }
+                if (rows >= maxRows || waited >= wait) {
+                    return;
+                }
+                arrival.awaitNanos(wait - waited);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw interrupted(e);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -349,7 +468,9 @@ public final class RequestBatcher {
         }
         lock.lock();
         try {
-            linger();
+            if (maxWaitNanos == 0) {
+                linger();
+            }
             List<BatchRequest> all = new ArrayList<>(waiting.size + 1);
             all.add(leader);
             long rows = leader.rows;
@@ -364,6 +485,9 @@ public final class RequestBatcher {
             List<BatchRequest> batch = all.subList(0, best);
             for (int i = 1; i < best; i++) {
                 waiting.remove(all.get(i));
+            }
+            if (gathering.remove(leader)) {
+                giveTurns();
             }
             return batch;
         } finally {
@@ -387,9 +511,8 @@ public final class RequestBatcher {
         }
     }
 
-    /** Removes a request. If its thread has the turn, passes it to the first waiting request. */
+    /** Removes a request. If its thread has the turn, passes it to a waiting request. */
     private void leave(BatchRequest request) {
-        BatchRequest next = null;
         lock.lock();
         try {
             waiting.remove(request);
@@ -397,25 +520,18 @@ public final class RequestBatcher {
                 request.leads = false;
                 lastRequests = request.batch;
                 lastNanos = request.nanos;
-                next = waiting.first;
-                if (next == null) {
-                    running--;
-                } else {
-                    waiting.remove(next);
-                    next.leads = true;
-                }
+                gathering.remove(request);
+                running--;
+                giveTurns();
             }
         } finally {
             lock.unlock();
-        }
-        if (next != null) {
-            LockSupport.unpark(next.thread);
         }
     }
 
     private Results alone(BatchRequest request) {
         runs.increment();
-        Results results = plan.run(request.values);
+        Results results = plan.run(request.cancellation, request.values);
         if (!request.isDivided) {
             results.all().forEach((name, tensor) -> requireRows(name, tensor, request.rows));
         }
@@ -423,8 +539,8 @@ public final class RequestBatcher {
     }
 
     /** Runs a request again alone, with a new turn, so that the limit of concurrent runs also applies to it. */
-    private Results again(Tensor[] values, Throwable cause) {
-        BatchRequest request = new BatchRequest(true, values);
+    private Results again(BatchRequest failed, Throwable cause) {
+        BatchRequest request = new BatchRequest(true, failed.cancellation, null, failed.values);
         try {
             takeTurn(request);
             return Objects.requireNonNull(request.results);
@@ -443,7 +559,8 @@ public final class RequestBatcher {
                 int feed = i;
                 joined[i] = Rows.joined(batch.stream().map(request -> request.values[feed]).toList());
             }
-            whole = plan.run(joined).all();
+            batch.forEach(BatchRequest::setJoined);
+            whole = plan.run(BatchRequest.limits(batch), joined).all();
             long rows = batch.stream().mapToLong(request -> request.rows).sum();
             whole.forEach((name, tensor) -> requireRows(name, tensor, rows));
             List<Results> parts = new ArrayList<>();

@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.device.Device;
 import io.seriatim.device.Devices;
 import io.seriatim.executor.ir.Copies;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -44,5 +45,32 @@ final class Rows {
 
     private static Device host() {
         return Devices.system().host();
+    }
+
+    /** Throws an exception if requests to the plan cannot be batched, as far as its program tells. */
+    static void require(Plan plan) {
+        if (plan.writesScope()) {
+            throw new IllegalArgumentException(
+                    "Requests cannot be batched, because the plan changes variables of the scope"
+                            + (plan.stored().isEmpty() ? "" : ", as it is fed the persistable ones " + plan.stored())
+                            + ": compile the program for inference, such as the result of Program.copyForTest, and "
+                            + "without feeds that are persistable");
+        }
+        if (plan.feeds().names().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "Requests cannot be batched, because the plan has no feeds: compile it with at least one");
+        }
+        plan.feeds().names().forEach(name -> requireRows(plan, "feed", name));
+        plan.fetches().names().forEach(name -> requireRows(plan, "fetch", name));
+    }
+
+    private static void requireRows(Plan plan, String what, String name) {
+        VarType type = plan.program().global().get(name).type();
+        VarType.TensorType tensor = type.tensorType();
+        if (tensor == null || tensor.shape().length == 0 || tensor.shape()[0] >= 0) {
+            throw new IllegalArgumentException(
+                    "Requests cannot be batched, because " + what + " '" + name
+                            + "' has no rows: its first dimension must be unknown (-1), but it is " + type);
+        }
     }
 }

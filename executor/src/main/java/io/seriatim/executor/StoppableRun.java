@@ -64,7 +64,8 @@ final class StoppableRun {
         }).isDone();
     }
 
-    private static long nanos(Duration limit) {
+    /** Returns a length of time, or the longest one that a {@code long} has. */
+    static long nanos(Duration limit) {
         try {
             return limit.toNanos();
         } catch (ArithmeticException e) {

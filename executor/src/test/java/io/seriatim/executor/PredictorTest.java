@@ -127,6 +127,25 @@ class PredictorTest {
         }
     }
 
+    /** The waiting time, of an hour, ends when the batch is full; requests with time limits are in it too. */
+    @Test
+    void requestsWaitForOthersUpToATime() throws Exception {
+        Predictor predictor = Predictor.builder(model("a", "x", 3)).batching(2, Duration.ofHours(1)).build();
+        try (predictor) {
+            predictor.warmUp(Map.of("x", new long[]{1, 2}));
+            FutureTask<float[]> other = new FutureTask<>(
+                    () -> first(predictor, Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2))));
+            Thread.ofPlatform().start(other);
+            RunOptions options = RunOptions.timeout(Duration.ofDays(1));
+            Results answer = predictor.run(Map.of("x", Tensor.of(new float[]{3, 4}, 1, 2)), options);
+            assertArrayEquals(new float[]{9, 12}, answer.get(predictor.outputs().getFirst().name()).toFloatArray());
+            assertArrayEquals(new float[]{3, 6}, other.get());
+            assertEquals(2, predictor.statistics().requests());
+        }
+        assertSays("must be 0 or more, but is PT-1S", assertThrows(IllegalArgumentException.class,
+                () -> Predictor.builder(folder).batching(2, Duration.ofSeconds(-1))));
+    }
+
     @Test
     void quantilesAreAtMostASixtyFourthTooLarge() {
         LatencyHistogram histogram = new LatencyHistogram();

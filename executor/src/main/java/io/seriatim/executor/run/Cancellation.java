@@ -106,6 +106,11 @@ public final class Cancellation {
         return cancelled;
     }
 
+    /** Returns whether the caller has stopped the run. */
+    public boolean isStopped() {
+        return stop != null;
+    }
+
     /** Stops the run. The first reason counts. */
     public synchronized void stop(Stop reason) {
         if (stop == null) {
