@@ -143,7 +143,7 @@ class LayoutsTest {
                     with.scope().set(each.name(), value);
                     without.scope().set(each.name(), value);
                 }
-                for (int rows : new int[]{3, 2}) {
+                for (int rows : new int[]{3, 2, 1}) {
                     Tensor x = Bits.normal(rows, rows, 5, 6);
                     Bits.assertSame(y(plain, without.scope(), x), y(packed, with.scope(), x), rows + " rows");
                     assertEquals(1, Internals.compiled(packed, with.scope(), x).layouts().size());

@@ -47,7 +47,8 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         boolean packed = weights.layout() instanceof Layout.Opaque;
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec other = arguments[i];
-            if (i != 1 && other != null && other.layout() instanceof Layout.Opaque) {
+            if (other != null && other.layout() instanceof Layout.Opaque layout
+                    && (i != 1 || !layout.library().equals(OneDnnKernels.PROVIDER))) {
                 return null;
             }
         }

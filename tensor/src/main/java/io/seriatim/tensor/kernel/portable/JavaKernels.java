@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
@@ -48,7 +49,9 @@ public final class JavaKernels implements KernelProvider {
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, BOTH,
                 PortableKernels.plain(MaxPool2x2::forward));
         kernels.register(PROVIDER, PortableKernels.CPU, "recurrence", Recurrence.class, FLOAT32,
-                PortableKernels.plain(JavaProducts::of));
+                JavaProducts::of);
+        kernels.register(PROVIDER, PortableKernels.CPU, "copy", Copy.class, FLOAT32,
+                (_, arguments) -> JavaProducts.packing(arguments));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,
                 PortableKernels.plain(MaxPool2x2::grad));
     }

@@ -1,8 +1,10 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.device.Buffer;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Recurrence;
@@ -25,20 +27,69 @@ public final class JavaProducts implements FloatRecurrence.Products {
     private static final long FEW_WEIGHTS = 1 << 13;
     private static final long FEWEST_STEPS = 8;
     private static final int ROWS = 4;
+    private static final int WEIGHTS = 1;
 
-    private JavaProducts() {
+    private final TensorSpec packed;
+
+    private JavaProducts(TensorSpec packed) {
+        this.packed = packed;
     }
 
     static @Nullable Kernel of(Recurrence recurrence, @Nullable TensorSpec[] arguments) {
-        TensorSpec weights = Objects.requireNonNull(arguments[1]);
-        if (weights.layout() instanceof Layout.Opaque) {
-            return null;
+        for (int i = 0; i < arguments.length; i++) {
+            TensorSpec each = arguments[i];
+            if (each != null && each.layout() instanceof Layout.Opaque && !(i == WEIGHTS && isPacked(each))) {
+                return null;
+            }
         }
+        TensorSpec weights = Objects.requireNonNull(arguments[WEIGHTS]);
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         long size = weights.shape().size();
         boolean faster = x.shape().dim(1) == 1
                 && (size <= FEW_WEIGHTS || (size <= MOST_WEIGHTS && x.shape().dim(0) >= FEWEST_STEPS));
-        return faster ? FloatRecurrence.of(recurrence, arguments, new JavaProducts()) : null;
+        return faster ? FloatRecurrence.of(recurrence, arguments, new JavaProducts(packed(weights))) : null;
+    }
+
+    private static boolean isPacked(TensorSpec weights) {
+        return weights.layout() instanceof Layout.Opaque layout && layout.library().equals(JavaKernels.PROVIDER);
+    }
+
+    /** The transposed weights, row after row, in a layout that no other kernel reads. */
+    private static TensorSpec packed(TensorSpec weights) {
+        return isPacked(weights)
+                ? weights
+                : new TensorSpec(DType.FLOAT32, Shape.of(weights.shape().dim(1), weights.shape().dim(0)),
+                        new Layout.Opaque(JavaKernels.PROVIDER, new byte[0], weights.shape().size() * Float.BYTES));
+    }
+
+    /** Packs transposed weights; null for other copies. */
+    static @Nullable Kernel packing(@Nullable TensorSpec[] arguments) {
+        TensorSpec from = Objects.requireNonNull(arguments[0]);
+        TensorSpec to = Objects.requireNonNull(arguments[1]);
+        if (!isPacked(to) || from.layout() instanceof Layout.Opaque || from.dtype() != DType.FLOAT32
+                || !from.shape().equals(to.shape())) {
+            return null;
+        }
+        return PortableKernel.of((all, _) -> {
+            int gates = Math.toIntExact(from.shape().dim(1));
+            float[] row = new float[gates];
+            Tensor source = all.get(0);
+            Tensor target = all.get(1);
+            for (int k = 0; k < from.shape().dim(0); k++) {
+                Floats.load(source.memory(), DType.FLOAT32, PortableRecurrence.at(source, 0, k),
+                        PortableRecurrence.last(source), row, 0, gates);
+                Floats.store(target.memory(), DType.FLOAT32, packedRow(target, k, gates), 1, row, 0, gates);
+            }
+        });
+    }
+
+    private static long packedRow(Tensor packed, int row, int gates) {
+        return packed.offset() + (long) row * gates * Float.BYTES;
+    }
+
+    @Override
+    public TensorSpec packed() {
+        return packed;
     }
 
     @Override
@@ -48,7 +99,7 @@ public final class JavaProducts implements FloatRecurrence.Products {
 
     @Override
     public FloatRecurrence.Workspace workspace(TensorSpec weights) {
-        return new Rows(Math.toIntExact(weights.shape().dim(0)), Math.toIntExact(weights.shape().dim(1)));
+        return new Rows(Math.toIntExact(packed.shape().dim(1)), Math.toIntExact(packed.shape().dim(0)));
     }
 
     /** The transposed weights for one sequence, with rows of zeros up to a multiple of four. */
@@ -58,6 +109,8 @@ public final class JavaProducts implements FloatRecurrence.Products {
         private final int stride;
         private final float[][] rows;
         private final float[] dense;
+        /** The packed weights in the rows, whose content never changes; null if none are. */
+        private @Nullable Buffer held;
 
         Rows(int gates, int size) {
             this.gates = gates;
@@ -69,6 +122,10 @@ public final class JavaProducts implements FloatRecurrence.Products {
 
         @Override
         public void begin(Tensor weights, KernelContext context) {
+            if (isPacked(weights.spec())) {
+                load(weights);
+                return;
+            }
             MemorySegment memory = weights.memory();
             if (weights.spec().isRowMajor()) {
                 Floats.load(memory, DType.FLOAT32, weights.offset(), 1, dense, 0, gates * size);
@@ -87,6 +144,16 @@ public final class JavaProducts implements FloatRecurrence.Products {
                     rows[k][gate] = dense[gate * size + k];
                 }
             }
+        }
+
+        private void load(Tensor packed) {
+            if (held == packed.buffer()) {
+                return;
+            }
+            for (int k = 0; k < size; k++) {
+                Floats.load(packed.memory(), DType.FLOAT32, packedRow(packed, k, gates), 1, rows[k], 0, gates);
+            }
+            held = packed.buffer();
         }
 
         /** Four columns become rows. */
