@@ -116,8 +116,8 @@ class LayoutsTest {
                 Tensor x = Bits.normal(rows, rows, WIDTH);
                 Plan packed = plan(with, network);
                 assertClose(y(plan(without, network), without.scope(), x), y(packed, with.scope(), x), rows + " rows");
-                // With several threads products are split, and the parts of a matrix are packed each on its own. For one
-                // row, the library prefers transposed weights as they are.
+                // With several threads products are split, and the parts of a matrix are packed each on its own.
+                // For one row, the library prefers transposed weights as they are.
                 assertTrue(
                         (transposed && rows == 1) || Internals.compiled(packed, with.scope(), x).layouts().size() >= 2);
                 assertEquals(0, Internals.compiled(plan(without, network), without.scope(), x).layouts().size());
