@@ -10,8 +10,9 @@ import java.util.stream.IntStream;
 /**
  * The best alignment of two strings by the algorithm of Needleman and Wunsch, as used for DNA. Each element of the
  * table of scores needs its neighbours to the left, above and diagonally above, so blocks of the table form a
- * wavefront: the blocks on a diagonal are independent. {@link #serial} fills the table row by row. {@link #parallel}
- * pushes its blocks in that order, and the engine finds the wavefront.
+ * wavefront: the blocks on a diagonal are independent. Of the scores, only the edges of finished blocks are kept; the
+ * table holds the step that led to each element. {@link #serial} fills the table as one block. {@link #parallel} pushes
+ * one block after the other, and the engine finds the wavefront.
  *
  * <p>
  * {@code Alignment [LENGTH [BLOCK [WORKERS]]]} aligns a random string of that length with a mutated copy.
@@ -21,15 +22,29 @@ public final class Alignment {
     private static final int MISMATCH = -1;
     private static final int GAP = -2;
 
+    private static final byte DOWN = 1;
+    private static final byte RIGHT = 2;
+
     private final String a;
     private final String b;
-    private final int[][] score;
+    private final int block;
+    /** The step that leads to an element: down, right, or else diagonally; row i belongs to character i − 1. */
+    private final byte[][] step;
+    /** The scores of the lowest finished element of each column. */
+    private final int[] lower;
+    /** For each row of blocks, the scores at the right edge of the last finished block, and of the corner above. */
+    private final int[][] right;
 
-    private Alignment(String a, String b) {
+    private Alignment(String a, String b, int block) {
         this.a = a;
         this.b = b;
-        score = new int[a.length() + 1][];
-        score[0] = IntStream.rangeClosed(0, b.length()).map(j -> j * GAP).toArray();
+        this.block = block;
+        step = new byte[a.length() + 1][b.length() + 1];
+        lower = IntStream.rangeClosed(0, b.length()).map(j -> j * GAP).toArray();
+        lower[0] = a.length() * GAP; // column 0 is finished
+        right = IntStream.range(0, blocks(a, block))
+                .mapToObj(r -> IntStream.rangeClosed(r * block, (r + 1) * block).map(i -> i * GAP).toArray())
+                .toArray(int[][]::new);
     }
 
     /**
@@ -53,28 +68,26 @@ public final class Alignment {
         System.out.println("score " + aligned.score + ", recomputed from the alignment " + aligned.recomputed());
     }
 
-    /** Fills the table row by row. */
+    /** Fills the table as one block. */
     static Aligned serial(String a, String b) {
-        Alignment table = new Alignment(a, b);
-        table.fill(1, a.length(), 1, b.length());
+        Alignment table = new Alignment(a, b, Math.max(1, Math.max(a.length(), b.length())));
+        table.fill(0, 0);
         return table.traceBack();
     }
 
     /**
-     * Fills the table block by block. A block continues a row of blocks and a column of blocks: it needs the right edge
-     * of the block to the left and the lower edge of the block above, and replaces both by its own. So it mutates two
-     * variables. The corner diagonally above is finished too, because the block to the left has waited for it.
+     * Fills the table block by block. A block needs the right edge of the block to its left, and the lower edge of the
+     * block above. It replaces both edges by its own, so it mutates two variables.
      */
     static Aligned parallel(Engine engine, String a, String b, int block) throws InterruptedException {
-        Alignment table = new Alignment(a, b);
-        Var[] rows = variables(blocks(a, block), i -> engine.newVar("row " + i));
-        Var[] columns = variables(blocks(b, block), j -> engine.newVar("column " + j));
-        for (int i = 0; i < rows.length; i++) {
-            for (int j = 0; j < columns.length; j++) {
-                int top = i * block + 1;
-                int left = j * block + 1;
-                engine.op("fill").mutates(rows[i], columns[j]).push(() -> table.fill(top,
-                        Math.min(top + block - 1, a.length()), left, Math.min(left + block - 1, b.length())));
+        Alignment table = new Alignment(a, b, block);
+        Var[] rightEdges = variables(blocks(a, block), r -> engine.newVar("right edge of row " + r));
+        Var[] lowerEdges = variables(blocks(b, block), c -> engine.newVar("lower edge of column " + c));
+        for (int i = 0; i < rightEdges.length; i++) {
+            for (int j = 0; j < lowerEdges.length; j++) {
+                int r = i;
+                int c = j;
+                engine.op("fill").mutates(rightEdges[r], lowerEdges[c]).push(() -> table.fill(r, c));
             }
         }
         engine.waitForAll();
@@ -82,49 +95,57 @@ public final class Alignment {
     }
 
     private static int blocks(String text, int block) {
-        return (text.length() + block - 1) / block;
+        return Math.max(1, (text.length() + block - 1) / block);
     }
 
     private static Var[] variables(int count, IntFunction<Var> create) {
         return IntStream.range(0, count).mapToObj(create).toArray(Var[]::new);
     }
 
-    /** Fills the given rows and columns, limits included; row i belongs to character i − 1. */
-    private void fill(int top, int bottom, int left, int right) {
-        for (int i = top; i <= bottom; i++) {
-            if (left == 1) {
-                score[i] = new int[b.length() + 1];
-                score[i][0] = i * GAP;
-            }
-            int[] above = score[i - 1];
-            int[] row = score[i];
-            char ofA = a.charAt(i - 1);
-            for (int j = left; j <= right; j++) {
-                int pair = above[j - 1] + (ofA == b.charAt(j - 1) ? MATCH : MISMATCH);
-                row[j] = Math.max(pair, Math.max(above[j], row[j - 1]) + GAP);
-            }
+    /** Fills the block in the given row and column of blocks. */
+    private void fill(int r, int c) {
+        int[] edge = right[r];
+        int last = Math.min((c + 1) * block, b.length());
+        int corner = edge[0];
+        edge[0] = lower[last]; // the corner of the next block
+        for (int i = r * block + 1; i <= Math.min((r + 1) * block, a.length()); i++) {
+            int diagonal = corner;
+            corner = edge[i - r * block];
+            edge[i - r * block] = fill(i, c * block + 1, last, diagonal, corner);
         }
     }
 
-    /** Follows the best scores back from the last element to the first. */
+    /** Fills a part of a row from the scores diagonally above its first element and to the left of it. */
+    private int fill(int row, int first, int last, int diagonal, int left) {
+        char ofA = a.charAt(row - 1);
+        int above = diagonal;
+        int score = left;
+        for (int j = first; j <= last; j++) {
+            int pair = above + (ofA == b.charAt(j - 1) ? MATCH : MISMATCH);
+            above = lower[j];
+            int gap = Math.max(above, score) + GAP;
+            if (gap > pair) {
+                step[row][j] = above >= score ? DOWN : RIGHT;
+            }
+            score = Math.max(pair, gap);
+            lower[j] = score;
+        }
+        return score;
+    }
+
+    /** Follows the steps back from the last element to the first. */
     private Aligned traceBack() {
         StringBuilder first = new StringBuilder();
         StringBuilder second = new StringBuilder();
         int i = a.length();
         int j = b.length();
         while (i > 0 || j > 0) {
-            if (i > 0 && score[i][j] == score[i - 1][j] + GAP) {
-                first.append(a.charAt(--i));
-                second.append('-');
-            } else if (j > 0 && score[i][j] == score[i][j - 1] + GAP) {
-                first.append('-');
-                second.append(b.charAt(--j));
-            } else {
-                first.append(a.charAt(--i));
-                second.append(b.charAt(--j));
-            }
+            boolean down = j == 0 || (i > 0 && step[i][j] == DOWN);
+            boolean toTheRight = i == 0 || (j > 0 && step[i][j] == RIGHT);
+            first.append(toTheRight ? '-' : a.charAt(--i));
+            second.append(down ? '-' : b.charAt(--j));
         }
-        return new Aligned(score[a.length()][b.length()], first.reverse().toString(), second.reverse().toString());
+        return new Aligned(lower[b.length()], first.reverse().toString(), second.reverse().toString());
     }
 
     /**

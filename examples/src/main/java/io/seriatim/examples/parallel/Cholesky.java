@@ -56,10 +56,8 @@ public final class Cholesky {
 
     /** The same loop: each operation declares the tiles that it reads and the one that it changes. */
     static double[][][] parallel(Engine engine, double[][][] a, int n) throws InterruptedException {
-        Tile[][] t = new Tile[a.length][];
-        for (int i = 0; i < a.length; i++) {
-            t[i] = Arrays.stream(a[i]).map(numbers -> new Tile(engine.newVar(), numbers)).toArray(Tile[]::new);
-        }
+        Tile[][] t = Arrays.stream(a).map(row -> Arrays.stream(row)
+                .map(numbers -> new Tile(engine.newVar(), numbers)).toArray(Tile[]::new)).toArray(Tile[][]::new);
         for (int k = 0; k < a.length; k++) {
             Tile kk = t[k][k];
             engine.op("potrf").mutates(kk.var).push(() -> potrf(kk.numbers, n));

@@ -79,6 +79,13 @@ class ParallelProgramsTest {
                 assertEquals(a, serial.first().replace("-", ""));
                 assertEquals(b, serial.second().replace("-", ""));
             }
+            for (String other : List.of("", "A", "ACGT")) {
+                Alignment.Aligned gaps = new Alignment.Aligned(-2 * other.length(), other, "-".repeat(other.length()));
+                assertEquals(gaps, Alignment.serial(other, ""));
+                assertEquals(gaps, Alignment.parallel(engine, other, "", 2));
+                assertEquals(new Alignment.Aligned(gaps.score(), gaps.second(), other), Alignment.serial("", other));
+                assertEquals(Alignment.serial("", other), Alignment.parallel(engine, "", other, 2));
+            }
             assertEquals(new Alignment.Aligned(2 * 3 - 2, "ACGT", "A-GT"),
                     Alignment.parallel(engine, "ACGT", "AGT", 2));
         }
