@@ -432,7 +432,7 @@ final class MatMulRecipe {
         }
     }
 
-    /** For weights that are read transposed, the layout of what they are transposed: one for a product that is plain. */
+    /** For weights that are read transposed, the layout of the transposed ones, which a plain product reads. */
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
         if (argument != 1 || exchanged || right == null || right.dims().length != 2
                 || given.shape().rank() != 2) {
