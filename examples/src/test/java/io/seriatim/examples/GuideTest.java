@@ -31,6 +31,7 @@ import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.Predictor;
+import io.seriatim.executor.Results;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
@@ -352,5 +353,44 @@ class GuideTest {
                 "engine.trace(orders, event -> System.out.println(event.kind() + \" by \" + event.operation() + "
                         + "\", version \" + event.version()));",
                 "System.out.println(\"seed \" + seed + \": \" + total(engine));"), missing);
+    }
+
+    private static long best(float... scores) {
+        int best = 0;
+        for (int i = 1; i < scores.length; i++) {
+            best = scores[i] > scores[best] ? i : best;
+        }
+        return best;
+    }
+
+    @Test
+    void aCacheIsFedFromStepToStep() throws IOException {
+        Network decoder = Network.define(7, g -> {
+            Value past = g.data("past", FLOAT32, -1, -1, 8);
+            Value now = g.embedding(g.data("token", INT64, -1, 1), 12, 8);
+            Value present = g.concat(1, past, now);
+            Value weights = now.matmul(present, false, true).softmax(2);
+            return Outputs.of("logits", g.linear(weights.matmul(present).sum(1), 12), "present", present);
+        });
+        Path file = folder.resolve("decoder.json");
+        InferenceModels.save(file, InferenceModels.of(decoder, "logits", "present"));
+        long token = 1;
+        List<Long> answer = new ArrayList<>(List.of(token));
+        try (Predictor predictor = Predictor.load(file)) {
+            Tensor past = Tensor.of(new float[0], 1, 0, 8); // [sequences, positions, width]
+            for (int i = 0; i < 6; i++) {
+                Results step = predictor.run(Map.of("token", Tensor.of(new long[]{token}, 1, 1), "past", past));
+                token = best(step.get("logits").toFloatArray());
+                past = step.get("present");
+                answer.add(token);
+            }
+            assertArrayEquals(new long[]{1, 6, 8}, past.shape().dims());
+            float[] cached = past.toFloatArray();
+            for (int i = 0; i < 6; i++) {
+                Results alone = predictor.run(Map.of("token", Tensor.of(new long[]{answer.get(i)}, 1, 1), "past",
+                        Tensor.of(new float[0], 1, 0, 8)));
+                assertArrayEquals(alone.get("present").toFloatArray(), Arrays.copyOfRange(cached, 8 * i, 8 * i + 8));
+            }
+        }
     }
 }

@@ -17,7 +17,15 @@ public final class BadRequestException extends IllegalArgumentException {
         super(message);
     }
 
-    BadRequestException(String message, @Nullable Throwable cause) {
+    /**
+     * Creates an exception for code that checks requests before a run.
+     *
+     * @param message
+     *            what the caller is to change
+     * @param cause
+     *            the failure that tells it, if there is one
+     */
+    public BadRequestException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -16,7 +16,9 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +49,8 @@ public final class Predictor implements AutoCloseable {
     private final Builder settings;
     private final LatencyHistogram latency = new LatencyHistogram();
     private final LongAdder failures = new LongAdder();
+    /** The sizes for which the plan was compiled before the first request, for the models that replace this one. */
+    private final Queue<Map<String, long[]>> warm = new ConcurrentLinkedQueue<>();
     /** The model for new requests; null after close. Requests keep the one with which they began. */
     private volatile @Nullable Loaded current;
 
@@ -289,6 +293,25 @@ public final class Predictor implements AutoCloseable {
             return batcher == null ? plan.run(options, values) : batcher.run(options, values);
         }
 
+        void warmUp(Map<String, long[]> sizes) {
+            Map<String, Tensor> zeros = new HashMap<>();
+            Map<String, Port> ports = new HashMap<>();
+            ports(model.feeds()).forEach(port -> ports.put(port.name(), port));
+            sizes.forEach((name, dims) -> {
+                Port port = ports.get(name);
+                DType type = port == null || port.type() == null ? DType.FLOAT32 : port.type();
+                zeros.put(name, Tensor.of(type, new double[Math.toIntExact(Shape.of(dims).size())], dims));
+            });
+            Tensor[] values = values(zeros);
+            for (int i = 0; i < WARM_UP_RUNS; i++) {
+                plan.run(values).all().values().forEach(Tensor::close);
+            }
+            if (batcher != null) {
+                batcher.prepare(values);
+            }
+            zeros.values().forEach(Tensor::close);
+        }
+
         Tensor[] values(Map<String, Tensor> inputs) {
             Set<String> unknown = new LinkedHashSet<>(inputs.keySet());
             model.feeds().forEach(unknown::remove);
@@ -443,14 +466,15 @@ public final class Predictor implements AutoCloseable {
     /**
      * Loads another model and uses it for all requests that begin from now on. Requests in progress end with the model
      * with which they began; its memory is freed after the last of them. If the new model cannot be loaded, the
-     * predictor goes on with the present one.
+     * predictor goes on with the present one. What {@link #warmUp} was called with is done for the new model before it
+     * takes over.
      *
      * @param path
      *            a model with inputs and outputs of the same names and types
      * @throws IOException
      *             if a file cannot be read, or is not a model
      * @throws IllegalArgumentException
-     *             if its inputs or outputs are others
+     *             if its inputs or outputs are others, or it does not accept the sizes of {@link #warmUp}
      * @throws IllegalStateException
      *             if the predictor is closed
      */
@@ -458,18 +482,29 @@ public final class Predictor implements AutoCloseable {
         Loaded next = new Loaded(path, settings);
         Loaded before = null;
         try {
+            // While requests still use the present model.
+            requireSame(next, path);
+            warm.forEach(next::warmUp);
             synchronized (this) {
                 Loaded present = current;
                 if (present == null) {
                     throw new IllegalStateException("The predictor is closed, so its model cannot be replaced");
                 }
-                requireSame("inputs", present.ports(present.model.feeds()), next.ports(next.model.feeds()), path);
-                requireSame("outputs", present.ports(present.model.fetches()), next.ports(next.model.fetches()), path);
                 current = next;
                 before = present;
             }
         } finally {
             (before == null ? next : before).release();
+        }
+    }
+
+    private void requireSame(Loaded next, Path path) {
+        Loaded present = take();
+        try {
+            requireSame("inputs", present.ports(present.model.feeds()), next.ports(next.model.feeds()), path);
+            requireSame("outputs", present.ports(present.model.fetches()), next.ports(next.model.fetches()), path);
+        } finally {
+            present.release();
         }
     }
 
@@ -496,22 +531,8 @@ public final class Predictor implements AutoCloseable {
     public void warmUp(Map<String, long[]> sizes) {
         Loaded loaded = take();
         try {
-            Map<String, Tensor> zeros = new HashMap<>();
-            Map<String, Port> ports = new HashMap<>();
-            loaded.ports(loaded.model.feeds()).forEach(port -> ports.put(port.name(), port));
-            sizes.forEach((name, dims) -> {
-                Port port = ports.get(name);
-                DType type = port == null || port.type() == null ? DType.FLOAT32 : port.type();
-                zeros.put(name, Tensor.of(type, new double[Math.toIntExact(Shape.of(dims).size())], dims));
-            });
-            Tensor[] values = loaded.values(zeros);
-            for (int i = 0; i < WARM_UP_RUNS; i++) {
-                loaded.plan.run(values).all().values().forEach(Tensor::close);
-            }
-            if (loaded.batcher != null) {
-                loaded.batcher.prepare(values);
-            }
-            zeros.values().forEach(Tensor::close);
+            loaded.warmUp(sizes);
+            warm.add(Map.copyOf(sizes));
         } finally {
             loaded.release();
         }

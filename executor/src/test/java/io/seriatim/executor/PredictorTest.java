@@ -146,6 +146,23 @@ class PredictorTest {
                 () -> Predictor.builder(folder).batching(2, Duration.ofSeconds(-1))));
     }
 
+    /** The new model is warmed up before it takes over; one that does not accept these sizes does not. */
+    @Test
+    void aModelThatReplacesAnotherIsWarmedUpToo() throws IOException {
+        Network network = Network.define(g -> Outputs.of("y", g.data("x", FLOAT32, -1, 3).times(2)));
+        InferenceModels.save(folder.resolve("wide"), network.main(), List.of("x"),
+                List.of(network.outputs().get("y").name()), _ -> null);
+        try (Predictor predictor = Predictor.load(model("a", "x", 3))) {
+            predictor.warmUp(Map.of("x", new long[]{1, 2}));
+            assertSays("'x'", assertThrows(BadRequestException.class,
+                    () -> predictor.replace(folder.resolve("wide.pdmodel"))));
+            Map<String, Tensor> x = Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2));
+            assertArrayEquals(new float[]{3, 6}, first(predictor, x));
+            predictor.replace(model("b", "x", 5));
+            assertArrayEquals(new float[]{5, 10}, first(predictor, x));
+        }
+    }
+
     @Test
     void quantilesAreAtMostASixtyFourthTooLarge() {
         LatencyHistogram histogram = new LatencyHistogram();

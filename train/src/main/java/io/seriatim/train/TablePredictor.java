@@ -1,5 +1,6 @@
 package io.seriatim.train;
 
+import io.seriatim.executor.BadRequestException;
 import io.seriatim.executor.Predictor;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.TableEncoding;
@@ -118,9 +119,8 @@ public final class TablePredictor implements AutoCloseable {
      * @param row
      *            the text of every column by name; the empty text is a missing value
      * @return the class and the scores
-     * @throws IllegalArgumentException
-     *             if a column is missing, or a number is none; or a
-     *             {@link io.seriatim.executor.BadRequestException} if the model does not accept the tensors
+     * @throws BadRequestException
+     *             if a column is missing, a number is none, or the model does not accept the tensors
      * @throws IllegalStateException
      *             if the predictor is closed
      */
@@ -134,14 +134,13 @@ public final class TablePredictor implements AutoCloseable {
      * @param rows
      *            at least one, each with the text of every column by name
      * @return one answer for each row
-     * @throws IllegalArgumentException
-     *             if a column is missing, or a number is none; or a
-     *             {@link io.seriatim.executor.BadRequestException} if the model does not accept the tensors
+     * @throws BadRequestException
+     *             if a column is missing, a number is none, or the model does not accept the tensors
      * @throws IllegalStateException
      *             if the predictor is closed
      */
     public List<Prediction> predict(List<? extends Map<String, String>> rows) {
-        Map<String, Tensor> encoded = encoding.encode(rows);
+        Map<String, Tensor> encoded = encoded(rows);
         Tensor output = null;
         try {
             Map<String, Tensor> fed = new LinkedHashMap<>(encoded);
@@ -175,6 +174,15 @@ public final class TablePredictor implements AutoCloseable {
             answers.add(new Prediction(classes.get(best), byClass));
         }
         return answers;
+    }
+
+    /** The rows are a request: what is wrong with them is for the caller to change. */
+    private Map<String, Tensor> encoded(List<? extends Map<String, String>> rows) {
+        try {
+            return encoding.encode(rows);
+        } catch (IllegalArgumentException e) {
+            throw new BadRequestException(String.valueOf(e.getMessage()), e);
+        }
     }
 
     /** Closes the predictor. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.BadRequestException;
 import io.seriatim.executor.Predictor;
 import io.seriatim.train.data.TableData;
 import io.seriatim.train.data.TableEncoding;
@@ -79,7 +80,10 @@ class TablePredictorTest {
                         predictor.predict(Map.of("city", "Zurich", "age", "20")));
                 assertEquals(Set.of("no", "yes"), predictor.predict(Map.of("city", "Zurich", "age", "NA")).scores()
                         .keySet());
-                assertThrows(IllegalArgumentException.class, () -> predictor.predict(Map.of("city", "Bern")));
+                assertThrows(BadRequestException.class, () -> predictor.predict(Map.of("city", "Bern")));
+                assertThrows(BadRequestException.class,
+                        () -> predictor.predict(Map.of("city", "Bern", "age", "old")));
+                assertThrows(BadRequestException.class, () -> predictor.predict(List.of()));
             }
         }
         TableEncoding other = TableData.csv(folder.resolve("people.csv")).number("age").label("class").read()
