@@ -364,7 +364,12 @@ public final class Graph extends GraphTraining {
     }
 
     /**
-     * A loop that runs while a condition holds.
+     * A loop that runs while a condition holds. This one doubles {@code x} while {@code i} is less than {@code n}:
+     *
+     * <pre>{@code
+     * List<Value> end = g.whileLoop(v -> List.of(v.get(0).lessThan(n)),
+     *         v -> List.of(v.get(0).plus(1), v.get(1).times(2)), i, x);
+     * }</pre>
      *
      * @param condition
      *            computes whether there is another step
