@@ -5,14 +5,15 @@ import io.seriatim.tensor.DType;
 import java.io.Serializable;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * A column whose cells are the rows of a feed.
  *
  * @param column
  *            its name
- * @param index
- *            its index in the rows
+ * @param cells
+ *            reads them
  * @param feed
  *            the name of the feed
  * @param type
@@ -20,16 +21,19 @@ import java.util.List;
  * @param sizes
  *            of the feed, −1 for those that are open
  */
-record FeedColumn(String column, int index, String feed, DType type, List<Long> sizes) implements Serializable {
+record FeedColumn(String column, CellReader cells, String feed, DType type, List<Long> sizes) implements Serializable {
     private static final long serialVersionUID = 1;
 
-    static FeedColumn of(String column, int index, Port port) {
+    /** The column of rows with a name. */
+    static FeedColumn of(StructType rows, String column, Port port) {
         DType type = port.type();
         if (type == null || port.sizes().isEmpty()) {
             throw new IllegalArgumentException("Input '" + port.name() + "' of the model has no dimension for rows: "
                     + "its sizes are " + port.sizes());
         }
-        return new FeedColumn(column, index, port.name(), type, List.copyOf(port.sizes()));
+        int index = rows.fieldIndex(column);
+        return new FeedColumn(column, new CellReader(index, rows.apply(index).dataType()), port.name(), type,
+                List.copyOf(port.sizes()));
     }
 
     /** Returns the number of rows that each run must have; 0 for any number. */

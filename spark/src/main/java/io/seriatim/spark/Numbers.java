@@ -44,6 +44,51 @@ final class Numbers {
         size = 0;
     }
 
+    /** Removes all numbers but the first ones. */
+    void keep(int count) {
+        size = count;
+    }
+
+    /** Appends numbers. */
+    void addAll(float[] values) {
+        if (type == DType.FLOAT32) {
+            reserve(values.length);
+            System.arraycopy(values, 0, floats, size, values.length);
+            size += values.length;
+        } else {
+            for (float each : values) {
+                real(each);
+            }
+        }
+    }
+
+    /** Appends numbers. */
+    void addAll(double[] values) {
+        if (type == DType.FLOAT32) {
+            reserve(values.length);
+            for (double each : values) {
+                floats[size++] = (float) each;
+            }
+        } else {
+            for (double each : values) {
+                real(each);
+            }
+        }
+    }
+
+    /** Appends numbers. */
+    void addAll(long[] values) {
+        for (long each : values) {
+            whole(each);
+        }
+    }
+
+    private void reserve(int more) {
+        if (floats.length - size < more) {
+            floats = Arrays.copyOf(floats, Math.max(Math.max(SOME, 2 * size), Math.addExact(size, more)));
+        }
+    }
+
     /** Returns how many numbers a cell has. */
     int count(@Nullable Object cell) {
         return switch (cell) {
@@ -77,11 +122,7 @@ final class Numbers {
                     whole(Byte.toUnsignedInt(each));
                 }
             }
-            case Vector vector -> {
-                for (double each : vector.toArray()) {
-                    real(each);
-                }
-            }
+            case Vector vector -> addAll(vector.toArray());
             case Iterable<?> array -> {
                 for (Iterator<?> each = array.iterator(); each.hasNext();) {
                     add(each.next());
@@ -92,7 +133,8 @@ final class Numbers {
         }
     }
 
-    private void whole(long value) {
+    /** Appends a number. */
+    void whole(long value) {
         if (isWhole()) {
             put(value);
         } else if (type == DType.FLOAT32) {
@@ -102,7 +144,8 @@ final class Numbers {
         }
     }
 
-    private void real(double value) {
+    /** Appends a number. */
+    void real(double value) {
         if (type == DType.FLOAT32) {
             put((float) value);
         } else if (!isWhole()) {
@@ -116,9 +159,7 @@ final class Numbers {
     }
 
     private void put(float value) {
-        if (size == floats.length) {
-            floats = Arrays.copyOf(floats, Math.max(SOME, 2 * size));
-        }
+        reserve(1);
         floats[size++] = value;
     }
 

@@ -7,10 +7,12 @@ import io.seriatim.tensor.Tensor;
 import java.io.Serializable;
 import java.util.Arrays;
 import org.apache.spark.ml.linalg.SQLDataTypes;
+import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.ml.linalg.Vectors;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
-import scala.collection.immutable.ArraySeq;
+import org.apache.spark.sql.types.UserDefinedType;
 
 /**
  * A column whose cells are the rows of a result.
@@ -79,7 +81,7 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
         };
     }
 
-    /** Returns the cells of the first rows of a result. */
+    /** Returns the cells of the first rows of a result, in the format of Spark's own rows. */
     Object[] cells(Tensor result, int rows, int computed) {
         Shape shape = result.shape();
         if (shape.rank() == 0 || shape.dim(0) != computed) {
@@ -97,7 +99,7 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
             for (int i = 0; i < rows; i++) {
                 cells[i] = kind == Kind.NUMBER
                         ? (Object) all[i]
-                        : ArraySeq.unsafeWrapArray(Arrays.copyOfRange(all, i * each, (i + 1) * each));
+                        : UnsafeArrayData.fromPrimitiveArray(Arrays.copyOfRange(all, i * each, (i + 1) * each));
             }
         } else if (elementType().equals(DataTypes.DoubleType) || isComputedInDoubles()) {
             double[] all = result.toDoubleArray();
@@ -105,20 +107,18 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
                 double[] own = Arrays.copyOfRange(all, i * each, (i + 1) * each);
                 cells[i] = switch (kind) {
                     case NUMBER, REAL -> own[0];
-                    case SOFTMAX -> Vectors.dense(softmax(own));
+                    case SOFTMAX -> vector(softmax(own));
                     case GREATEST -> (double) greatest(own);
-                    case ARRAY -> ArraySeq.unsafeWrapArray(own);
-                    case VECTOR -> Vectors.dense(own);
+                    case ARRAY -> UnsafeArrayData.fromPrimitiveArray(own);
+                    case VECTOR -> vector(own);
                 };
             }
         } else {
             long[] all = result.toLongArray();
             for (int i = 0; i < rows; i++) {
-                Object[] own = new Object[each];
-                for (int j = 0; j < each; j++) {
-                    own[j] = whole(all[i * each + j]);
-                }
-                cells[i] = kind == Kind.NUMBER ? own[0] : ArraySeq.unsafeWrapArray(own);
+                cells[i] = kind == Kind.NUMBER
+                        ? whole(all[i])
+                        : wholes(Arrays.copyOfRange(all, i * each, (i + 1) * each));
             }
         }
         return cells;
@@ -144,6 +144,25 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
             shares[i] /= sum;
         }
         return shares;
+    }
+
+    /** Returns a vector as Spark's rows have it. */
+    @SuppressWarnings("unchecked") // The type of the vectors of Spark ML.
+    private static Object vector(double[] elements) {
+        return ((UserDefinedType<Vector>) SQLDataTypes.VectorType()).serialize(Vectors.dense(elements));
+    }
+
+    private UnsafeArrayData wholes(long[] values) {
+        if (type == DType.BOOL) {
+            boolean[] bools = new boolean[values.length];
+            for (int i = 0; i < bools.length; i++) {
+                bools[i] = values[i] != 0;
+            }
+            return UnsafeArrayData.fromPrimitiveArray(bools);
+        }
+        return elementType().equals(DataTypes.IntegerType)
+                ? UnsafeArrayData.fromPrimitiveArray(Arrays.stream(values).mapToInt(value -> (int) value).toArray())
+                : UnsafeArrayData.fromPrimitiveArray(values);
     }
 
     private Object whole(long value) {

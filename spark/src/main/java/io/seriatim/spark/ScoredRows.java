@@ -5,40 +5,42 @@ import io.seriatim.executor.Results;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
 import org.jspecify.annotations.Nullable;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
 
 /**
  * The rows of a partition with the model's results. Rows are read and scored in batches, and each batch is given on
  * before the next one is read, so that memory does not grow with the partition. A batch ends before a row whose cells
  * have other numbers of elements.
  */
-final class ScoredRows implements Iterator<Row> {
-    private final Iterator<Row> rows;
+final class ScoredRows extends AbstractIterator<Object> {
+    private final Iterator<Object> rows;
     private final Predictor model;
     private final List<FeedColumn> feeds;
     private final List<ResultColumn> results;
     private final List<Numbers> numbers = new ArrayList<>();
     private final int most;
     private final int fixed;
-    private final ArrayDeque<Row> scored = new ArrayDeque<>();
-    private @Nullable Row next;
+    private final ArrayDeque<InternalRow> scored = new ArrayDeque<>();
+    /** Read, but not of the batch before it. */
+    private @Nullable InternalRow next;
 
-    ScoredRows(Iterator<Row> rows, Predictor model, List<FeedColumn> feeds, List<ResultColumn> results, int batch) {
+    ScoredRows(Iterator<Object> rows, Predictor model, Scoring scoring) {
         this.rows = rows;
         this.model = model;
-        this.feeds = feeds;
-        this.results = results;
+        feeds = scoring.feeds();
+        results = scoring.results();
         feeds.forEach(feed -> numbers.add(new Numbers(feed.column(), feed.type())));
         fixed = feeds.stream().mapToInt(FeedColumn::fixedRows).max().orElse(0);
-        most = fixed > 0 ? fixed : batch;
+        most = fixed > 0 ? fixed : scoring.batch();
     }
 
     @Override
@@ -47,7 +49,7 @@ final class ScoredRows implements Iterator<Row> {
     }
 
     @Override
-    public Row next() {
+    public Object next() {
         if (!hasNext()) {
             throw new NoSuchElementException("all rows of the partition were scored");
         }
@@ -58,18 +60,25 @@ final class ScoredRows implements Iterator<Row> {
     }
 
     private void score() {
-        List<Row> batch = new ArrayList<>();
-        Row first = next != null ? next : rows.next();
+        List<InternalRow> batch = new ArrayList<>();
+        // Spark reads the next row into the same memory.
+        InternalRow first = next != null ? next : ((InternalRow) rows.next()).copy();
         next = null;
-        int[] counts = counts(first);
-        add(first, batch);
+        numbers.forEach(Numbers::clear);
+        add(first);
+        batch.add(first);
+        int[] counts = numbers.stream().mapToInt(Numbers::size).toArray();
         while (batch.size() < most && rows.hasNext()) {
-            Row row = rows.next();
-            if (!Arrays.equals(counts, counts(row))) {
+            InternalRow row = ((InternalRow) rows.next()).copy();
+            add(row);
+            if (!hasCounts(counts, batch.size() + 1)) {
+                for (int i = 0; i < counts.length; i++) {
+                    numbers.get(i).keep(batch.size() * counts[i]);
+                }
                 next = row;
                 break;
             }
-            add(row, batch);
+            batch.add(row);
         }
         int computed = batch.size();
         // A model that fixes the number of rows gets the last one repeatedly.
@@ -81,7 +90,6 @@ final class ScoredRows implements Iterator<Row> {
             for (int i = 0; i < counts.length; i++) {
                 inputs.put(feeds.get(i).feed(), numbers.get(i).tensor(feeds.get(i).dims(computed, counts[i])));
             }
-            numbers.forEach(Numbers::clear);
             Results answer = model.run(inputs);
             try {
                 append(batch, answer, computed);
@@ -93,38 +101,30 @@ final class ScoredRows implements Iterator<Row> {
         }
     }
 
-    private int[] counts(Row row) {
-        int[] counts = new int[feeds.size()];
-        for (int i = 0; i < counts.length; i++) {
-            counts[i] = numbers.get(i).count(row.get(feeds.get(i).index()));
-        }
-        return counts;
-    }
-
-    private void add(Row row, List<Row> batch) {
-        add(row);
-        batch.add(row);
-    }
-
-    private void add(Row row) {
+    private void add(InternalRow row) {
         for (int i = 0; i < feeds.size(); i++) {
-            numbers.get(i).add(row.get(feeds.get(i).index()));
+            feeds.get(i).cells().read(row, numbers.get(i));
         }
     }
 
-    private void append(List<Row> batch, Results answer, int computed) {
+    private boolean hasCounts(int[] counts, int rowCount) {
+        for (int i = 0; i < counts.length; i++) {
+            if (numbers.get(i).size() != rowCount * counts[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void append(List<InternalRow> batch, Results answer, int computed) {
         List<Object[]> columns = new ArrayList<>();
         results.forEach(result -> columns.add(result.cells(answer.get(result.fetch()), batch.size(), computed)));
         for (int i = 0; i < batch.size(); i++) {
-            Row row = batch.get(i);
-            Object[] cells = new Object[row.length() + columns.size()];
-            for (int j = 0; j < row.length(); j++) {
-                cells[j] = row.get(j);
+            Object[] cells = new Object[columns.size()];
+            for (int j = 0; j < cells.length; j++) {
+                cells[j] = columns.get(j)[i];
             }
-            for (int j = 0; j < columns.size(); j++) {
-                cells[row.length() + j] = columns.get(j)[i];
-            }
-            scored.add(RowFactory.create(cells));
+            scored.add(new JoinedRow(batch.get(i), new GenericInternalRow(cells)));
         }
     }
 }

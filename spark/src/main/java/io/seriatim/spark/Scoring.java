@@ -1,13 +1,14 @@
 package io.seriatim.spark;
 
 import java.io.IOException;
-import java.util.Iterator;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
 import java.util.List;
 import org.apache.spark.TaskContext;
-import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.broadcast.Broadcast;
-import org.apache.spark.sql.Row;
 import org.apache.spark.util.TaskCompletionListener;
+import scala.Function1;
+import scala.collection.Iterator;
 
 /**
  * Scores the rows of a partition.
@@ -26,7 +27,10 @@ import org.apache.spark.util.TaskCompletionListener;
  *            of a run
  */
 record Scoring(Broadcast<ModelFiles> files, String digest, List<FeedColumn> feeds, List<ResultColumn> results,
-        int batch, int threads) implements MapPartitionsFunction<Row, Row> {
+        int batch, int threads)
+        implements
+            Function1<Iterator<Object>, Iterator<Object>>,
+            Serializable {
     private static final long serialVersionUID = 1;
 
     Scoring {
@@ -35,11 +39,16 @@ record Scoring(Broadcast<ModelFiles> files, String digest, List<FeedColumn> feed
     }
 
     @Override
-    public Iterator<Row> call(Iterator<Row> rows) throws IOException {
+    public Iterator<Object> apply(Iterator<Object> rows) {
         if (!rows.hasNext()) {
             return rows;
         }
-        SharedModel model = SharedModel.of(files.value(), digest, threads);
+        SharedModel model;
+        try {
+            model = SharedModel.of(files.value(), digest, threads);
+        } catch (IOException e) {
+            throw new UncheckedIOException("The model cannot be loaded: " + e.getMessage(), e);
+        }
         TaskContext task = TaskContext.get();
         if (task == null) {
             throw new IllegalStateException("Rows are scored by tasks of Spark");
@@ -51,6 +60,6 @@ record Scoring(Broadcast<ModelFiles> files, String digest, List<FeedColumn> feed
                 model.close();
             }
         });
-        return new ScoredRows(rows, model.predictor(), feeds, results, batch);
+        return new ScoredRows(rows, model.predictor(), this);
     }
 }

@@ -22,7 +22,6 @@ import org.apache.spark.ml.util.MLReader;
 import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
@@ -244,15 +243,14 @@ public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends M
         List<ResultColumn> results;
         try (SharedModel loaded = SharedModel.of(network, digest, 1)) {
             Predictor predictor = loaded.predictor();
-            feed = FeedColumn.of(getFeaturesCol(), rows.schema().fieldIndex(getFeaturesCol()),
-                    predictor.inputs().getFirst());
+            feed = FeedColumn.of(rows.schema(), getFeaturesCol(), predictor.inputs().getFirst());
             results = results(predictor.outputs().getFirst());
         } catch (IOException e) {
             throw new UncheckedIOException(e.getMessage(), e);
         }
         Broadcast<ModelFiles> sent = new JavaSparkContext(rows.sparkSession().sparkContext()).broadcast(network);
-        return rows.toDF().mapPartitions(
-                new Scoring(sent, digest, List.of(feed), results, getScoringBatchSize(), 1), Encoders.row(schema));
+        return ScoredFrame.of(rows, new Scoring(sent, digest, List.of(feed), results,
+                getScoringBatchSize(), 1), schema);
     }
 
     @Override

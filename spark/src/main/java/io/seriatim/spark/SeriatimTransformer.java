@@ -24,7 +24,6 @@ import org.apache.spark.ml.util.MLReader;
 import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
@@ -286,10 +285,10 @@ public final class SeriatimTransformer extends Transformer implements MLWritable
         ModelFiles files = files(session.sparkContext().hadoopConfiguration());
         Columns columns = columns(files, rows.schema());
         Broadcast<ModelFiles> sent = new JavaSparkContext(session.sparkContext()).broadcast(files);
-        return rows.toDF().mapPartitions(
+        return ScoredFrame.of(rows,
                 new Scoring(sent, files.digest(), columns.feeds(), columns.results(), number(batchSize),
                         number(threads)),
-                Encoders.row(columns.schema()));
+                columns.schema());
     }
 
     @Override
@@ -313,7 +312,7 @@ public final class SeriatimTransformer extends Transformer implements MLWritable
                             + predictor.inputs().get(i).name() + "' of the model: the columns are " + there
                             + "; name others by setInputCols");
                 }
-                feeds.add(FeedColumn.of(fed[i], there.indexOf(fed[i]), predictor.inputs().get(i)));
+                feeds.add(FeedColumn.of(schema, fed[i], predictor.inputs().get(i)));
             }
             String[] names = names(outputCols, predictor.outputs(), "output");
             List<ResultColumn> results = new ArrayList<>();

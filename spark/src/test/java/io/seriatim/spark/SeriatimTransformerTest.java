@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -211,6 +212,66 @@ class SeriatimTransformerTest {
             List<Row> scored = transformer(model).transform(frame(new StructType().add("x", kind.type()),
                     List.of(RowFactory.create(kind.cell())))).collectAsList();
             assertEquals(10f, scored.getFirst().getFloat(1), kind::toString);
+        }
+    }
+
+    @Test
+    void otherColumnsAreKeptWhateverTheirTypes() throws IOException {
+        Path model = save("sum.pdmodel", graph -> Outputs.of("total", graph.data("x", DType.FLOAT32, -1, 3).sum(1)));
+        List<String> kinds = List.of("array(float(id), 1f, 2f)", "array(id, 1L, 2L)", "array(double(id), 1d, 2d)",
+                "array(decimal(id), decimal(1), decimal(2))", "array(smallint(id), 1S, 2S)",
+                "array(tinyint(id), 1Y, 2Y)", "array(array(id, 1), array(2))",
+                "array(int(id), 1, if(id < 0, null, 2))", "array(float(id), 1f, if(id < 0, null, 2f))");
+        List<String> columns = new ArrayList<>(List.of("string(id) as text",
+                "if(id % 3 = 0, null, date_add(date'2026-01-01', int(id))) as day", "id / 7bd as decimal",
+                "map(id, array(string(id))) as map", "struct(id, array(if(id % 2 = 0, null, id)) as inner) as struct",
+                "if(id % 5 = 0, null, cast(string(id) as binary)) as bytes", "timestamp_seconds(id) as time"));
+        kinds.forEach(kind -> columns.add(kind + " as x" + (columns.size() - 7)));
+        Dataset<Row> rows = spark.range(0, 100, 1, 2).selectExpr(columns.toArray(String[]::new));
+        for (Dataset<Row> source : List.of(rows, rows.cache())) {
+            Dataset<Row> scored = source;
+            StructType schema = source.schema();
+            for (int i = 0; i < kinds.size(); i++) {
+                scored = transformer(model).setInputCols("x" + i).setOutputCols("y" + i).transform(scored);
+                schema = schema.add("y" + i, DataTypes.FloatType, false);
+            }
+            assertEquals(schema, scored.schema());
+            assertEquals(rows.collectAsList().stream().map(SeriatimTransformerTest::text).toList(),
+                    scored.selectExpr(rows.columns()).collectAsList().stream()
+                            .map(SeriatimTransformerTest::text).toList());
+            for (Row row : scored.collectAsList()) {
+                for (int i = 0; i < kinds.size(); i++) {
+                    assertEquals(Integer.parseInt(row.getString(0)) + 3f, row.<Float>getAs("y" + i), kinds.get(i));
+                }
+            }
+            assertEquals(1, scored.filter("text = '17' and y8 = 20").select("day").count());
+            assertEquals(100, scored.as("l").join(scored.as("r"), "text").filter("l.y3 = r.y0").count());
+        }
+        rows.unpersist();
+        Dataset<Row> withNull = spark.range(0, 9, 1, 1).selectExpr("array(1f, if(id = 7, null, 2f), 3f) as x");
+        assertFails("Column 'x' has a cell without a value", () -> transformer(model).transform(withNull)
+                .collectAsList());
+    }
+
+    private static String text(Row row) {
+        return IntStream.range(0, row.length())
+                .mapToObj(i -> row.get(i) instanceof byte[] bytes ? Arrays.toString(bytes) : "" + row.get(i)).toList()
+                .toString();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"})
+    void resultsHaveTheElementsOfTheModel(String type) throws IOException {
+        DType cast = DType.valueOf(type.toUpperCase(Locale.ROOT));
+        Path model = save("cast.pdmodel", graph -> Outputs.of("y", graph.data("x", DType.FLOAT32, -1, 2).cast(cast)));
+        Dataset<Row> rows = spark.range(0, 70, 1, 1).selectExpr("array(float(id), 0f) as x");
+        for (Row row : transformer(model).setOutputCols("y").transform(rows).collectAsList()) {
+            List<Float> x = row.getList(0);
+            List<Object> y = row.getList(1);
+            for (int i = 0; i < 2; i++) {
+                double value = y.get(i) instanceof Boolean is ? is ? 1 : 0 : ((Number) y.get(i)).doubleValue();
+                assertEquals(cast == DType.BOOL ? Math.min(1, x.get(i)) : x.get(i), value, row::toString);
+            }
         }
     }
 

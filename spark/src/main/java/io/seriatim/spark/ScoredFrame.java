@@ -1,0 +1,73 @@
+package io.seriatim.spark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.CreateStruct$;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GetStructField;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MapPartitions;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.SerializeFromObject;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * The plan of a data frame with results of a model. {@link Dataset#mapPartitions} would convert each cell to an object
+ * of the API and back, and arrays element by element; this plan gives the rows to the function in Spark's own format.
+ * It consists of the nodes that {@code mapPartitions} makes, only that the objects are structs of all columns.
+ */
+final class ScoredFrame {
+    private ScoredFrame() {
+    }
+
+    /**
+     * Returns a data frame of the rows that a function makes.
+     *
+     * @param rows
+     *            its input
+     * @param scoring
+     *            the function
+     * @param schema
+     *            the columns of the rows and of the results
+     */
+    static Dataset<Row> of(Dataset<?> rows, Scoring scoring, StructType schema) {
+        if (!(rows.toDF() instanceof org.apache.spark.sql.classic.Dataset<Row> frame)) {
+            throw new IllegalArgumentException("Rows are scored where the SparkContext is, but these belong to a "
+                    + rows.getClass().getName() + ": use a session that is not one of Spark Connect");
+        }
+        LogicalPlan plan = frame.queryExecution().analyzed();
+        List<Expression> columns = new ArrayList<>(CollectionConverters.asJava(plan.output()));
+        LogicalPlan structs = new Project(seq(List.of(named(CreateStruct$.MODULE$.create(seq(columns)), "row",
+                Metadata.empty()))), plan);
+        Attribute scored = new AttributeReference("scored", schema, false, Metadata.empty(),
+                NamedExpression$.MODULE$.newExprId(), seq(List.of()));
+        List<NamedExpression> fields = new ArrayList<>();
+        for (StructField field : schema.fields()) {
+            fields.add(named(new GetStructField(scored, fields.size(), Option.empty()), field.name(),
+                    field.metadata()));
+        }
+        return org.apache.spark.sql.classic.Dataset.ofRows(frame.sparkSession(),
+                new SerializeFromObject(seq(fields), new MapPartitions(scoring, scored, structs)));
+    }
+
+    private static NamedExpression named(Expression expression, String name, Metadata metadata) {
+        return new Alias(expression, name, NamedExpression$.MODULE$.newExprId(), seq(List.of()), Option.apply(metadata),
+                seq(List.of()));
+    }
+
+    private static <T> Seq<T> seq(List<T> list) {
+        return CollectionConverters.asScala(list).toSeq();
+    }
+}
