@@ -21,7 +21,7 @@ class ExampleTest {
     void spiralsAreLearnt() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Path saved = folder.resolve("pipeline");
-        double accuracy = ClassifySpirals.run(LocalSpark.session(), saved.toString(), 2,
+        double accuracy = ClassifySpirals.run(LocalSpark.session(), saved.toString(), 1,
                 new PrintStream(out, true, StandardCharsets.UTF_8));
         assertTrue(accuracy > 0.9, "accuracy: " + accuracy);
         assertTrue(out.toString(StandardCharsets.UTF_8).contains("other points: "), out::toString);

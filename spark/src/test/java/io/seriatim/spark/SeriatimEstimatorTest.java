@@ -120,7 +120,7 @@ class SeriatimEstimatorTest {
     void aPipelineWithAClassifierIsFittedSavedAndLoaded() throws IOException {
         Pipeline pipeline = new Pipeline().setStages(new PipelineStage[]{assembler(),
                 new StringIndexer().setInputCol("name").setOutputCol("kind").setStringOrderType("alphabetAsc"),
-                classifier().setLabelCol("kind").setProbabilityCol("p")});
+                classifier().setNumRanks(1).setLabelCol("kind").setProbabilityCol("p")});
         // Spark checks the schema of all stages first.
         assertEquals(List.of("a", "b", "label", "name", "value", "features", "kind", "rawPrediction", "p",
                 "prediction"), List.of(pipeline.transformSchema(rows().schema()).fieldNames()));
