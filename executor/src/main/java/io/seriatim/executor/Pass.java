@@ -55,6 +55,7 @@ public enum Pass {
     UPDATES,
     /**
      * Packs weights that are only read once for all runs, and weights that a run reads many times once for each run.
+     * What depends only on variables that the plan does not write is computed once too, until one of them changes.
      * Convolutions compute the same bits, except those with channels last whose output has few pixels. These
      * convolutions and matrix products may sum in another order: a sum of k products differs by at most about 2·k·2⁻²⁴
      * times the sum of their magnitudes. A variable whose memory has been handed out to the caller is no longer packed,

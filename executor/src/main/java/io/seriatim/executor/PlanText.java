@@ -95,6 +95,7 @@ final class PlanText {
             table.row(i, task.name(), task.place(), view.kernels(task));
         }
         table.print();
+        kept();
         Map<String, Integer> left = new TreeMap<>();
         plan.accesses().operations().stream().filter(access -> !carriedOut.contains(access))
                 .forEach(access -> left.merge(access.op().type(), 1, Integer::sum));
@@ -102,6 +103,20 @@ final class PlanText {
             line("  without a task, because compilation has evaluated or eliminated them: %s",
                     left.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey())
                             .collect(Collectors.joining(", ")));
+        }
+    }
+
+    private void kept() {
+        if (!plan.kept().isEmpty()) {
+            line("  results of variables alone, computed only when these change: %d of %d bytes, by %d kernels",
+                    plan.kept().size(),
+                    plan.kept().stream().mapToLong(kept -> kept.recipe().memories().getLast().bytes()).sum(),
+                    plan.kept().stream().mapToLong(kept -> kept.kernels().size()).sum());
+            Map<String, Integer> kinds = new TreeMap<>();
+            plan.kept().stream().flatMap(kept -> kept.recipe().steps().stream())
+                    .forEach(step -> kinds.merge(step.computation().operation(), 1, Integer::sum));
+            line("    %s", kinds.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey())
+                    .collect(Collectors.joining(", ")));
         }
     }
 

@@ -7,6 +7,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.KeptResults;
 import io.seriatim.executor.ir.PackedWeights;
 import io.seriatim.tensor.Tensor;
 import java.util.Collections;
@@ -32,6 +33,7 @@ public final class Scope {
     private final Map<String, Object> values = new ConcurrentHashMap<>();
     private final Memory memory;
     private final PackedWeights packed = new PackedWeights();
+    private final KeptResults results = new KeptResults();
     private final Set<String> kept = ConcurrentHashMap.newKeySet();
     /** Fair, so that writing runs execute in the order of their calls. */
     private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
@@ -281,6 +283,11 @@ public final class Scope {
             @Override
             public @Nullable PackedWeights packed(String name) {
                 return holder(name).packed;
+            }
+
+            @Override
+            public KeptResults kept(String name) {
+                return holder(name).results;
             }
         };
     }

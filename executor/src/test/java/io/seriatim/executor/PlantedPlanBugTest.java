@@ -176,7 +176,7 @@ class PlantedPlanBugTest {
             Releases releases,
             List<Task> tasks) {
         return new CompiledPlan(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases,
-                plan.layouts(),
+                plan.layouts(), plan.kept(),
                 before,
                 Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
     }

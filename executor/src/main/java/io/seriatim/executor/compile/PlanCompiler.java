@@ -11,6 +11,7 @@ import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.lower.Lowerer;
 import io.seriatim.executor.pass.KernelsAhead;
 import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.pass.ParameterResults;
 import io.seriatim.executor.pass.PassContext;
 import io.seriatim.executor.pass.PassPipeline;
 import io.seriatim.executor.schedule.CompiledPlan;
@@ -92,12 +93,17 @@ public final class PlanCompiler {
         KernelsAhead.of(graph.tasks(), options, kernels);
         Placement.of(graph, options, kernels, accesses.block().index() > 0);
         limits.check(graph);
+        List<ParameterResults.Kept> kept = once || options.nanCheck() || values.hasParts()
+                || accesses.block().index() > 0 || !options.passes().contains(PassName.LAYOUTS)
+                || !options.place().isHost() || NanPolicy.trains(accesses.block().program())
+                        ? List.of()
+                        : ParameterResults.take(graph, kernels);
         Priorities.order(graph, accesses.block(), options);
         boolean hostOnly = graph.tasks().stream().allMatch(task -> task.place().isHost());
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
             Tiling.split(graph, options, kernels, !NanPolicy.trains(accesses.block().program()));
         }
-        return scheduled(graph, accesses, hostOnly, once, externals, sharing, storages);
+        return scheduled(graph, accesses, hostOnly, once, kept, externals, sharing, storages);
     }
 
     /** Returns whether a task is to run on the host, before tasks are placed. */
@@ -106,7 +112,7 @@ public final class PlanCompiler {
     }
 
     private CompiledPlan scheduled(TaskGraph graph, ValueNumbering accesses, boolean hostOnly, boolean once,
-            @Nullable Object[] externals, Sharing sharing, List<Integer> storages) {
+            List<ParameterResults.Kept> kept, @Nullable Object[] externals, Sharing sharing, List<Integer> storages) {
         List<Task> tasks = graph.tasks();
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);
@@ -121,9 +127,9 @@ public final class PlanCompiler {
                 : MemoryPlan.none(graph, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
         List<Layouts.Packed> packed = layouts(graph, once);
-        Preparation.load(tasks, packed);
+        Preparation.load(tasks, packed, kept);
         return new CompiledPlan(accesses, graph.values(), tasks, dependencies, streams, memory,
-                Releases.of(graph, lifetimes, memory, inOrder), packed, memory.before(),
+                Releases.of(graph, lifetimes, memory, inOrder), packed, kept, memory.before(),
                 Dependencies.after(memory.before()), specs(externals), sharing, storages);
     }
 

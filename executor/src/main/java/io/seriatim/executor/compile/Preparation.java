@@ -2,6 +2,7 @@ package io.seriatim.executor.compile;
 
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.pass.ParameterResults;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -25,6 +26,7 @@ public final class Preparation {
             }
         });
         plan.layouts().forEach(each -> Collections.addAll(used, each.kernel(), each.packing()));
+        plan.kept().forEach(each -> used.addAll(each.kernels()));
         return used;
     }
 
@@ -32,7 +34,7 @@ public final class Preparation {
      * Loads the kernels that runs will execute. The compiler also requested other kernels, only to compare them, and a
      * kernel for packed weights replaces the kernel of its stage; these are not loaded.
      */
-    static void load(List<Task> tasks, List<Layouts.Packed> packed) {
+    static void load(List<Task> tasks, List<Layouts.Packed> packed, List<ParameterResults.Kept> kept) {
         Set<Kernel> used = new LinkedHashSet<>();
         for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute compute) {
@@ -48,6 +50,7 @@ public final class Preparation {
             }
         }
         packed.forEach(each -> Collections.addAll(used, each.kernel(), each.packing()));
+        kept.forEach(each -> used.addAll(each.kernels()));
         PreparedKernels.load(used);
     }
 }

@@ -25,4 +25,9 @@ public interface Bindings {
     default @Nullable PackedWeights packed(String name) {
         return null;
     }
+
+    /** Returns the cache of what is computed from a variable and others; null if there is none. */
+    default @Nullable KeptResults kept(String name) {
+        return null;
+    }
 }

@@ -26,6 +26,7 @@ final class Arguments {
     private final Work[][] works;
     private final List<RandomKey> keys = new ArrayList<>();
     private final Packing[] packings;
+    private final List<KeptResult> kept;
 
     /**
      * The tensors that hold the key of an operation's random number generator: on the host, and at the place that reads
@@ -43,6 +44,7 @@ final class Arguments {
             works[i] = plan.tasks().get(i) instanceof Task.Compute compute ? works(i, compute) : new Work[0];
         }
         this.packings = Packing.of(plan, works);
+        this.kept = plan.kept().stream().map(KeptResult::new).toList();
     }
 
     private Work[] works(int index, Task.Compute task) {
@@ -99,9 +101,12 @@ final class Arguments {
         return keys;
     }
 
-    /** Binds packed weights and sets the random keys of a run. Called after {@link Storage#begin}. */
+    /** Binds packed weights and kept results, and sets the random keys of a run. Called after {@link Storage#begin}. */
     void begin(RunContext run) {
         pack(run.bindings());
+        for (KeptResult result : kept) {
+            result.bind(storage, run.bindings());
+        }
         for (RandomKey key : keys) {
             long[] numbers = run.sessions().get().randomKey(key.access().index()).toLongArray();
             Copies.store(key.host(), numbers);
@@ -115,10 +120,11 @@ final class Arguments {
         }
     }
 
-    /** Releases packed weights. */
+    /** Releases packed weights and kept results. */
     void close() {
         for (Packing packing : packings) {
             packing.close(values.name(packing.value()));
         }
+        kept.forEach(KeptResult::close);
     }
 }

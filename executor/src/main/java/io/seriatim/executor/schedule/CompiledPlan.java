@@ -5,6 +5,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.pass.ParameterResults;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.List;
@@ -29,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  *            the tasks after which memory outside of arenas is freed
  * @param layouts
  *            the weights that are packed for their kernels
+ * @param kept
+ *            the results of variables alone, which are computed only when these change
  * @param before
  *            for each task, the tasks that it waits for: by dependencies, by the order of streams, and because of
  *            shared memory
@@ -45,7 +48,7 @@ import org.jspecify.annotations.Nullable;
 public // Never compared.
 record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks, Dependencies dependencies,
         Streams streams, MemoryPlan memory,
-        Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after,
+        Releases releases, List<Layouts.Packed> layouts, List<ParameterResults.Kept> kept, int[][] before, int[][] after,
         @Nullable TensorSpec[] externals,
         Sharing sharing, List<Integer> storages) {
     /** Returns whether an argument of a stage is a packed weight, which is bound separately. */

@@ -1,0 +1,124 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.device.Devices;
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.KeptResults;
+import io.seriatim.executor.pass.ParameterResults;
+import io.seriatim.executor.pass.ParameterResults.Operand;
+import io.seriatim.executor.pass.ParameterResults.Step;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** A value of a frame that is bound to a result of variables, which is computed again when one of them has changed. */
+final class KeptResult {
+    private final ParameterResults.Kept kept;
+    private final Tensor[] variables;
+    private KeptResults.@Nullable Entry entry;
+    /** Memory for the result if changes of a variable are not counted: then each run computes it. */
+    private @Nullable Tensor own;
+    /** The entry in use from each scope, since runs on several scopes may alternate. */
+    private final Map<KeptResults, KeptResults.Entry> taken = new WeakHashMap<>();
+
+    KeptResult(ParameterResults.Kept kept) {
+        this.kept = kept;
+        this.variables = new Tensor[kept.sources().size()];
+    }
+
+    /** Binds the value before a run, when the variables are bound. */
+    void bind(Storage storage, Bindings bindings) {
+        for (int i = 0; i < variables.length; i++) {
+            if (!(storage.get(kept.sources().get(i)) instanceof Tensor tensor)) {
+                throw new IllegalStateException("The variable '" + kept.recipe().variables().get(i)
+                        + "' held a tensor when the plan was compiled, but holds none");
+            }
+            variables[i] = tensor;
+        }
+        KeptResults.Entry now = entry;
+        if (now == null || !now.isOf(variables)) {
+            now = entry(bindings);
+            entry = now;
+        }
+        storage.bind(kept.value(), now == null ? computed() : now.result());
+    }
+
+    private KeptResults.@Nullable Entry entry(Bindings bindings) {
+        KeptResults results = variables.length == 0 ? null : bindings.kept(kept.recipe().variables().getFirst());
+        if (results == null) {
+            return null;
+        }
+        KeptResults.Entry now = KeptResults.areCounted(variables)
+                ? results.get(kept.recipe(), variables, () -> compute(allocate(result())))
+                : null;
+        KeptResults.Entry before = now == null ? taken.remove(results) : taken.put(results, now);
+        if (before != null) {
+            results.release(kept.recipe(), before);
+        }
+        return now;
+    }
+
+    private TensorSpec result() {
+        return kept.recipe().memories().getLast();
+    }
+
+    private Tensor computed() {
+        Tensor into = own;
+        if (into == null) {
+            into = allocate(result());
+            own = into;
+        }
+        return compute(into);
+    }
+
+    private static Tensor allocate(TensorSpec spec) {
+        Tensor tensor = Tensor.allocate(Devices.system().host(), spec);
+        tensor.buffer().label("results of parameters");
+        return tensor;
+    }
+
+    private Tensor compute(Tensor into) {
+        List<Tensor> memories = new ArrayList<>(List.of(variables));
+        try {
+            List<TensorSpec> specs = kept.recipe().memories();
+            specs.subList(0, specs.size() - 1).forEach(spec -> memories.add(allocate(spec)));
+            List<Step> steps = kept.recipe().steps();
+            for (int i = 0; i < steps.size(); i++) {
+                List<@Nullable Operand> operands = steps.get(i).operands();
+                @Nullable
+                Tensor[] arguments = new Tensor[operands.size()];
+                for (int j = 0; j < arguments.length; j++) {
+                    Operand operand = operands.get(j);
+                    arguments[j] = operand == null ? null : view(operand, memories, into);
+                }
+                kept.kernels().get(i).run(arguments, KernelContext.current());
+            }
+            return into;
+        } finally {
+            memories.subList(variables.length, memories.size()).forEach(Tensor::close);
+        }
+    }
+
+    private static Tensor view(Operand operand, List<Tensor> memories, Tensor into) {
+        Tensor constant = operand.constant();
+        Tensor base = constant != null
+                ? constant
+                : operand.memory() == ParameterResults.RESULT ? into : memories.get(operand.memory());
+        return new Tensor(base.buffer().declared(), base.offset() + operand.offset(), operand.spec());
+    }
+
+    /** Releases all entries when the frame is closed. */
+    void close() {
+        taken.forEach((results, used) -> results.release(kept.recipe(), used));
+        taken.clear();
+        entry = null;
+        if (own != null) {
+            own.close();
+            own = null;
+        }
+    }
+}
