@@ -152,7 +152,8 @@ class PlantedAliasBugTest {
         before[task] = Arrays.stream(before[task]).filter(each -> each != other).toArray();
         return new CompiledPlan(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(),
                 plan.memory(),
-                plan.releases(), plan.layouts(), plan.kept(), before, Dependencies.after(before), plan.externals(), plan.sharing(),
+                plan.releases(), plan.layouts(), plan.kept(), before, Dependencies.after(before), plan.externals(),
+                plan.sharing(),
                 plan.storages());
     }
 

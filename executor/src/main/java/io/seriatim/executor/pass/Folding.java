@@ -57,7 +57,8 @@ final class Folding implements Fusion.Rule {
                 Stage first = compute.stages().getFirst();
                 if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first)) {
                     all.add(factors(norm, first, compute));
-                    if (compute.stages().size() == 1 && !isOfConvolution(first)) {
+                    // Unless the task stands for other results too, such as statistics that stay as they are.
+                    if (compute.stages().size() == 1 && compute.writes().length == 1 && !isOfConvolution(first)) {
                         all.addAll(scaled(first, compute));
                         continue;
                     }

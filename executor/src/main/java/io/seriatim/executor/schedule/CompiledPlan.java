@@ -48,7 +48,8 @@ import org.jspecify.annotations.Nullable;
 public // Never compared.
 record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks, Dependencies dependencies,
         Streams streams, MemoryPlan memory,
-        Releases releases, List<Layouts.Packed> layouts, List<ParameterResults.Kept> kept, int[][] before, int[][] after,
+        Releases releases, List<Layouts.Packed> layouts, List<ParameterResults.Kept> kept, int[][] before,
+        int[][] after,
         @Nullable TensorSpec[] externals,
         Sharing sharing, List<Integer> storages) {
     /** Returns whether an argument of a stage is a packed weight, which is bound separately. */

@@ -64,7 +64,8 @@ class ParameterResultsTest {
         Network network = network();
         assertEquals(1, ImagePasses.count(network, network.main(), stage -> stage.computation() != null, X),
                 "only the product");
-        assertTrue(ImagePasses.count(network, network.main(), stage -> stage.computation() != null, X, Pass.LAYOUTS) > 3);
+        assertTrue(
+                ImagePasses.count(network, network.main(), stage -> stage.computation() != null, X, Pass.LAYOUTS) > 3);
     }
 
     /** New tensors, changes in place and sizes that alternate. */
