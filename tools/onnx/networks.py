@@ -243,7 +243,7 @@ def write(folder, make):
     module, example = make()
     module.eval()
     for each in module.modules():
-        if isinstance(each, (nn.BatchNorm1d, nn.BatchNorm2d)):
+        if isinstance(each, nn.modules.batchnorm._BatchNorm):
             each.running_mean.normal_(0, 0.1)
             each.running_var.uniform_(0.5, 1.5)
     shutil.rmtree(folder, ignore_errors=True)
@@ -259,7 +259,7 @@ def write(folder, make):
     return f"{folder.name} 1e-4 {1e-4 * max(float(numpy.abs(each).max()) for each in results):.3e}"
 
 
-def main():
+def main(networks):
     root = pathlib.Path(sys.argv[1])
     chosen = re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
     warnings.simplefilter("ignore")
@@ -268,7 +268,7 @@ def main():
     root.mkdir(parents=True, exist_ok=True)
     cases = root / "cases.txt"
     cases.touch()
-    for name, make in NETWORKS.items():
+    for name, make in networks.items():
         if not chosen.search(name):
             continue
         try:
@@ -282,4 +282,5 @@ def main():
         print(line, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main(NETWORKS)
