@@ -38,6 +38,10 @@ class GoldenProgramsTest {
             "is_sparse", "fix_seed",
             "seed", "op_namescope", "with_quant_attr");
 
+    /** Attributes of recurrent layers that Paddle has not, with the values that stand for what it has. */
+    private static final Map<String, Attribute> OWN = Map.of("gate_order", Attribute.of("paddle"), "is_reverse",
+            Attribute.of(false));
+
     @TestFactory
     Stream<DynamicTest> programs() {
         Map<String, Tensor> golden = GoldenNetworks.entries();
@@ -149,7 +153,8 @@ class GoldenProgramsTest {
                 boolean runtime = RUNTIME.contains(name)
                         && (left == null || right == null || name.equals("op_namescope"));
                 boolean names = name.equals("op_role_var") || name.equals("original_output_grad");
-                if (!runtime && !(names ? sameNames(left, right) : Objects.equals(left, right))) {
+                boolean own = where.contains(" rnn") && left == null && right != null && right.equals(OWN.get(name));
+                if (!runtime && !own && !(names ? sameNames(left, right) : Objects.equals(left, right))) {
                     wrong.add(where + ": " + name + " is " + left + " in Paddle, but " + right);
                 }
             }

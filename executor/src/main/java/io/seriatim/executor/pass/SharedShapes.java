@@ -34,6 +34,8 @@ final class SharedShapes {
     static final RewritePass PASS = new RewritePass("SHARED_SHAPES", _ -> true,
             (tasks, _) -> rewrite(tasks));
 
+    private static final int MOST_OF_IMAGES = 5;
+
     private final TaskGraph tasks;
     private final ValueTable values;
     /** The values that stages in another shape compute, which passes may fuse with what is before them. */
@@ -168,8 +170,10 @@ final class SharedShapes {
         return stage.with(inputs, outputs);
     }
 
+    /** Returns whether images keep their channels, and have no more dimensions than normalisations take. */
     private static boolean keepsChannels(Shape from, Shape to) {
-        return from.rank() >= 2 && to.rank() >= 2 && from.dim(0) == to.dim(0) && from.dim(1) == to.dim(1);
+        return from.rank() >= 2 && to.rank() >= 2 && to.rank() <= MOST_OF_IMAGES && from.dim(0) == to.dim(0)
+                && from.dim(1) == to.dim(1);
     }
 
     private static @Nullable Arg reshaped(Arg arg, Shape from, Shape to) {

@@ -143,6 +143,19 @@ class SharedShapesTest {
                 .reshape(-1, filters, 40);
     }
 
+    /** Images have up to five dimensions; the blocks of which these consist have six. */
+    @Test
+    void imagesOfBlocksAreNormalisedAsImages() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, 2, 4, 2, 3, 2, 3);
+            Value blocks = x.transpose(0, 1, 4, 3, 2, 5).tanh();
+            Value images = blocks.reshape(2, 4, 6, 6);
+            return Outputs.of("z", g.batchNorm(images).relu(), "y", images.plus(1));
+        });
+        Program main = network.main().copyForTest();
+        ImagePasses.assertAlike(network, main, 7, Bits.normal(1, 2, 4, 2, 3, 2, 3), Pass.FOLDING, "");
+    }
+
     /** A product of flattened rows takes the bias, the function and the residual that follow a reshape. */
     @Test
     void whatFollowsAProductOfFlattenedRowsIsFused() {
