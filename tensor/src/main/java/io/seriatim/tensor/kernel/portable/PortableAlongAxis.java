@@ -14,6 +14,8 @@ import io.seriatim.tensor.computation.TopK;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.Ranking;
+import io.seriatim.tensor.kernel.portable.view.AlongAxis;
 import io.seriatim.tensor.kernel.portable.view.AxisView;
 import java.util.Arrays;
 import java.util.Objects;

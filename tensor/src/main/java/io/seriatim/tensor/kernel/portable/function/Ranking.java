@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
@@ -8,7 +8,7 @@ import java.util.Comparator;
  * The first numbers of a row in sorted order. The order is stable, 0 and −0 are equal, and NaN is the largest. Not
  * thread-safe: its arrays are reused for each row.
  */
-final class Ranking {
+public final class Ranking {
     /** Up to so many are found one after the other, which is faster than sorting all. */
     private static final int FEW = 8;
     private final int k;
@@ -21,7 +21,7 @@ final class Ranking {
     private final Integer[] all;
 
     /** Of numbers of a type: those without a sign are ordered by their bits. */
-    Ranking(DType dtype, int length, int k, boolean largest) {
+    public Ranking(DType dtype, int length, int k, boolean largest) {
         this.k = k;
         this.sign = dtype == DType.UINT64 ? Long.MIN_VALUE : 0;
         this.largest = largest;
@@ -33,17 +33,17 @@ final class Ranking {
     }
 
     /** To be filled before {@link #ofWholes}. */
-    long[] wholes() {
+    public long[] wholes() {
         return wholes;
     }
 
     /** To be filled before {@link #ofReals}. */
-    double[] reals() {
+    public double[] reals() {
         return reals;
     }
 
     /** The indices of the first; overwritten by the next call. */
-    int[] ofWholes() {
+    public int[] ofWholes() {
         for (int i = 0; i < keys.length; i++) {
             long key = wholes[i] ^ sign;
             keys[i] = largest ? key : ~key;
@@ -52,7 +52,7 @@ final class Ranking {
     }
 
     /** The indices of the first; overwritten by the next call. */
-    int[] ofReals() {
+    public int[] ofReals() {
         for (int i = 0; i < keys.length; i++) {
             long bits = Double.doubleToLongBits(reals[i] + 0.0);
             // Bits in the order of the numbers: negative numbers have theirs inverted.

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 

@@ -1,4 +1,4 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.view;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
@@ -29,7 +29,8 @@ import java.lang.foreign.ValueLayout;
  * @param beside
  *            the strides of the tensor that has an element for each index
  */
-@SuppressWarnings("ArrayRecordComponent") // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record AlongAxis(String operation, int axis, long length, long[] dims, long[] indices, long[] named, long[] beside) {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -53,7 +54,7 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
         void run(long[] tile, int count, long namedAt, long step, long besideAt);
     }
 
-    static AlongAxis of(String operation, int axis, TensorSpec indices, TensorSpec named, TensorSpec beside) {
+    public static AlongAxis of(String operation, int axis, TensorSpec indices, TensorSpec named, TensorSpec beside) {
         return new AlongAxis(operation, axis, named.shape().dim(axis), indices.shape().dims(), indices.strides(),
                 named.strides(), beside.strides());
     }
@@ -96,7 +97,7 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
      * @throws IndexRangeException
      *             if an index names no element
      */
-    void check(Tensor index, KernelContext context) {
+    public void check(Tensor index, KernelContext context) {
         long[] before = new long[1];
         forEachPiece(index, context, (tile, count, _, _, _) -> {
             for (int i = 0; i < count; i++) {
@@ -110,7 +111,7 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
     }
 
     /** Copies the elements that the indices name to those beside them. */
-    void take(Tensor from, Tensor index, Tensor to, KernelContext context) {
+    public void take(Tensor from, Tensor index, Tensor to, KernelContext context) {
         MemorySegment source = from.memory();
         MemorySegment target = to.memory();
         long bytes = from.dtype().bytes();
@@ -135,7 +136,7 @@ record AlongAxis(String operation, int axis, long length, long[] dims, long[] in
     }
 
     /** Writes, or adds, the elements beside the indices to those that the indices name, in the order of the indices. */
-    void put(Tensor from, Tensor index, Tensor to, boolean add, KernelContext context) {
+    public void put(Tensor from, Tensor index, Tensor to, boolean add, KernelContext context) {
         MemorySegment source = from.memory();
         MemorySegment target = to.memory();
         long bytes = to.dtype().bytes();
