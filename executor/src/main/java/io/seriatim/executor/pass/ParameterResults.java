@@ -1,6 +1,7 @@
 package io.seriatim.executor.pass;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
@@ -50,8 +51,10 @@ public final class ParameterResults {
      *            the values of the variables that the recipe names, in its order
      * @param kernels
      *            a kernel for each step of the recipe
+     * @param accesses
+     *            the operation of each step
      */
-    public record Kept(int value, Recipe recipe, List<Integer> sources, List<Kernel> kernels) {
+    public record Kept(int value, Recipe recipe, List<Integer> sources, List<Kernel> kernels, List<Access> accesses) {
     }
 
     /**
@@ -178,6 +181,7 @@ public final class ParameterResults {
         }
         List<Step> steps = new ArrayList<>();
         List<Kernel> kernels = new ArrayList<>();
+        List<Access> accesses = new ArrayList<>();
         for (int index : needed) {
             Task.Compute task = tasks.compute(index);
             int temporaries = sources.size() + memories.size();
@@ -189,6 +193,7 @@ public final class ParameterResults {
                 }
                 steps.add(new Step(Objects.requireNonNull(stage.computation()), operands));
                 kernels.add(Objects.requireNonNull(stage.kernel()));
+                accesses.add(stage.access());
             }
         }
         memories.add(Objects.requireNonNull(values.spec(result)));
@@ -196,7 +201,7 @@ public final class ParameterResults {
                 List.copyOf(steps));
         int value = values.addGiven("kept " + values.name(result), memories.getLast());
         values.place(value, Place.CPU);
-        return new Kept(value, recipe, List.copyOf(sources), List.copyOf(kernels));
+        return new Kept(value, recipe, List.copyOf(sources), List.copyOf(kernels), List.copyOf(accesses));
     }
 
     /** Adds the tasks that a value needs, in the order of the program. */

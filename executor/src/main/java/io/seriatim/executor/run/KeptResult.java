@@ -2,6 +2,7 @@ package io.seriatim.executor.run;
 
 import io.seriatim.device.Devices;
 import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.Failures;
 import io.seriatim.executor.ir.KeptResults;
 import io.seriatim.executor.pass.ParameterResults;
 import io.seriatim.executor.pass.ParameterResults.Operand;
@@ -95,12 +96,22 @@ final class KeptResult {
                     Operand operand = operands.get(j);
                     arguments[j] = operand == null ? null : view(operand, memories, into);
                 }
-                kept.kernels().get(i).run(arguments, KernelContext.current());
+                try {
+                    kept.kernels().get(i).run(arguments, KernelContext.current());
+                } catch (RuntimeException | OutOfMemoryError e) {
+                    throw Failures.of(List.of(kept.accesses().get(i)), this::shape, e);
+                }
             }
             return into;
         } finally {
             memories.subList(variables.length, memories.size()).forEach(Tensor::close);
         }
+    }
+
+    /** Returns the type and shape of a variable by its value. */
+    private @Nullable String shape(int value) {
+        int source = kept.sources().indexOf(value);
+        return source < 0 ? null : Failures.shape(variables[source].spec());
     }
 
     private static Tensor view(Operand operand, List<Tensor> memories, Tensor into) {

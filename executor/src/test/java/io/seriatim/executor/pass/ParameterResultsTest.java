@@ -2,6 +2,7 @@ package io.seriatim.executor.pass;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Bits;
@@ -9,6 +10,7 @@ import io.seriatim.executor.Executor;
 import io.seriatim.executor.ImagePasses;
 import io.seriatim.executor.Pass;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.RandomImages;
 import io.seriatim.executor.Scope;
 import io.seriatim.graph.Network;
@@ -115,6 +117,33 @@ class ParameterResultsTest {
                 Bits.assertSame(Bits.copy(check.run(copy, X).get(name)), now, "step " + step);
                 assertFalse(Bits.same(before, now), "step " + step);
                 before = now;
+            }
+        }
+    }
+
+    /** A wrong parameter fails as in a task, and a right one works afterwards. */
+    @Test
+    void failuresNameTheOperation() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 8);
+            Value table = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, 4, 8);
+            Value row = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, 1).cast(DType.INT64);
+            return Outputs.of("y", x.plus(g.op("gather").in("X", table).in("Index", row).one("Out")));
+        });
+        try (Executor executor = Executor.builder().threads(1).build()) {
+            executor.run(network.startup());
+            Plan plan = plan(executor, network);
+            for (boolean right : new boolean[]{false, true, false, true}) {
+                executor.scope().set(network.main().parameters().getLast().name(),
+                        Tensor.of(new float[]{right ? 3 : 4}, 1));
+                if (right) {
+                    run(plan, executor.scope(), network, X);
+                } else {
+                    String message = String.valueOf(assertThrows(ProgramFailedException.class,
+                            () -> run(plan, executor.scope(), network, X)).getMessage());
+                    assertTrue(message.contains("(gather, inputs Index=") && message.contains("float32[4, 8]")
+                            && message.contains("but is 4"), message);
+                }
             }
         }
     }
