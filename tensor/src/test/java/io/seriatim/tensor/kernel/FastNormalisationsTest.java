@@ -8,10 +8,14 @@ import static io.seriatim.tensor.kernel.FastKernels.ordinary;
 import static io.seriatim.tensor.kernel.FastKernels.random;
 import static io.seriatim.tensor.kernel.FastKernels.special;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.network.AdaptivePooling;
 import io.seriatim.tensor.computation.network.BatchNorm;
@@ -119,6 +123,29 @@ class FastNormalisationsTest {
             }
         }
         return cases.stream();
+    }
+
+    /** Squares of 1e25 are beyond float32; those of equal numbers are 0, without an epsilon too. */
+    @Test
+    void groupsOfLargeAndOfEqualNumbersAreNormalised() {
+        TensorSpec x = TensorSpec.of(DType.FLOAT32, 1, 2, 1500);
+        GroupNorm norm = new GroupNorm(2, 0, false, false);
+        TensorSpec[] out = norm.infer(x);
+        TensorSpec[] specs = {x, out[0], out[1], out[2]};
+        float[] given = new float[3000];
+        for (int i = 0; i < 1500; i++) {
+            given[i] = i % 2 == 0 ? 3e25f : 1e25f;
+            given[1500 + i] = 0.1f;
+        }
+        Tensor[] all = {Tensor.of(given, 1, 2, 1500), Tensor.allocate(DType.FLOAT32, 1, 2, 1500),
+                Tensor.allocate(DType.FLOAT32, 1, 2), Tensor.allocate(DType.FLOAT32, 1, 2)};
+        Kernels.system().prepare(norm, Place.CPU, specs).run(all, KernelContext.current());
+        float[] found = all[1].toFloatArray();
+        for (int i = 0; i < 1500; i++) {
+            assertEquals(i % 2 == 0 ? 1 : -1, found[i], 1e-6f, "element " + i);
+        }
+        assertEquals(2e25f, all[2].toFloatArray()[0], 1e19f);
+        assertTrue(all[3].toFloatArray()[1] >= 0, "the variance of equal numbers is " + all[3]);
     }
 
     static Stream<Case> reductions() {

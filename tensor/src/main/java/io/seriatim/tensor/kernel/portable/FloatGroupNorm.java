@@ -70,7 +70,15 @@ final class FloatGroupNorm extends PortableKernel {
             // Distances are from the float next to the mean: they lose no digits, and the rest is made good.
             float center = (float) mean;
             double rest = mean - center;
-            double variance = sum(x, from, length, center, true, context) / length - rest * rest;
+            // Not below 0, as rounding could make it; NaN stays.
+            double variance = Math.max(0, sum(x, from, length, center, true, context) / length - rest * rest);
+            if (!Double.isFinite(variance)) {
+                // Sums or squares have left the range of float.
+                mean = wideSum(x, from, length, 0, false, context) / length;
+                center = (float) mean;
+                rest = mean - center;
+                variance = wideSum(x, from, length, mean, true, context) / length;
+            }
             double inverse = 1 / Math.sqrt(variance + norm.epsilon());
             int first = (int) (row % norm.groups()) * own;
             for (int c = 0; c < own; c++) {
@@ -131,6 +139,22 @@ final class FloatGroupNorm extends PortableKernel {
                 at += count;
             }
             total += total(sums, width, context.floats(6));
+        }
+        return total;
+    }
+
+    /** The same in double. */
+    private static double wideSum(Tensor x, long from, long length, double center, boolean squared,
+            KernelContext context) {
+        float[] tile = context.floats(0);
+        double total = 0;
+        for (long at = 0; at < length; at += PIECE) {
+            int count = (int) Math.min(length - at, PIECE);
+            Floats.load(x, from + at, tile, 0, count);
+            for (int i = 0; i < count; i++) {
+                double distance = tile[i] - center;
+                total += squared ? distance * distance : distance;
+            }
         }
         return total;
     }
