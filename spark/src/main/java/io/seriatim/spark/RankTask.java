@@ -3,6 +3,7 @@ package io.seriatim.spark;
 import io.seriatim.cluster.Cluster;
 import io.seriatim.cluster.ClusterOptions;
 import io.seriatim.cluster.Rendezvous;
+import io.seriatim.graph.parallel.CommunicationException;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
@@ -131,6 +132,10 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
         private static final long serialVersionUID = 1;
     }
 
+    /** How long a rank that another has left waits for Spark to learn of the other's failure, or death. */
+    private static final Duration MOST_WAITED = Duration.ofSeconds(1);
+    private static final Duration POLLED = Duration.ofMillis(10);
+
     RankTask(Broadcast<Job> job, int attempt) {
         this.job = job;
         this.attempt = attempt;
@@ -145,6 +150,32 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
             return CollectionConverters.asScala(List.of(train(context, own)).iterator());
         } catch (IOException e) {
             throw new UncheckedIOException("Rank " + context.partitionId() + ": " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            if (isOfAnother(e, context.partitionId())) {
+                awaitEnd(context);
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isOfAnother(Throwable failure, int rank) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof CommunicationException lost) {
+                return lost.rank() != rank;
+            }
+        }
+        return false;
+    }
+
+    /** Waits until Spark ends the stage: it reports the failure that comes last, which should not be the effect. */
+    private static void awaitEnd(BarrierTaskContext context) {
+        long end = System.nanoTime() + MOST_WAITED.toNanos();
+        try {
+            while (!context.isInterrupted() && System.nanoTime() < end) {
+                Thread.sleep(POLLED);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
