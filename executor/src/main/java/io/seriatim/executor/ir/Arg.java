@@ -49,6 +49,13 @@ public record Arg(Source source, long offset, TensorSpec spec) {
         return source instanceof Value(int number) && offset == 0 && spec.equals(values.spec(number));
     }
 
+    /** Returns whether this operand is a whole value in row-major order, in any shape. */
+    public boolean isAll(ValueTable values) {
+        TensorSpec all = source instanceof Value(int number) ? values.spec(number) : null;
+        return all != null && offset == 0 && all.isRowMajor() && spec.isRowMajor() && spec.dtype() == all.dtype()
+                && spec.bytes() == all.bytes();
+    }
+
     /**
      * Returns whether this operand is a value or a contiguous, row-major part of one. A kernel may write to it as to a
      * separate value.

@@ -85,7 +85,8 @@ final class CopyElimination {
     private void bypass(int index, Stage stage, Set<Integer> again) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)) {
+        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0
+                || !out.isAll(values)) {
             return;
         }
         boolean oversized = out.spec().bytes() > limit && in.spec().shape().equals(out.spec().shape());
@@ -120,12 +121,6 @@ final class CopyElimination {
             return computation != null
                     && context.kernels().find(computation, context.options().place(), stage.specs()) != null;
         });
-    }
-
-    /** Returns whether an operand is a whole value, in any shape. */
-    private boolean isAll(Arg arg) {
-        TensorSpec spec = arg.value() < 0 ? null : values.spec(arg.value());
-        return spec != null && spec.isRowMajor() && arg.spec().isRowMajor() && arg.spec().bytes() == spec.bytes();
     }
 
     private static Task.Compute reading(Task.Compute task, int copy, Arg original) {

@@ -75,16 +75,9 @@ final class Folding implements Fusion.Rule {
 
     private boolean isNormalised(Stage stage) {
         Arg x = stage.inputs().getFirst();
-        return x != null && x.value() >= 0 && isAll(x) && x.spec().dtype() == DType.FLOAT32
+        return x != null && (x.isWhole(values) || x.isAll(values)) && x.spec().dtype() == DType.FLOAT32
                 && stage.inputs().stream().skip(1)
                         .allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
-    }
-
-    /** Returns whether an operand is a value, in its own layout or row by row in another shape. */
-    private boolean isAll(Arg arg) {
-        TensorSpec spec = values.spec(arg.value());
-        return arg.isWhole(values)
-                || (arg.isDense() && spec != null && arg.offset() == 0 && arg.spec().bytes() == spec.bytes());
     }
 
     /** Returns whether the normalisation is the only reader of a convolution's result. */

@@ -53,10 +53,10 @@ final class SharedShapes {
     private void rewrite() {
         for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute task && task.stages().size() == 1) {
-                Arg read = reshaped(task.stages().getFirst());
-                Stage stage = read == null ? null : inShapeOf(task.stages().getFirst(), read);
-                if (stage != null && read != null) {
-                    values.spec(read.value(), computed(read).spec());
+                Reshaped reshaped = reshaped(task.stages().getFirst());
+                Stage stage = reshaped == null ? null : inShapeOf(task.stages().getFirst(), reshaped);
+                if (stage != null && reshaped != null) {
+                    values.spec(reshaped.read().value(), reshaped.made().spec());
                     changed.add(Objects.requireNonNull(stage.outputs().getFirst()).value());
                     tasks.put(i, Task.Compute.of(task.operations(), List.of(stage), task.temporaries(), task.place()));
                 }
@@ -64,29 +64,34 @@ final class SharedShapes {
         }
     }
 
+    /** A value as a stage reads it, and as another one makes it. */
+    private record Reshaped(Arg read, Arg made) {
+    }
+
     /**
-     * Returns an input that is read in another shape than that in which it is computed, preferably the result of a
-     * product or a convolution, or of what follows them; null if there is none, or if another one of these is read in
-     * the shape in which it is computed.
+     * Returns an input that is read in another shape than that in which it is made, preferably the result of a product
+     * or a convolution, or of what follows them; null if there is none, or if another one of these is read in the shape
+     * in which it is made.
      */
-    private @Nullable Arg reshaped(Stage stage) {
+    private @Nullable Reshaped reshaped(Stage stage) {
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (out == null || !out.isDense() || !isElementwise(stage.computation())) {
             return null;
         }
-        Arg found = null;
+        Reshaped found = null;
         boolean kept = false;
         for (Arg arg : stage.inputs()) {
-            if (arg == null || !arg.spec().shape().equals(out.spec().shape())) {
+            Stage writer = arg == null || !arg.spec().shape().equals(out.spec().shape()) ? null : writer(arg);
+            if (arg == null || writer == null) {
                 continue;
             }
-            Stage writer = writer(arg);
-            if (writer == null || arg.spec().equals(computed(arg).spec())) {
-                kept |= writer != null;
+            Arg made = Objects.requireNonNull(writer.outputs().getFirst());
+            if (arg.spec().equals(made.spec())) {
+                kept = true;
             } else if (tasks.readers(arg.value()).size() == 1 && (isProduct(writer) || changed.contains(arg.value()))) {
-                return arg;
+                return new Reshaped(arg, made);
             } else {
-                found = found == null ? arg : found;
+                found = found == null ? new Reshaped(arg, made) : found;
             }
         }
         return kept ? null : found;
@@ -110,7 +115,7 @@ final class SharedShapes {
      * null.
      */
     private @Nullable Stage writer(Arg arg) {
-        if (arg.value() < 0 || arg.offset() != 0 || !arg.spec().isRowMajor() || !values.isTemporary(arg.value())) {
+        if (!arg.isAll(values) || !values.isTemporary(arg.value())) {
             return null;
         }
         TaskSet writers = tasks.writers(arg.value());
@@ -120,9 +125,7 @@ final class SharedShapes {
         }
         Stage last = task.stages().getLast();
         Arg out = last.outputs().size() == 1 ? last.outputs().getFirst() : null;
-        boolean whole = out != null && out.value() == arg.value() && out.isDense() && out.offset() == 0
-                && out.spec().dtype() == arg.spec().dtype() && out.spec().bytes() == arg.spec().bytes();
-        return whole ? last : null;
+        return out != null && out.value() == arg.value() && out.isAll(values) ? last : null;
     }
 
     /** Interpreted operations and transfers read a value in the shape of the table. */
@@ -135,21 +138,10 @@ final class SharedShapes {
         return true;
     }
 
-    /** Returns the operand as the stage that computes it writes it. */
-    private Arg computed(Arg read) {
-        Stage last = tasks.compute(tasks.writers(read.value()).first()).stages().getLast();
-        Arg out = last.outputs().getFirst();
-        if (out == null) {
-            throw new IllegalStateException("The task that computes '" + values.name(read.value())
-                    + "' has another result last");
-        }
-        return out;
-    }
-
-    /** Returns the stage in the shape in which an input is computed; null if another operand has none in it. */
-    private @Nullable Stage inShapeOf(Stage stage, Arg read) {
-        Shape from = read.spec().shape();
-        Shape to = computed(read).spec().shape();
+    /** Returns the stage in the shape in which an input is made; null if another operand has none in it. */
+    private @Nullable Stage inShapeOf(Stage stage, Reshaped input) {
+        Shape from = input.read().spec().shape();
+        Shape to = input.made().spec().shape();
         if (stage.computation() instanceof BatchNorm && !keepsChannels(from, to)) {
             return null;
         }

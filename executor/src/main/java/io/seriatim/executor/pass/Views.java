@@ -113,7 +113,7 @@ final class Views {
         int copy = out.value();
         Task.Compute task = compute(index);
         Region original = Region.of(in);
-        if (original == null || !isAll(out) || !tasks.isTemporaryOfOne(copy)
+        if (original == null || !out.isAll(values) || !tasks.isTemporaryOfOne(copy)
                 || tasks.readers(copy).isEmpty() || task == null || task.touchedAgain().contains(copy)) {
             return false;
         }
@@ -136,13 +136,6 @@ final class Views {
         for (int i = 0; i < indexes.length; i++) {
             tasks.put(indexes[i], changed.get(i));
         }
-    }
-
-    /** Returns whether an argument is a whole value in row-major order, in any shape. */
-    private boolean isAll(Arg arg) {
-        TensorSpec spec = values.spec(arg.value());
-        return spec != null && arg.offset() == 0 && arg.spec().isRowMajor() && arg.spec().dtype() == spec.dtype()
-                && arg.spec().shape().size() == spec.shape().size();
     }
 
     /** Makes the writers of a value that is only copied write the copy, if possible. */
