@@ -12,6 +12,7 @@ import io.seriatim.executor.schedule.MemoryPlan;
 import io.seriatim.executor.schedule.Streams;
 import io.seriatim.graph.util.Printable;
 import java.util.ArrayList;
+import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -109,8 +110,9 @@ final class PlanText {
     private void kept() {
         if (!plan.kept().isEmpty()) {
             line("  results of variables alone, computed only when these change: %d of %d bytes, by %d kernels",
-                    plan.kept().size(),
-                    plan.kept().stream().mapToLong(kept -> kept.recipe().memories().getLast().bytes()).sum(),
+                    plan.kept().stream().mapToLong(kept -> kept.values().size()).sum(),
+                    plan.kept().stream().flatMap(kept -> kept.recipe().results().stream()).mapToLong(TensorSpec::bytes)
+                            .sum(),
                     plan.kept().stream().mapToLong(kept -> kept.kernels().size()).sum());
             Map<String, Integer> kinds = new TreeMap<>();
             plan.kept().stream().flatMap(kept -> kept.recipe().steps().stream())

@@ -93,11 +93,7 @@ public final class PlanCompiler {
         KernelsAhead.of(graph.tasks(), options, kernels);
         Placement.of(graph, options, kernels, accesses.block().index() > 0);
         limits.check(graph);
-        List<ParameterResults.Kept> kept = once || options.nanCheck() || values.hasParts()
-                || accesses.block().index() > 0 || !options.passes().contains(PassName.LAYOUTS)
-                || !options.place().isHost() || NanPolicy.trains(accesses.block().program())
-                        ? List.of()
-                        : ParameterResults.take(graph, kernels);
+        List<ParameterResults.Kept> kept = kept(graph, accesses, once);
         Priorities.order(graph, accesses.block(), options);
         boolean hostOnly = graph.tasks().stream().allMatch(task -> task.place().isHost());
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
@@ -133,11 +129,20 @@ public final class PlanCompiler {
                 Dependencies.after(memory.before()), specs(externals), sharing, storages);
     }
 
+    private List<ParameterResults.Kept> kept(TaskGraph graph, ValueNumbering accesses, boolean once) {
+        boolean isInference = accesses.block().index() == 0 && options.place().isHost()
+                && !NanPolicy.trains(accesses.block().program());
+        return isInference && keepsCopies(graph, once) ? ParameterResults.take(graph, kernels) : List.of();
+    }
+
     private List<Layouts.Packed> layouts(TaskGraph graph, boolean once) {
-        return once || options.nanCheck() || graph.values().hasParts()
-                || !options.passes().contains(PassName.LAYOUTS)
-                        ? List.of()
-                        : Layouts.of(graph, kernels);
+        return keepsCopies(graph, once) ? Layouts.of(graph, kernels) : List.of();
+    }
+
+    /** Returns whether a plan may keep copies and results of variables for later runs. */
+    private boolean keepsCopies(TaskGraph graph, boolean once) {
+        return !once && !options.nanCheck() && !graph.values().hasParts()
+                && options.passes().contains(PassName.LAYOUTS);
     }
 
     private boolean isForTeam(TaskGraph graph, ValueNumbering accesses) {

@@ -3,6 +3,7 @@ package io.seriatim.executor.ir;
 import io.seriatim.device.Buffer;
 import io.seriatim.tensor.Tensor;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class KeptResults {
     private final Map<Object, Entry> entries = new HashMap<>();
 
-    /** A result with the variables from which it was computed, and the number of changes that they counted then. */
-    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    /** A variable, and the number of changes that it counted when results were computed from it. */
     private record Source(Buffer buffer, long offset, long changes) {
         boolean is(Tensor variable) {
             return buffer == variable.buffer() && offset == variable.offset() && changes == variable.buffer().changes()
@@ -24,22 +24,22 @@ public final class KeptResults {
         }
     }
 
-    /** A cached result, and the number of its users. */
+    /** Cached results, and the number of their users. */
     public static final class Entry {
         private final Source[] sources;
-        private final Tensor result;
+        private final List<Tensor> results;
         private int users;
 
-        private Entry(Source[] sources, Tensor result) {
+        private Entry(Source[] sources, List<Tensor> results) {
             this.sources = sources;
-            this.result = result;
+            this.results = results;
         }
 
-        public Tensor result() {
-            return result;
+        public List<Tensor> results() {
+            return results;
         }
 
-        /** Returns whether the variables are as they were when the result was computed. */
+        /** Returns whether the variables are as they were when the results were computed. */
         public boolean isOf(Tensor[] variables) {
             for (int i = 0; i < sources.length; i++) {
                 if (!sources[i].is(variables[i])) {
@@ -61,14 +61,14 @@ public final class KeptResults {
     }
 
     /**
-     * Returns the result for the current content of the variables. The caller must release it by {@link #release}.
+     * Returns the results for the current content of the variables. The caller must release it by {@link #release}.
      *
      * @param recipe
      *            what is computed from which variables; equal recipes have equal results
      * @param compute
-     *            computes it into memory of its own
+     *            computes them into memory of their own
      */
-    public Entry get(Object recipe, Tensor[] variables, Supplier<Tensor> compute) {
+    public Entry get(Object recipe, Tensor[] variables, Supplier<List<Tensor>> compute) {
         Entry known = use(recipe, variables);
         if (known != null) {
             return known;
@@ -88,7 +88,7 @@ public final class KeptResults {
             }
             known = other;
         }
-        made.result.close();
+        made.results.forEach(Tensor::close);
         return known;
     }
 
@@ -110,11 +110,7 @@ public final class KeptResults {
             }
             entries.remove(recipe, entry);
         }
-        entry.result.close();
+        entry.results.forEach(Tensor::close);
     }
 
-    /** Returns the number of cached results. */
-    public synchronized int size() {
-        return entries.size();
-    }
 }

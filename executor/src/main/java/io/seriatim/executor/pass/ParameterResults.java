@@ -15,8 +15,7 @@ import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,12 +40,12 @@ public final class ParameterResults {
     private final Map<Integer, Integer> writers = new HashMap<>();
 
     /**
-     * A kept result.
+     * The kept results of a task.
      *
-     * @param value
-     *            the value that stands for it in the plan, which no task writes
+     * @param values
+     *            the values that stand for them in the plan, which no task writes
      * @param recipe
-     *            how it is computed
+     *            how they are computed
      * @param sources
      *            the values of the variables that the recipe names, in its order
      * @param kernels
@@ -54,21 +53,25 @@ public final class ParameterResults {
      * @param accesses
      *            the operation of each step
      */
-    public record Kept(int value, Recipe recipe, List<Integer> sources, List<Kernel> kernels, List<Access> accesses) {
+    public record Kept(List<Integer> values, Recipe recipe, List<Integer> sources, List<Kernel> kernels,
+            List<Access> accesses) {
     }
 
     /**
-     * What is computed. Operands are parts of numbered memories: first the variables, then memory for each of the
-     * specs, of which the last is the result.
+     * What is computed. Operands are parts of numbered memories: first the variables, then the results, then memory
+     * that is free afterwards.
      *
      * @param variables
      *            the names of the variables
-     * @param memories
-     *            the types of the memories after the variables
+     * @param results
+     *            the types of the results
+     * @param temporaries
+     *            the types of the other memories
      * @param steps
      *            the computations, in order
      */
-    public record Recipe(List<String> variables, List<TensorSpec> memories, List<Step> steps) {
+    public record Recipe(List<String> variables, List<TensorSpec> results, List<TensorSpec> temporaries,
+            List<Step> steps) {
     }
 
     /** A computation with its inputs, then its outputs; null for those that are left out. */
@@ -98,25 +101,32 @@ public final class ParameterResults {
                 }
             }
         }
-        Map<Integer, Kept> kept = new LinkedHashMap<>();
+        List<Kept> all = new ArrayList<>();
+        Map<Integer, Integer> kept = new HashMap<>();
         long left = ANYWAY;
-        Set<Integer> counted = new TreeSet<>();
-        for (int value : new TreeSet<>(writers.keySet())) {
-            if (!isReadByOthers(value)) {
+        Set<Integer> counted = new HashSet<>();
+        for (int index : new TreeSet<>(writers.values())) {
+            List<Integer> results = Arrays.stream(tasks.compute(index).writes()).filter(this::isReadByOthers).boxed()
+                    .toList();
+            if (results.isEmpty()) {
                 continue;
             }
-            Kept result = recipe(value);
-            for (int source : result.sources()) {
-                left += counted.add(source) ? Objects.requireNonNull(values.spec(source)).bytes() / SHARE : 0;
-            }
-            long bytes = Objects.requireNonNull(values.spec(value)).bytes();
+            Set<Integer> needed = new TreeSet<>();
+            need(index, needed);
+            List<Integer> sources = sources(needed);
+            left += sources.stream().filter(counted::add).mapToLong(source -> spec(source).bytes() / SHARE).sum();
+            long bytes = results.stream().mapToLong(result -> spec(result).bytes()).sum();
             if (bytes <= left) {
                 left -= bytes;
-                kept.put(value, result);
+                all.add(kept(results, needed, sources, kept));
             }
         }
         replace(kept);
-        return List.copyOf(kept.values());
+        return List.copyOf(all);
+    }
+
+    private TensorSpec spec(int value) {
+        return Objects.requireNonNull(values.spec(value));
     }
 
     private boolean dependsOnVariables(int index, Task.Compute task) {
@@ -163,19 +173,35 @@ public final class ParameterResults {
         return others;
     }
 
-    private Kept recipe(int result) {
-        Set<Integer> needed = new TreeSet<>();
-        need(result, needed);
-        List<Integer> sources = new ArrayList<>(new LinkedHashSet<>(needed.stream().map(tasks::compute)
-                .flatMapToInt(task -> Arrays.stream(task.reads()))
-                .filter(value -> !writers.containsKey(value) && values.constant(value) == null).boxed().toList()));
-        List<Integer> made = new ArrayList<>();
-        List<TensorSpec> memories = new ArrayList<>();
+    /** Adds a task and those whose results it needs, in the order of the program. */
+    private void need(int index, Set<Integer> needed) {
+        if (needed.add(index)) {
+            for (int read : tasks.compute(index).reads()) {
+                Integer writer = writers.get(read);
+                if (writer != null) {
+                    need(writer, needed);
+                }
+            }
+        }
+    }
+
+    /** Returns the variables that tasks read. */
+    private List<Integer> sources(Set<Integer> needed) {
+        return needed.stream().flatMapToInt(index -> Arrays.stream(tasks.compute(index).reads()))
+                .filter(value -> !writers.containsKey(value) && values.constant(value) == null).distinct().boxed()
+                .toList();
+    }
+
+    /** Returns the results of the last of some tasks, and adds the values that stand for them. */
+    private Kept kept(List<Integer> results, Set<Integer> needed, List<Integer> sources, Map<Integer, Integer> kept) {
+        Map<Integer, Integer> memories = new HashMap<>();
+        sources.forEach(value -> memories.put(value, memories.size()));
+        results.forEach(value -> memories.put(value, memories.size()));
+        List<TensorSpec> temporaries = new ArrayList<>();
         for (int index : needed) {
             for (int value : tasks.compute(index).writes()) {
-                if (value != result) {
-                    made.add(value);
-                    memories.add(Objects.requireNonNull(values.spec(value)));
+                if (memories.putIfAbsent(value, memories.size()) == null) {
+                    temporaries.add(spec(value));
                 }
             }
         }
@@ -184,54 +210,44 @@ public final class ParameterResults {
         List<Access> accesses = new ArrayList<>();
         for (int index : needed) {
             Task.Compute task = tasks.compute(index);
-            int temporaries = sources.size() + memories.size();
-            memories.addAll(task.temporaries());
+            int first = sources.size() + results.size() + temporaries.size();
+            temporaries.addAll(task.temporaries());
             for (Stage stage : task.stages()) {
                 List<@Nullable Operand> operands = new ArrayList<>();
                 for (Arg arg : stage.args()) {
-                    operands.add(arg == null ? null : operand(arg, sources, made, temporaries, result));
+                    operands.add(arg == null ? null : operand(arg, memories, first));
                 }
                 steps.add(new Step(Objects.requireNonNull(stage.computation()), operands));
                 kernels.add(Objects.requireNonNull(stage.kernel()));
                 accesses.add(stage.access());
             }
         }
-        memories.add(Objects.requireNonNull(values.spec(result)));
-        Recipe recipe = new Recipe(sources.stream().map(values::name).toList(), List.copyOf(memories),
-                List.copyOf(steps));
-        int value = values.addGiven("kept " + values.name(result), memories.getLast());
-        values.place(value, Place.CPU);
-        return new Kept(value, recipe, List.copyOf(sources), List.copyOf(kernels), List.copyOf(accesses));
-    }
-
-    /** Adds the tasks that a value needs, in the order of the program. */
-    private void need(int value, Set<Integer> needed) {
-        Integer writer = writers.get(value);
-        if (writer != null && needed.add(writer)) {
-            for (int read : tasks.compute(writer).reads()) {
-                need(read, needed);
-            }
+        List<Integer> given = new ArrayList<>();
+        for (int result : results) {
+            int value = values.addGiven("kept " + values.name(result), spec(result));
+            values.place(value, Place.CPU);
+            kept.put(result, value);
+            given.add(value);
         }
+        Recipe recipe = new Recipe(sources.stream().map(values::name).toList(),
+                results.stream().map(this::spec).toList(), List.copyOf(temporaries), List.copyOf(steps));
+        return new Kept(List.copyOf(given), recipe, sources, List.copyOf(kernels), List.copyOf(accesses));
     }
 
-    private Operand operand(Arg arg, List<Integer> sources, List<Integer> made, int temporaries, int result) {
+    private Operand operand(Arg arg, Map<Integer, Integer> memories, int temporaries) {
         return switch (arg.source()) {
-            case Arg.Value(int value) when values.constant(value) != null ->
-                new Operand(-1, values.constant(value), arg.offset(), arg.spec());
-            case Arg.Value(int value) when value == result -> new Operand(RESULT, null, arg.offset(), arg.spec());
-            case Arg.Value(int value) -> new Operand(made.contains(value)
-                    ? sources.size() + made.indexOf(value)
-                    : sources.indexOf(value), null, arg.offset(), arg.spec());
+            case Arg.Value(int value) -> {
+                Tensor constant = values.constant(value);
+                yield new Operand(constant != null ? -1 : Objects.requireNonNull(memories.get(value)), constant,
+                        arg.offset(), arg.spec());
+            }
             case Arg.Temporary(int number) -> new Operand(temporaries + number, null, arg.offset(), arg.spec());
             case Arg.Constant(Tensor tensor) -> new Operand(-1, tensor, arg.offset(), arg.spec());
             case Arg.Key _ -> throw new IllegalStateException("A random number does not depend on variables");
         };
     }
 
-    /** In place of the number of a memory: the last one. */
-    public static final int RESULT = -2;
-
-    private void replace(Map<Integer, Kept> kept) {
+    private void replace(Map<Integer, Integer> kept) {
         if (kept.isEmpty()) {
             return;
         }
@@ -243,7 +259,7 @@ public final class ParameterResults {
                 tasks.put(i, Task.Compute.of(task.operations(), stages, task.temporaries(), task.place()));
             }
         }
-        // A task that only others of these read follows them; of those that stay, nothing is lost.
+        // Backwards, since a task may be read by others of these only.
         for (int i = tasks.size() - 1; i >= 0; i--) {
             if (tasks.get(i) instanceof Task.Compute task && task.writes().length > 0
                     && Arrays.stream(task.writes())
@@ -254,11 +270,11 @@ public final class ParameterResults {
         tasks.compact();
     }
 
-    private static List<@Nullable Arg> replaced(List<@Nullable Arg> args, Map<Integer, Kept> kept) {
+    private static List<@Nullable Arg> replaced(List<@Nullable Arg> args, Map<Integer, Integer> kept) {
         List<@Nullable Arg> all = new ArrayList<>(args.size());
         for (Arg arg : args) {
-            Kept there = arg == null ? null : kept.get(arg.value());
-            all.add(there == null || arg == null ? arg : arg.of(there.value()));
+            Integer value = arg == null ? null : kept.get(arg.value());
+            all.add(value == null || arg == null ? arg : arg.of(value));
         }
         return all;
     }

@@ -13,16 +13,17 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** A value of a frame that is bound to a result of variables, which is computed again when one of them has changed. */
+/** Values of a frame that are bound to results of variables, which are computed again when one of them has changed. */
 final class KeptResult {
     private final ParameterResults.Kept kept;
     private final Tensor[] variables;
     private KeptResults.@Nullable Entry entry;
-    /** Memory for the result if changes of a variable are not counted: then each run computes it. */
-    private @Nullable Tensor own;
+    /** Memory for the results if changes of a variable are not counted: then each run computes them. */
+    private @Nullable List<Tensor> own;
     /** The entry in use from each scope, since runs on several scopes may alternate. */
     private final Map<KeptResults, KeptResults.Entry> taken = new WeakHashMap<>();
 
@@ -31,7 +32,7 @@ final class KeptResult {
         this.variables = new Tensor[kept.sources().size()];
     }
 
-    /** Binds the value before a run, when the variables are bound. */
+    /** Binds the values before a run, when the variables are bound. */
     void bind(Storage storage, Bindings bindings) {
         for (int i = 0; i < variables.length; i++) {
             if (!(storage.get(kept.sources().get(i)) instanceof Tensor tensor)) {
@@ -45,7 +46,10 @@ final class KeptResult {
             now = entry(bindings);
             entry = now;
         }
-        storage.bind(kept.value(), now == null ? computed() : now.result());
+        List<Tensor> results = now == null ? computed() : now.results();
+        for (int i = 0; i < results.size(); i++) {
+            storage.bind(kept.values().get(i), results.get(i));
+        }
     }
 
     private KeptResults.@Nullable Entry entry(Bindings bindings) {
@@ -54,7 +58,7 @@ final class KeptResult {
             return null;
         }
         KeptResults.Entry now = KeptResults.areCounted(variables)
-                ? results.get(kept.recipe(), variables, () -> compute(allocate(result())))
+                ? results.get(kept.recipe(), variables, () -> compute(allocated(kept.recipe().results())))
                 : null;
         KeptResults.Entry before = now == null ? taken.remove(results) : taken.put(results, now);
         if (before != null) {
@@ -63,30 +67,31 @@ final class KeptResult {
         return now;
     }
 
-    private TensorSpec result() {
-        return kept.recipe().memories().getLast();
-    }
-
-    private Tensor computed() {
-        Tensor into = own;
+    private List<Tensor> computed() {
+        List<Tensor> into = own;
         if (into == null) {
-            into = allocate(result());
+            into = allocated(kept.recipe().results());
             own = into;
         }
         return compute(into);
     }
 
-    private static Tensor allocate(TensorSpec spec) {
-        Tensor tensor = Tensor.allocate(Devices.system().host(), spec);
-        tensor.buffer().label("results of parameters");
-        return tensor;
+    private static List<Tensor> allocated(List<TensorSpec> specs) {
+        List<Tensor> all = new ArrayList<>(specs.size());
+        for (TensorSpec spec : specs) {
+            Tensor tensor = Tensor.allocate(Devices.system().host(), spec);
+            tensor.buffer().label("results of parameters");
+            all.add(tensor);
+        }
+        return all;
     }
 
-    private Tensor compute(Tensor into) {
-        List<Tensor> memories = new ArrayList<>(List.of(variables));
+    private List<Tensor> compute(List<Tensor> into) {
+        List<Tensor> temporaries = allocated(kept.recipe().temporaries());
         try {
-            List<TensorSpec> specs = kept.recipe().memories();
-            specs.subList(0, specs.size() - 1).forEach(spec -> memories.add(allocate(spec)));
+            List<Tensor> memories = new ArrayList<>(List.of(variables));
+            memories.addAll(into);
+            memories.addAll(temporaries);
             List<Step> steps = kept.recipe().steps();
             for (int i = 0; i < steps.size(); i++) {
                 List<@Nullable Operand> operands = steps.get(i).operands();
@@ -94,7 +99,7 @@ final class KeptResult {
                 Tensor[] arguments = new Tensor[operands.size()];
                 for (int j = 0; j < arguments.length; j++) {
                     Operand operand = operands.get(j);
-                    arguments[j] = operand == null ? null : view(operand, memories, into);
+                    arguments[j] = operand == null ? null : view(operand, memories);
                 }
                 try {
                     kept.kernels().get(i).run(arguments, KernelContext.current());
@@ -104,7 +109,7 @@ final class KeptResult {
             }
             return into;
         } finally {
-            memories.subList(variables.length, memories.size()).forEach(Tensor::close);
+            temporaries.forEach(Tensor::close);
         }
     }
 
@@ -114,11 +119,8 @@ final class KeptResult {
         return source < 0 ? null : Failures.shape(variables[source].spec());
     }
 
-    private static Tensor view(Operand operand, List<Tensor> memories, Tensor into) {
-        Tensor constant = operand.constant();
-        Tensor base = constant != null
-                ? constant
-                : operand.memory() == ParameterResults.RESULT ? into : memories.get(operand.memory());
+    private static Tensor view(Operand operand, List<Tensor> memories) {
+        Tensor base = Objects.requireNonNullElseGet(operand.constant(), () -> memories.get(operand.memory()));
         return new Tensor(base.buffer().declared(), base.offset() + operand.offset(), operand.spec());
     }
 
@@ -128,7 +130,7 @@ final class KeptResult {
         taken.clear();
         entry = null;
         if (own != null) {
-            own.close();
+            own.forEach(Tensor::close);
             own = null;
         }
     }
