@@ -8,6 +8,7 @@ import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.BooleanType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.NumericType;
 import org.apache.spark.sql.types.StructType;
 
@@ -68,5 +69,12 @@ final class ExampleColumns {
                     + "one otherwise");
         }
         return schema.add(column, type, false);
+    }
+
+    /** Appends the new columns of a classifier. */
+    static StructType with(StructType schema, ScoreParams<?> params) {
+        StructType withScores = with(schema, params.getRawPredictionCol(), SQLDataTypes.VectorType());
+        return with(with(withScores, params.getProbabilityCol(), SQLDataTypes.VectorType()),
+                params.getPredictionCol(), DataTypes.DoubleType);
     }
 }

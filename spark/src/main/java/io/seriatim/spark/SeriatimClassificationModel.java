@@ -3,10 +3,8 @@ package io.seriatim.spark;
 import io.seriatim.executor.Predictor.Port;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.ml.linalg.SQLDataTypes;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.util.MLReader;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * A network that classifies rows, as {@link SeriatimClassifier} has trained it. It appends scores and probabilities of
  * all classes, as ML vectors, and the number of the most probable class.
  */
-public final class SeriatimClassificationModel extends SeriatimModel<SeriatimClassificationModel> {
+public final class SeriatimClassificationModel extends SeriatimModel<SeriatimClassificationModel>
+        implements
+            ScoreParams<SeriatimClassificationModel> {
     private static final long serialVersionUID = 1;
 
     /** The new column with scores. */
@@ -41,64 +41,14 @@ public final class SeriatimClassificationModel extends SeriatimModel<SeriatimCla
         setDefault(probabilityCol, "probability");
     }
 
-    /**
-     * The new column with scores of the classes, before the softmax.
-     *
-     * @return the param
-     */
+    @Override
     public Param<String> rawPredictionCol() {
         return rawPredictionCol;
     }
 
-    /**
-     * Sets the new column with scores of the classes, before the softmax, which are ML vectors.
-     *
-     * @param column
-     *            its name, {@code rawPrediction} by default; empty for none
-     * @return this
-     */
-    public SeriatimClassificationModel setRawPredictionCol(String column) {
-        set(rawPredictionCol, column);
-        return this;
-    }
-
-    /**
-     * Returns the new column with scores of the classes, before the softmax.
-     *
-     * @return its name
-     */
-    public String getRawPredictionCol() {
-        return getOrDefault(rawPredictionCol);
-    }
-
-    /**
-     * The new column with probabilities of the classes.
-     *
-     * @return the param
-     */
+    @Override
     public Param<String> probabilityCol() {
         return probabilityCol;
-    }
-
-    /**
-     * Sets the new column with probabilities of the classes, which are ML vectors.
-     *
-     * @param column
-     *            its name, {@code probability} by default; empty for none
-     * @return this
-     */
-    public SeriatimClassificationModel setProbabilityCol(String column) {
-        set(probabilityCol, column);
-        return this;
-    }
-
-    /**
-     * Returns the new column with probabilities of the classes.
-     *
-     * @return its name
-     */
-    public String getProbabilityCol() {
-        return getOrDefault(probabilityCol);
     }
 
     /**
@@ -111,7 +61,7 @@ public final class SeriatimClassificationModel extends SeriatimModel<SeriatimCla
     }
 
     @Override
-    SeriatimClassificationModel self() {
+    public SeriatimClassificationModel self() {
         return this;
     }
 
@@ -137,13 +87,7 @@ public final class SeriatimClassificationModel extends SeriatimModel<SeriatimCla
 
     @Override
     StructType widened(StructType schema) {
-        return widened(schema, getRawPredictionCol(), getProbabilityCol(), getPredictionCol());
-    }
-
-    static StructType widened(StructType schema, String raw, String probability, String prediction) {
-        StructType withScores = ExampleColumns.with(schema, raw, SQLDataTypes.VectorType());
-        return ExampleColumns.with(ExampleColumns.with(withScores, probability, SQLDataTypes.VectorType()), prediction,
-                DataTypes.DoubleType);
+        return ExampleColumns.with(schema, this);
     }
 
     /**

@@ -41,7 +41,9 @@ import scala.Option;
  * The model depends on the rows, the params and the number of ranks, but not on tasks that failed. All ranks run at the
  * same time; a {@code CrossValidator} with parallelism 1 fits one model after the other.
  */
-public final class SeriatimClassifier extends SeriatimEstimator<SeriatimClassifier, SeriatimClassificationModel> {
+public final class SeriatimClassifier extends SeriatimEstimator<SeriatimClassifier, SeriatimClassificationModel>
+        implements
+            ScoreParams<SeriatimClassifier> {
     private static final long serialVersionUID = 1;
 
     /** The new column with scores. */
@@ -69,68 +71,18 @@ public final class SeriatimClassifier extends SeriatimEstimator<SeriatimClassifi
         setDefault(probabilityCol, "probability");
     }
 
-    /**
-     * The new column with scores of the classes, before the softmax.
-     *
-     * @return the param
-     */
+    @Override
     public Param<String> rawPredictionCol() {
         return rawPredictionCol;
     }
 
-    /**
-     * Sets the new column with scores of the classes, before the softmax, which are ML vectors.
-     *
-     * @param column
-     *            its name, {@code rawPrediction} by default; empty for none
-     * @return this
-     */
-    public SeriatimClassifier setRawPredictionCol(String column) {
-        set(rawPredictionCol, column);
-        return this;
-    }
-
-    /**
-     * Returns the new column with scores of the classes, before the softmax.
-     *
-     * @return its name
-     */
-    public String getRawPredictionCol() {
-        return getOrDefault(rawPredictionCol);
-    }
-
-    /**
-     * The new column with probabilities of the classes.
-     *
-     * @return the param
-     */
+    @Override
     public Param<String> probabilityCol() {
         return probabilityCol;
     }
 
-    /**
-     * Sets the new column with probabilities of the classes, which are ML vectors.
-     *
-     * @param column
-     *            its name, {@code probability} by default; empty for none
-     * @return this
-     */
-    public SeriatimClassifier setProbabilityCol(String column) {
-        set(probabilityCol, column);
-        return this;
-    }
-
-    /**
-     * Returns the new column with probabilities of the classes.
-     *
-     * @return its name
-     */
-    public String getProbabilityCol() {
-        return getOrDefault(probabilityCol);
-    }
-
     @Override
-    SeriatimClassifier self() {
+    public SeriatimClassifier self() {
         return this;
     }
 
@@ -172,8 +124,7 @@ public final class SeriatimClassifier extends SeriatimEstimator<SeriatimClassifi
 
     @Override
     StructType widened(StructType schema) {
-        return SeriatimClassificationModel.widened(schema, getRawPredictionCol(), getProbabilityCol(),
-                getPredictionCol());
+        return ExampleColumns.with(schema, this);
     }
 
     /**

@@ -34,7 +34,8 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
         extends
             Estimator<M>
         implements
-            MLWritable
+            MLWritable,
+            ExampleParams<E>
         permits SeriatimClassifier, SeriatimRegressor {
     private static final long serialVersionUID = 1;
     private static final int[] HIDDEN = {64, 32};
@@ -99,9 +100,6 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
         setDefault(numRanks, 0);
     }
 
-    /** Returns this as what it is. */
-    abstract E self();
-
     /** Throws if the labels do not fit; returns how many outputs a network for them has. */
     abstract int outputs(Dataset<Row> examples);
 
@@ -119,29 +117,17 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
         return uid;
     }
 
-    /**
-     * The column with features.
-     *
-     * @return the param
-     */
+    @Override
     public final Param<String> featuresCol() {
         return featuresCol;
     }
 
-    /**
-     * The column with labels.
-     *
-     * @return the param
-     */
+    @Override
     public final Param<String> labelCol() {
         return labelCol;
     }
 
-    /**
-     * The new column with predictions.
-     *
-     * @return the param
-     */
+    @Override
     public final Param<String> predictionCol() {
         return predictionCol;
     }
@@ -237,27 +223,6 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
     }
 
     /**
-     * Sets the column with features.
-     *
-     * @param column
-     *            ML vectors, arrays of numbers (nested ones, too), bytes, or numbers; the default is {@code features}
-     * @return this
-     */
-    public final E setFeaturesCol(String column) {
-        set(featuresCol, column);
-        return self();
-    }
-
-    /**
-     * Returns the column with features.
-     *
-     * @return its name
-     */
-    public final String getFeaturesCol() {
-        return getOrDefault(featuresCol);
-    }
-
-    /**
      * Sets the column with labels.
      *
      * @param column
@@ -267,36 +232,6 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
     public final E setLabelCol(String column) {
         set(labelCol, column);
         return self();
-    }
-
-    /**
-     * Returns the column with labels.
-     *
-     * @return its name
-     */
-    public final String getLabelCol() {
-        return getOrDefault(labelCol);
-    }
-
-    /**
-     * Sets the new column with predictions.
-     *
-     * @param column
-     *            its name, {@code prediction} by default; empty for none
-     * @return this
-     */
-    public final E setPredictionCol(String column) {
-        set(predictionCol, column);
-        return self();
-    }
-
-    /**
-     * Returns the column with predictions.
-     *
-     * @return its name
-     */
-    public final String getPredictionCol() {
-        return getOrDefault(predictionCol);
     }
 
     /**

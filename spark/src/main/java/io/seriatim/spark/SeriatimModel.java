@@ -33,7 +33,10 @@ import org.jspecify.annotations.Nullable;
  * @param <M>
  *            the model
  */
-public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends Model<M> implements MLWritable
+public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends Model<M>
+        implements
+            MLWritable,
+            ExampleParams<M>
         permits SeriatimClassificationModel, SeriatimRegressionModel {
     private static final long serialVersionUID = 1;
 
@@ -64,9 +67,6 @@ public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends M
         setDefault(scoringBatchSize, 256);
     }
 
-    /** Returns this as what it is. */
-    abstract M self();
-
     /** Returns another model of this kind without params. */
     abstract M another(String name, ModelFiles network);
 
@@ -85,29 +85,17 @@ public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends M
         return uid;
     }
 
-    /**
-     * The column with features.
-     *
-     * @return the param
-     */
+    @Override
     public final Param<String> featuresCol() {
         return featuresCol;
     }
 
-    /**
-     * The column with labels, which the estimator was fitted to; scoring does not need it.
-     *
-     * @return the param
-     */
+    @Override
     public final Param<String> labelCol() {
         return labelCol;
     }
 
-    /**
-     * The new column with predictions.
-     *
-     * @return the param
-     */
+    @Override
     public final Param<String> predictionCol() {
         return predictionCol;
     }
@@ -119,57 +107,6 @@ public abstract sealed class SeriatimModel<M extends SeriatimModel<M>> extends M
      */
     public final IntParam scoringBatchSize() {
         return scoringBatchSize;
-    }
-
-    /**
-     * Sets the column with features.
-     *
-     * @param column
-     *            of the kinds that the estimator takes
-     * @return this
-     */
-    public final M setFeaturesCol(String column) {
-        set(featuresCol, column);
-        return self();
-    }
-
-    /**
-     * Returns the column with features.
-     *
-     * @return its name
-     */
-    public final String getFeaturesCol() {
-        return getOrDefault(featuresCol);
-    }
-
-    /**
-     * Returns the column with labels.
-     *
-     * @return its name
-     */
-    public final String getLabelCol() {
-        return getOrDefault(labelCol);
-    }
-
-    /**
-     * Sets the new column with predictions.
-     *
-     * @param column
-     *            its name; empty for none
-     * @return this
-     */
-    public final M setPredictionCol(String column) {
-        set(predictionCol, column);
-        return self();
-    }
-
-    /**
-     * Returns the column with predictions.
-     *
-     * @return its name
-     */
-    public final String getPredictionCol() {
-        return getOrDefault(predictionCol);
     }
 
     /**

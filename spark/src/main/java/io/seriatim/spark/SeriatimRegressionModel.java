@@ -26,7 +26,7 @@ public final class SeriatimRegressionModel extends SeriatimModel<SeriatimRegress
     }
 
     @Override
-    SeriatimRegressionModel self() {
+    public SeriatimRegressionModel self() {
         return this;
     }
 

@@ -44,7 +44,7 @@ public final class SeriatimRegressor extends SeriatimEstimator<SeriatimRegressor
     }
 
     @Override
-    SeriatimRegressor self() {
+    public SeriatimRegressor self() {
         return this;
     }
 
