@@ -118,6 +118,24 @@ public final class Cluster implements Communicator, AutoCloseable {
         collectives.allReduce(data, type);
     }
 
+    /**
+     * {@inheritDoc} Sums of up to 16 KiB travel as float32. All others take 2 (n − 1) steps, in which each rank sends
+     * and receives 2 (n − 1) / n times two bytes for each element.
+     */
+    @Override
+    public void allReduce(MemorySegment data, DType type, DType wire) {
+        if (wire == type) {
+            allReduce(data, type);
+            return;
+        }
+        if (type != DType.FLOAT32 || wire != DType.BFLOAT16) {
+            throw new IllegalArgumentException("elements of type " + type + " do not travel as " + wire
+                    + ": only float32 does, as bfloat16");
+        }
+        requireWhole(data, type);
+        collectives.allReduceAsBfloat16(data);
+    }
+
     @Override
     public void reduceScatter(MemorySegment data, MemorySegment result, DType type) {
         requireWhole(data, type);

@@ -115,6 +115,14 @@ class FaultsTest {
                 assertEquals(sum(i, round), data[i], "a wrong sum");
             }
         }
+        float[] halves = new float[9001];
+        for (int i = 0; i < halves.length; i++) {
+            halves[i] = (cluster.rank() + 1) * 8 + i % 8;
+        }
+        cluster.allReduce(MemorySegment.ofArray(halves), DType.FLOAT32, DType.BFLOAT16);
+        for (int i = 0; i < halves.length; i++) {
+            assertEquals(RANKS * (RANKS + 1) / 2 * 8 + RANKS * (i % 8), halves[i], "a wrong sum");
+        }
         int[] data = new int[RANKS * 500];
         Arrays.setAll(data, i -> (int) value(cluster.rank(), i, round));
         int[] part = new int[500];

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -76,6 +77,27 @@ class CollectiveOperationsTest {
 
     private static double[] value(Tensor tensor) {
         return tensor.toDoubleArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void sumsTravelAsTheWireTypeSays(int threads) throws Exception {
+        OpDesc sum = op("c_allreduce_sum", "x", "out");
+        List<double[]> sums = ThreadRanks.run(2, ranks -> {
+            double[] own = {1.00390625, 1 + 0x1p-20 * (ranks.rank() + 1)};
+            double[] rounded = run(program(sum.with("wire_dtype", 22)), ranks, threads == 0, threads, own);
+            double[] exact = run(program(sum.with("wire_dtype", 5)), ranks, threads == 0, threads, own);
+            assertArrayEquals(exact, run(program(sum), ranks, threads == 0, threads, own));
+            return new double[]{rounded[0], rounded[1], exact[0], exact[1]};
+        });
+        for (double[] each : sums) {
+            assertArrayEquals(new double[]{2, 2, 2.0078125, 2 + 3 * 0x1p-20}, each);
+        }
+        for (int wire : new int[]{4, 6}) {
+            Throwable failure = assertThrows(ExecutionException.class, () -> ThreadRanks.run(1,
+                    ranks -> run(program(sum.with("wire_dtype", wire)), ranks, threads == 0, threads, 1)));
+            assertTrue(String.valueOf(failure.getMessage()).contains("only float32 can"), failure::toString);
+        }
     }
 
     @ParameterizedTest

@@ -19,6 +19,8 @@ import io.seriatim.graph.optimizer.Momentum;
 import io.seriatim.graph.optimizer.Optimizer;
 import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.parallel.DataParallel;
+import io.seriatim.graph.parallel.Exchange;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
@@ -135,6 +137,36 @@ class RanksTest {
             assertArrayEquals(one.fetched().get(i).toDoubleArray(), all.getFirst().fetched().get(i).toDoubleArray(),
                     TOLERANCE, "fetch " + i);
         }
+    }
+
+    /** Gradients are rounded on their way, the loss and metrics are not. */
+    @ParameterizedTest
+    @CsvSource({"mlp,2,1,cpu", "wide,3,2,cpu", "conv,2,2,'cpu,cpu'"})
+    void gradientsTravelAsBfloat16(String name, int size, int threads, String places) throws Exception {
+        Exchange exchange = Exchange.PLAIN.bfloat16(true);
+        DataParallel alone = alone(network(name), places);
+        List<OpDesc> sums = alone.ofRank(0, size, exchange).main().global().ops().stream()
+                .filter(op -> op.type().equals("c_allreduce_sum")).toList();
+        assertEquals(1, sums.stream().filter(op -> !isBfloat16(op)).count(), "the loss and the metric");
+        assertTrue(sums.stream().anyMatch(RanksTest::isBfloat16));
+        List<Trained> all = ThreadRanks.run(size,
+                ranks -> train(alone.ofRank(ranks.rank(), size, exchange), ranks, threads));
+        List<Trained> plain = ThreadRanks.run(size, ranks -> train(alone.ofRank(ranks.rank(), size), ranks, threads));
+        // The first loss is before any update.
+        assertEquals(plain.getFirst().losses().getFirst(), all.getFirst().losses().getFirst());
+        boolean differs = false;
+        for (Map.Entry<String, Tensor> each : all.getFirst().variables().entrySet()) {
+            all.forEach(rank -> Bits.assertSame(each.getValue(),
+                    Objects.requireNonNull(rank.variables().get(each.getKey())), each.getKey()));
+            Tensor other = Objects.requireNonNull(plain.getFirst().variables().get(each.getKey()));
+            differs |= !Bits.same(each.getValue(), other);
+            assertArrayEquals(other.toDoubleArray(), each.getValue().toDoubleArray(), 0.05, each.getKey());
+        }
+        assertTrue(differs, "nothing was rounded");
+    }
+
+    private static boolean isBfloat16(OpDesc op) {
+        return op.attribute("wire_dtype") instanceof Attribute.Int(int wire) && wire == 22;
     }
 
     /** Small gradients travel together; a large one begins while backward goes on. */

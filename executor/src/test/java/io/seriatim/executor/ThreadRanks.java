@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.graph.parallel.CommunicationException;
 import io.seriatim.graph.parallel.Communicator;
+import io.seriatim.tensor.BFloat16;
 import io.seriatim.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -97,6 +98,28 @@ final class ThreadRanks {
         @Override
         public void allReduce(MemorySegment data, DType type) {
             meet("all-reduce " + data.byteSize(), data, () -> sum(data, 0, type));
+        }
+
+        @Override
+        public void allReduce(MemorySegment data, DType type, DType wire) {
+            if (wire == type) {
+                allReduce(data, type);
+                return;
+            }
+            if (type != DType.FLOAT32 || wire != DType.BFLOAT16) {
+                throw new IllegalArgumentException(type + " does not travel as " + wire + ": only float32 can, as "
+                        + DType.BFLOAT16);
+            }
+            round(data);
+            meet("all-reduce " + data.byteSize() + " as " + wire, data, () -> sum(data, 0, type));
+            round(data);
+        }
+
+        private static void round(MemorySegment data) {
+            for (long at = 0; at < data.byteSize(); at += Float.BYTES) {
+                data.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at, BFloat16.toFloat(
+                        BFloat16.fromFloat(data.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at))));
+            }
         }
 
         private void sum(MemorySegment to, long from, DType type) {

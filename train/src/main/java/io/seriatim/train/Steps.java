@@ -55,7 +55,7 @@ final class Steps implements AutoCloseable {
             metrics.putAll(model.metrics());
         } else {
             DataParallel made = DataParallel.of(program, model.startup(), model.feeds(), model.loss(), wanted,
-                    options.places()).ofRank(agreement.rank(), agreement.size());
+                    options.places()).ofRank(agreement.rank(), agreement.size(), options.exchange());
             loss = made.loss();
             model.metrics()
                     .forEach((name, variable) -> metrics.put(name, made.fetches().get(wanted.indexOf(variable))));

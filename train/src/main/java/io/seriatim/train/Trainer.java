@@ -6,6 +6,7 @@ import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.parallel.Communicator;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -73,6 +74,7 @@ public final class Trainer {
         private @Nullable RunRecorder recorder;
         private @Nullable RunLock lock;
         private @Nullable Communicator communicator;
+        private Exchange exchange = Exchange.PLAIN;
         private boolean isOwn;
         private boolean isEvaluated = true;
 
@@ -156,6 +158,18 @@ public final class Trainer {
          */
         public Builder communicator(Communicator ranks) {
             communicator = ranks;
+            return this;
+        }
+
+        /**
+         * Sets how ranks exchange gradients, such as rounded to bfloat16. One process alone exchanges nothing.
+         *
+         * @param value
+         *            the same on all ranks; {@link Exchange#PLAIN} by default
+         * @return this
+         */
+        public Builder exchange(Exchange value) {
+            exchange = value;
             return this;
         }
 
@@ -347,7 +361,7 @@ public final class Trainer {
                 builder.places,
                 builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience,
                 isFirst ? builder.folder : null, isFirst && builder.resume,
-                builder.files, builder.communicator, builder.isOwn, builder.isEvaluated);
+                builder.files, builder.communicator, builder.exchange, builder.isOwn, builder.isEvaluated);
         training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
                 options.folder() == null ? null : Checkpoints.in(options.folder()), Training.perEpoch(builder.data,
                         options));

@@ -116,7 +116,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                 + ", initial values " + Long.toHexString(ProgramFiles.hash(model.startup())) + ", data " + fingerprint
                 + ", seed " + options.seed() + ", batches of " + options.batch() + ", " + steps()
                 + " steps, evaluated every " + options.evaluateEvery() + ", checkpoints every "
-                + options.checkpointEvery() + ", patience " + options.patience() + ", places " + options.placeNames();
+                + options.checkpointEvery() + ", patience " + options.patience() + ", places " + options.placeNames()
+                + (options.exchange().isBfloat16() ? ", gradients as bfloat16" : "");
     }
 
     /** Initialises the variables of a scope for the first step. */

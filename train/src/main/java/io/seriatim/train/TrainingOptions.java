@@ -4,6 +4,7 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.parallel.Communicator;
+import io.seriatim.graph.parallel.Exchange;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  *            the files that operations of the programs may read and write
  * @param communicator
  *            the ranks that train together; null for this process alone
+ * @param exchange
+ *            how they exchange gradients
  * @param isOwn
  *            whether the training data of each rank are examples of its own
  * @param isEvaluated
@@ -34,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads,
         long evaluateEvery,
         long checkpointEvery, int patience, @Nullable Path folder, boolean resume, AllowedFiles files,
-        @Nullable Communicator communicator, boolean isOwn, boolean isEvaluated) {
+        @Nullable Communicator communicator, Exchange exchange, boolean isOwn, boolean isEvaluated) {
     /** Other ranks with examples of their own draw other orders: equal ones could join similar examples. */
     private static final long RANK = 0x9E3779B97F4A7C15L;
 

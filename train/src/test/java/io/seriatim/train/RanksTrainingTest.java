@@ -16,6 +16,7 @@ import io.seriatim.graph.optimizer.AdamW;
 import io.seriatim.graph.optimizer.Clip;
 import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.parallel.Communicator;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
@@ -57,12 +58,16 @@ class RanksTrainingTest {
     private int jobs;
 
     private static Model model(double dropout) {
+        return model(dropout, 32);
+    }
+
+    private static Model model(double dropout, int width) {
         List<Program> evaluation = new ArrayList<>();
         Network network = Network.define(graph -> {
             Value x = graph.data("x", DType.FLOAT32, -1, 2);
             Value y = graph.data("y", DType.INT64, -1, 1);
-            Value hidden = graph.dropout(graph.linear(x, 32).tanh(), dropout);
-            Value logits = graph.linear(graph.linear(hidden, 32).relu(), Spirals.CLASSES);
+            Value hidden = graph.dropout(graph.linear(x, width).tanh(), dropout);
+            Value logits = graph.linear(graph.linear(hidden, width).relu(), Spirals.CLASSES);
             Value loss = graph.softmaxCrossEntropy(logits, y).mean();
             Value accuracy = graph.accuracy(logits, y, 1);
             evaluation.add(graph.main().copyForTest());
@@ -140,6 +145,27 @@ class RanksTrainingTest {
         assertSame(alone, all.getFirst(), 2e-4);
         assertEquals(alone.result().bestStep(), all.getFirst().result().bestStep());
         assertEquals(alone.result().bestLoss(), all.getFirst().result().bestLoss(), 1e-4);
+    }
+
+    /** The gradients of this network are too small to be rounded: see {@code Cluster}. */
+    @Test
+    void gradientsTravelAsBfloat16IfTheyAreLarge() throws Exception {
+        Exchange exchange = Exchange.PLAIN.bfloat16(true);
+        for (int width : new int[]{32, 128}) {
+            Model model = model(0, width);
+            List<Trained> plain = ranks(2, ranks -> run(Trainer.of(model, DATA).batch(30).seed(7).communicator(ranks)));
+            List<Trained> rounded = ranks(2, ranks -> run(Trainer.of(model, DATA).batch(30).seed(7).communicator(ranks)
+                    .exchange(exchange)));
+            assertSame(rounded.getFirst(), rounded.get(1), 0);
+            assertSame(plain.getFirst(), rounded.getFirst(), 0.1);
+            assertEquals(width == 32, plain.getFirst().values().entrySet().stream().allMatch(each -> Arrays
+                    .equals(each.getValue(), rounded.getFirst().values().get(each.getKey()))));
+        }
+        Throwable failure = assertThrows(ExecutionException.class, () -> ranks(2,
+                ranks -> run(training(0).communicator(ranks).exchange(exchange.bfloat16(ranks.rank() == 1)))))
+                .getCause();
+        assertInstanceOf(IllegalArgumentException.class, failure);
+        assertTrue(String.valueOf(failure.getMessage()).contains("same model, data and options"), failure::toString);
     }
 
     /** Only rank 0 sees the request. */

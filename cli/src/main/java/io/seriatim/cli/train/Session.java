@@ -150,7 +150,8 @@ final class Session {
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
                 .seed(settings.seed()).places(places(settings.places())).threads(threads).files(files)
                 .patience(settings.patience())
-                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery());
+                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery())
+                .exchange(settings.exchange());
         if (settings.steps() > 0) {
             builder.steps(settings.steps());
         }

@@ -1,5 +1,6 @@
 package io.seriatim.cli.train;
 
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.InputFiles;
@@ -43,13 +44,15 @@ import org.jspecify.annotations.Nullable;
  *            the maximum number of steps; 0 for no limit
  * @param ranks
  *            the number of processes with which the run began
+ * @param exchange
+ *            how ranks exchange gradients
  * @param save
  *            the ends of the names of saved models; none for the default
  */
 record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss,
         @Nullable Path labels, @Nullable String output, @Nullable Table table, @Nullable Path data, int epochs,
         int batch, double rate, long steps, long seed, String places, int ranks, String precision, int patience,
-        long evaluateEvery, long checkpointEvery, List<String> save) {
+        long evaluateEvery, long checkpointEvery, Exchange exchange, List<String> save) {
     static final String FILE = "run.properties";
     /** The losses of loaded models by name. */
     static final Map<String, LoadedModel.Loss> LOSSES = Map.of("cross-entropy", LoadedModel.Loss.CROSS_ENTROPY, "mse",
@@ -93,7 +96,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
     Settings with(int newEpochs, int newBatch) {
         return new Settings(what, startup, feeds, loss, labels, output, table, data, newEpochs, newBatch, rate, steps,
                 seed,
-                places, ranks, precision, patience, evaluateEvery, checkpointEvery, save);
+                places, ranks, precision, patience, evaluateEvery, checkpointEvery, exchange, save);
     }
 
     /** The loss that a loaded model gets; null if the file is a training program, which computes its own. */
@@ -129,6 +132,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         lines.put("patience", Integer.toString(patience));
         lines.put("evaluate-every", Long.toString(evaluateEvery));
         lines.put("checkpoint-every", Long.toString(checkpointEvery));
+        put(lines, "wire", exchange.isBfloat16() ? "bf16" : null);
         put(lines, "save", save.isEmpty() ? null : String.join(",", save));
         return lines;
     }
@@ -186,6 +190,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
                 parser.needed("precision", text -> text),
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf),
+                Exchange.PLAIN.bfloat16("bf16".equals(lines.get("wire"))),
                 lines.containsKey("save") ? List.of(parser.needed("save", text -> text).split(",")) : List.of());
     }
 

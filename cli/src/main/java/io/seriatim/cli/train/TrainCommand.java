@@ -8,6 +8,7 @@ import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
@@ -143,6 +144,10 @@ public final class TrainCommand implements Callable<Integer> {
     @Option(names = "--rendezvous", paramLabel = "HOST:PORT|DIR", description = "Where the ranks meet: an address of "
             + "rank 0 with a free port, or, on one machine, an empty folder.")
     private @Nullable String rendezvous;
+
+    @Option(names = "--wire", defaultValue = "f32", paramLabel = "f32|bf16", description = "With --ranks: the "
+            + "precision in which gradients of float32 travel between ranks. Default: ${DEFAULT-VALUE}.")
+    private String wire = "f32";
 
     @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "The number of threads of a "
             + "step, which does not change the result. Default: one for each processor, at most 8.")
@@ -314,6 +319,9 @@ public final class TrainCommand implements Callable<Integer> {
         if (!precision.equals("f32") && !precision.equals("bf16")) {
             throw usage("--precision must be f32 or bf16, but is '" + precision + "'", null);
         }
+        if (!wire.equals("f32") && !wire.equals("bf16")) {
+            throw usage("--wire must be f32 or bf16, but is '" + wire + "'", null);
+        }
         RepeatedFeeds.refuse(command().commandLine());
         require("--epochs", epochs, 0);
         require("--batch", batch, 0);
@@ -357,7 +365,8 @@ public final class TrainCommand implements Callable<Integer> {
         return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup),
                 absolute, loss, absolute(labels), output, table, absolute(data), epochs, batch, rate, steps, seed,
                 place, Math.max(1, ranks),
-                precision, patience, evaluateEvery, checkpointEvery, save.stream().distinct().toList());
+                precision, patience, evaluateEvery, checkpointEvery, Exchange.PLAIN.bfloat16(wire.equals("bf16")),
+                save.stream().distinct().toList());
     }
 
     private Settings.@Nullable Table table(boolean network) {

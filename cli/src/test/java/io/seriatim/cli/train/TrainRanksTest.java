@@ -53,7 +53,7 @@ class TrainRanksTest {
         RunFolder run = new RunFolder(temp.resolve("run"));
         RunFolder one = new RunFolder(temp.resolve("one"));
         try (Command command = Command.start(temp, "",
-                training(run, "--epochs", 2, "--steps", 12, "--ranks", 2).toArray())) {
+                training(run, "--epochs", 2, "--steps", 12, "--ranks", 2, "--wire", "bf16").toArray())) {
             assertEquals(0, command.end(), command::err);
             assertTrue(command.out().contains("ranks     2 processes, each with 2 examples of a batch"), command::out);
             assertEquals("", command.err());
@@ -64,7 +64,7 @@ class TrainRanksTest {
         assertEquals(names(one), names(run));
         assertEquals(one.checkpoints(), run.checkpoints());
         String settings = Files.readString(run.path().resolve(Settings.FILE));
-        assertTrue(settings.contains("\nranks=2\n"), settings);
+        assertTrue(settings.contains("\nranks=2\n") && settings.contains("\nwire=bf16\n"), settings);
         Files.writeString(run.path().resolve(Settings.FILE), settings.replace("steps=12", "steps=16"));
         CommandRun resumed = CommandRun.of("train", "--resume", run.path(), "--ranks", 1);
         assertEquals(0, resumed.code(), resumed::err);
@@ -164,6 +164,7 @@ class TrainRanksTest {
     void wrongOptionsAreRefusedBeforeARankIsStarted() throws IOException {
         RunFolder run = new RunFolder(temp.resolve("run"));
         assertRefused(run, "--batch that is a multiple of 3", "--ranks", 3);
+        assertRefused(run, "--wire must be f32 or bf16", "--ranks", 2, "--wire", "f16");
         assertRefused(run, "belong together", "--rank", 1);
         assertRefused(run, "belong together", "--ranks", 2, "--rendezvous", "localhost:4000");
         assertRefused(run, "--rank must be 0 to 1", "--ranks", 2, "--rank", 2, "--rendezvous", "localhost:4000");

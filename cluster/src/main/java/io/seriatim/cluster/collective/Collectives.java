@@ -27,13 +27,15 @@ public final class Collectives {
     private static final int WIDE = 2;
     private static final int FIRST_BUFFER = 3;
     private static final int SECOND_BUFFER = 4;
-    private static final int BUFFERS = 5;
+    private static final int NARROW = 5;
+    private static final int BUFFERS = 6;
 
     private final Transport transport;
     private final int rank;
     private final int ranks;
     private final Ring ring;
     private final Halving halving;
+    private final Direct direct;
     private final Map<DType, Sum> sums = new EnumMap<>(DType.class);
     private final MemorySegment[] scratch = new MemorySegment[BUFFERS];
     private final float[] tile = new float[Sum.TILE];
@@ -55,6 +57,7 @@ public final class Collectives {
         ranks = transport.ranks();
         ring = new Ring(transport);
         halving = new Halving(transport);
+        direct = new Direct(transport);
         Arrays.fill(scratch, MemorySegment.NULL);
     }
 
@@ -140,6 +143,33 @@ public final class Collectives {
         });
     }
 
+    /**
+     * Sums float32 over all ranks; what travels is rounded to bfloat16, except in small messages.
+     *
+     * @param data
+     *            whole elements of float32
+     */
+    public void allReduceAsBfloat16(MemorySegment data) {
+        Algorithm algorithm = Algorithm.choose(data.byteSize(), ranks);
+        run(new Call("all-reduce", detail(data, DType.FLOAT32) + " as " + DType.BFLOAT16), () -> {
+            if (ranks == 1) {
+                return;
+            }
+            MemorySegment memory = staged(data, STAGED);
+            if (algorithm == Algorithm.DOUBLING) {
+                sumByHalving(memory, sum(DType.FLOAT32), algorithm);
+            } else {
+                MemorySegment halves = scratch(NARROW, memory.byteSize() / Float.BYTES * Short.BYTES);
+                narrow(memory, halves, DType.BFLOAT16);
+                Parts narrow = new Parts(halves, Short.BYTES, ranks);
+                direct.reduceScatter(narrow, new Parts(memory, Float.BYTES, ranks).get(rank));
+                ring.allGather(narrow, ranks - 1);
+                widen(halves, DType.BFLOAT16, memory);
+            }
+            unstage(memory, data);
+        });
+    }
+
     private void sumByHalving(MemorySegment memory, Sum sum, Algorithm algorithm) {
         if (algorithm == Algorithm.HALVING) {
             halving.halving(memory, sum);
@@ -168,12 +198,17 @@ public final class Collectives {
     private MemorySegment widen(MemorySegment memory, DType type) {
         long count = memory.byteSize() / type.bytes();
         MemorySegment wide = scratch(WIDE, count * Float.BYTES);
+        widen(memory, type, wide);
+        return wide;
+    }
+
+    private void widen(MemorySegment memory, DType type, MemorySegment wide) {
+        long count = memory.byteSize() / type.bytes();
         for (long done = 0; done < count; done += tile.length) {
             int length = (int) Math.min(tile.length, count - done);
             Floats.load(memory, type, done * type.bytes(), 1, tile, 0, length);
             MemorySegment.copy(tile, 0, wide, Sum.FLOAT, done * Float.BYTES, length);
         }
-        return wide;
     }
 
     private void narrow(MemorySegment wide, MemorySegment memory, DType type) {

@@ -118,7 +118,8 @@ public final class Collective {
         switch (op.type()) {
             case "c_allreduce_sum" -> {
                 VariableValues.copy(from, to);
-                ranks.allReduce(to.elements(), to.dtype());
+                ranks.allReduce(to.elements(), to.dtype(),
+                        attrs.getInt("wire_dtype") < 0 ? to.dtype() : attrs.getDType("wire_dtype"));
             }
             case "c_broadcast" -> {
                 VariableValues.copy(from, to);

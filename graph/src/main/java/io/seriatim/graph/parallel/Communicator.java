@@ -59,6 +59,45 @@ public interface Communicator {
     void allReduce(MemorySegment data, DType type);
 
     /**
+     * Replaces the elements by their sums over all ranks, and rounds what travels between ranks to a narrower type.
+     *
+     * <p>
+     * With float32 elements and a wire of bfloat16, half as many bytes travel. Each element x<sub>r</sub> of a rank is
+     * rounded once, the rounded elements are added in float32, and the sum is rounded once by the rank that distributes
+     * it, to the nearest and ties to even. The result is therefore a bfloat16 number, with the same bits on all ranks.
+     * With u = 2<sup>−8</sup>, v = 2<sup>−24</sup>, n ranks and S = |x<sub>0</sub>| + … + |x<sub>n−1</sub>|, and
+     * without overflow, it differs from the exact sum by at most
+     *
+     * <pre>(2u + u²) S + (1 + u)² (n − 1) v S + 2<sup>−133</sup> (n + 1)</pre>
+     *
+     * to first order in v; the last term is that of subnormal numbers. The bound of the rounding does not grow with
+     * the number of ranks. A number above the largest bfloat16, about 3.39e38, becomes infinite when it is rounded; NaN
+     * stays NaN, and all NaNs of a sum have the same bits.
+     *
+     * <p>
+     * Small messages, whose number counts and not their size, may travel without being rounded; a rank alone rounds
+     * nothing.
+     *
+     * @param data
+     *            the same number of bytes on every rank; in place
+     * @param type
+     *            of the elements, as for {@link #allReduce(MemorySegment, DType)}
+     * @param wire
+     *            of what travels: {@code type} itself, or bfloat16 for float32; the same on every rank
+     * @throws CommunicationException
+     *             if a rank is at fault, also one that gives another wire
+     * @throws IllegalArgumentException
+     *             for types that this communicator does not support together
+     */
+    default void allReduce(MemorySegment data, DType type, DType wire) {
+        if (wire != type) {
+            throw new IllegalArgumentException("this communicator does not send " + type + " as " + wire
+                    + ": sum without a wire type");
+        }
+        allReduce(data, type);
+    }
+
+    /**
      * Computes this rank's share of the sums over all ranks: part number {@link #rank()} of {@link #size()} equal
      * parts.
      *

@@ -120,7 +120,25 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      *             given is not dense
      */
     public DataParallel ofRank(int process, int processes) {
-        return new RankReplication(this, process, processes).result();
+        return ofRank(process, processes, Exchange.PLAIN);
+    }
+
+    /**
+     * Makes the program of one of several processes, as {@link #ofRank(int, int)} does, with another exchange of
+     * gradients.
+     *
+     * @param process
+     *            the number of this process
+     * @param processes
+     *            how many there are
+     * @param exchange
+     *            the same on all
+     * @return the program of that rank; this one if it is alone
+     * @throws IllegalArgumentException
+     *             as for {@link #ofRank(int, int)}
+     */
+    public DataParallel ofRank(int process, int processes, Exchange exchange) {
+        return new RankReplication(this, process, processes, exchange).result();
     }
 
     /**

@@ -4,6 +4,7 @@ import io.seriatim.device.Place;
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.Roles;
@@ -11,9 +12,9 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -34,21 +35,26 @@ final class RankReplication {
     private final DataParallel alone;
     private final int rank;
     private final int ranks;
+    private final Exchange exchange;
     private final Program result;
     private final Block block;
     private final List<OpDesc> written = new ArrayList<>();
     /** Of each variable that has been summed, the mean. */
     private final Map<String, String> means = new HashMap<>();
-    private final Map<DType, Bucket> buckets = new EnumMap<>(DType.class);
+    private final Map<Kind, Bucket> buckets = new LinkedHashMap<>();
     private int bucketsDone;
 
-    /** Variables of one type that are summed together. */
+    /** What the members of a bucket have in common: their type, and what they travel as. */
+    private record Kind(DType type, DType wire) {
+    }
+
+    /** Variables of one kind that are summed together. */
     private static final class Bucket {
         private final List<VarDesc> members = new ArrayList<>();
         private long bytes;
     }
 
-    RankReplication(DataParallel alone, int rank, int ranks) {
+    RankReplication(DataParallel alone, int rank, int ranks, Exchange exchange) {
         if (ranks < 1 || rank < 0 || rank >= ranks) {
             throw new IllegalArgumentException("rank " + rank + " of " + ranks + ": ranks are numbered from 0");
         }
@@ -65,6 +71,7 @@ final class RankReplication {
         this.alone = alone;
         this.rank = rank;
         this.ranks = ranks;
+        this.exchange = exchange;
         this.result = alone.main().copy();
         this.block = result.global();
     }
@@ -141,7 +148,7 @@ final class RankReplication {
 
     /** Until the optimizer overwrites a gradient, it reads the mean. */
     private void update(OpDesc op) {
-        for (Map.Entry<DType, Bucket> each : List.copyOf(buckets.entrySet())) {
+        for (Map.Entry<Kind, Bucket> each : List.copyOf(buckets.entrySet())) {
             if (each.getValue().members.stream().anyMatch(member -> op.inputNames().contains(member.name()))) {
                 sum(each.getKey());
             }
@@ -159,29 +166,38 @@ final class RankReplication {
         DType dtype = desc.tensor().dtype();
         if (desc.tensor().dims().stream().anyMatch(dim -> dim < 0)) {
             // Its size is not known, so that it cannot be cut out of a bucket.
-            means.put(name, mean(desc, desc));
+            means.put(name, mean(desc, desc, wire(desc)));
             return;
         }
-        Bucket bucket = buckets.computeIfAbsent(dtype, _ -> new Bucket());
+        Kind kind = new Kind(dtype, wire(desc));
+        Bucket bucket = buckets.computeIfAbsent(kind, _ -> new Bucket());
         bucket.members.add(desc);
         bucket.bytes += size(desc) * dtype.bytes();
         if (bucket.bytes >= BUCKET_BYTES) {
-            sum(dtype);
+            sum(kind);
         }
+    }
+
+    /** What the user sees is not rounded. */
+    private DType wire(VarDesc desc) {
+        DType type = desc.tensor().dtype();
+        boolean isSeen = desc.name().equals(alone.loss()) || alone.fetches().contains(desc.name());
+        return exchange.isBfloat16() && type == DType.FLOAT32 && !isSeen ? DType.BFLOAT16 : type;
     }
 
     private static long size(VarDesc desc) {
         return desc.tensor().dims().stream().reduce(1L, (a, b) -> a * b);
     }
 
-    private void sum(DType dtype) {
-        Bucket bucket = buckets.remove(dtype);
+    private void sum(Kind kind) {
+        Bucket bucket = buckets.remove(kind);
         if (bucket == null) {
             return;
         }
+        DType dtype = kind.type();
         if (bucket.members.size() == 1) {
             VarDesc only = bucket.members.getFirst();
-            means.put(only.name(), mean(only, only));
+            means.put(only.name(), mean(only, only, kind.wire()));
             return;
         }
         String name = "bucket_" + bucketsDone++ + "@ranks";
@@ -199,7 +215,7 @@ final class RankReplication {
             String member = bucket.members.get(i).name();
             cut.add(flat(member + "@part", dtype, sections[i]).name());
         }
-        append(OpDesc.of("split").in("X", mean(joined, joined)).in("AxisTensor").in("SectionsTensorList")
+        append(OpDesc.of("split").in("X", mean(joined, joined, kind.wire())).in("AxisTensor").in("SectionsTensorList")
                 .out("Out", cut).attr("axis", 0).attr("num", 0).attr("sections", sections));
         for (int i = 0; i < sections.length; i++) {
             VarDesc member = bucket.members.get(i);
@@ -233,18 +249,20 @@ final class RankReplication {
     }
 
     /** Adds the mean over all ranks, and returns its name. */
-    private String mean(VarDesc like, VarDesc of) {
-        String total = total(like, of);
+    private String mean(VarDesc like, VarDesc of, DType wire) {
+        String total = total(like, of, wire);
         String mean = free(of.name() + "@rank_mean");
         block.put(like.named(mean));
         append(OpDesc.of("scale").in("X", total).in("ScaleTensor").out("Out", mean).attr("scale", 1f / ranks));
         return mean;
     }
 
-    private String total(VarDesc like, VarDesc of) {
+    private String total(VarDesc like, VarDesc of, DType wire) {
         String total = free(of.name() + "@rank_sum");
         block.put(like.named(total));
-        append(OpDesc.of("c_allreduce_sum").in("X", of.name()).out("Out", total).attr(Roles.PRIORITY, PRIORITY));
+        OpDesc.Builder sum = OpDesc.of("c_allreduce_sum").in("X", of.name()).out("Out", total).attr(Roles.PRIORITY,
+                PRIORITY);
+        append(wire == of.tensor().dtype() ? sum : sum.attr("wire_dtype", DataTypes.number(wire)));
         return total;
     }
 
@@ -277,11 +295,11 @@ final class RankReplication {
             return all;
         }
         return switch (desc.tensor().dtype()) {
-            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> mean(desc, desc);
+            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> mean(desc, desc, desc.tensor().dtype());
             case BOOL, COMPLEX64, COMPLEX128 -> throw new IllegalArgumentException(
                     "What is fetched of several ranks is their mean or sum, but '" + name + "' is "
                             + desc.tensor().dtype() + "; cast it");
-            default -> total(desc, desc);
+            default -> total(desc, desc, desc.tensor().dtype());
         };
     }
 

@@ -7,18 +7,21 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.DType;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Communication between ranks, which an executor carries out. */
 public final class CommunicationOperations {
+    /** What float32 travels as: the number of a type, or -1 for its own. PaddlePaddle has none. */
+    private static final String WIRE = "wire_dtype";
+
     private CommunicationOperations() {
     }
 
     public static void register(Operations registry) {
-        collective(registry, "c_allreduce_sum", builder -> builder.in("Cond?").attr("use_model_parallel", false),
-                inference -> {
-                });
+        collective(registry, "c_allreduce_sum", builder -> builder.in("Cond?").attr("use_model_parallel", false)
+                .attr(WIRE, -1), CommunicationOperations::summed);
         collective(registry, "c_broadcast", builder -> builder.attr("root", 0), inference -> {
         });
         collective(registry, "c_allgather", builder -> builder.required("nranks", Attribute.Int.class),
@@ -107,6 +110,17 @@ public final class CommunicationOperations {
         int ranks = inference.attrs().getInt("nranks");
         inference.require(ranks >= 1, "there must be at least one rank, but nranks is %d", ranks);
         return ranks;
+    }
+
+    private static void summed(Inference inference) {
+        if (inference.attrs().getInt(WIRE) < 0 || inference.dtype("X") == null) {
+            return;
+        }
+        DType wire = inference.attrs().getDType(WIRE);
+        inference.require(wire == inference.dtype("X")
+                || (wire == DType.BFLOAT16 && inference.dtype("X") == DType.FLOAT32),
+                "X is %s and cannot travel as %s (wire_dtype): only float32 can, as bfloat16, which is 22",
+                inference.dtype("X"), wire);
     }
 
     private static void gathered(Inference inference) {
