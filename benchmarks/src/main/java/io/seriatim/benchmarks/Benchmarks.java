@@ -1,5 +1,6 @@
 package io.seriatim.benchmarks;
 
+import io.seriatim.benchmarks.cluster.BenchClusterCommand;
 import io.seriatim.benchmarks.engine.BenchEngineCommand;
 import io.seriatim.benchmarks.executor.BenchExecutorCommand;
 import io.seriatim.benchmarks.kernels.BenchKernelsCommand;
@@ -19,7 +20,8 @@ public final class Benchmarks implements BenchCommands {
 
     @Override
     public List<Object> commands() {
-        return List.of(new BenchEngineCommand(), new BenchExecutorCommand(), new BenchKernelsCommand(),
+        return List.of(new BenchClusterCommand(), new BenchEngineCommand(), new BenchExecutorCommand(),
+                new BenchKernelsCommand(),
                 new BenchMetgCommand(), new BenchModelsCommand(), new BenchServeCommand(), new BenchTrainCommand());
     }
 }

@@ -26,12 +26,13 @@ class BenchCommandsTest {
     @Test
     void allAreFound() {
         CommandLine bench = Objects.requireNonNull(Main.commandLine().getSubcommands().get("bench"));
-        assertEquals(List.of("engine", "executor", "kernels", "metg", "models", "serve", "train"),
+        assertEquals(List.of("cluster", "engine", "executor", "kernels", "metg", "models", "serve", "train"),
                 List.copyOf(bench.getSubcommands().keySet()));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bench", "bench engine", "bench executor", "bench kernels", "bench metg", "bench models",
+    @ValueSource(strings = {"bench", "bench cluster", "bench engine", "bench executor", "bench kernels", "bench metg",
+            "bench models",
             "bench serve", "bench train"})
     void eachHasHelp(String command) {
         assertEquals(0, run((command + " --help").split(" ")), err::toString);

@@ -20,7 +20,8 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The options with numbers of the benchmarks, as the command checks them. */
 class BenchNumberOptionsTest {
     /** Options for which 0 has a meaning of its own. */
-    private static final Set<String> FROM_ZERO = Set.of("engine --spin", "engine --warmup", "serve --batch");
+    private static final Set<String> FROM_ZERO =
+            Set.of("cluster --delay", "engine --spin", "engine --warmup", "serve --batch");
 
     private static void assertRefused(String value, String option, String... args) {
         StringWriter err = new StringWriter();

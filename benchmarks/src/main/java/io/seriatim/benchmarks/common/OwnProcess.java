@@ -41,13 +41,7 @@ public final class OwnProcess {
      */
     public static String run(List<String> options, String mainClass, String... arguments)
             throws IOException, InterruptedException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> line = new ArrayList<>(List.of(java));
-        line.addAll(options);
-        line.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", classPath()));
-        int known = line.size();
-        line.add(mainClass);
-        line.addAll(List.of(arguments));
+        List<String> line = line(options, mainClass, arguments);
         // stderr is separate, because messages of the JVM would interrupt lines of stdout. It goes to a file, because
         // an unread pipe would block the process.
         Path err = Files.createTempFile("seriatim-", ".err");
@@ -64,14 +58,35 @@ public final class OwnProcess {
             if (code != 0) {
                 String said = (text + new String(Files.readAllBytes(err), StandardCharsets.ISO_8859_1)).strip();
                 throw new IOException(
-                        "'" + String.join(" ", line.subList(known, line.size())) + "' in a process of its own with "
-                                + String.join(" ", options) + " ended with " + code + ": "
+                        "'" + String.join(" ", line.subList(line.indexOf(mainClass), line.size()))
+                                + "' in a process of its own with " + String.join(" ", options) + " ended with " + code
+                                + ": "
                                 + (said.isEmpty() ? "it said nothing" : said));
             }
             return text;
         } finally {
             Files.delete(err);
         }
+    }
+
+    /**
+     * Returns the command line of a JVM that runs a class.
+     *
+     * @param options
+     *            the options of the JVM
+     * @param mainClass
+     *            the name of a class on this JVM's class path or module path
+     * @param arguments
+     *            the arguments of the class
+     * @return the line, for a {@link ProcessBuilder}
+     */
+    public static List<String> line(List<String> options, String mainClass, String... arguments) {
+        List<String> line = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        line.addAll(options);
+        line.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", classPath(), mainClass));
+        line.addAll(List.of(arguments));
+        return line;
     }
 
     /** Entries of the module path can be used on the class path too. */

@@ -1,0 +1,121 @@
+package io.seriatim.benchmarks.cluster;
+
+import io.seriatim.cluster.Cluster;
+import io.seriatim.cluster.ClusterOptions;
+import io.seriatim.cluster.Rendezvous;
+import io.seriatim.device.Place;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Feeds;
+import io.seriatim.executor.Fetches;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.executor.trace.RunTrace;
+import io.seriatim.graph.parallel.DataParallel;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.train.Model;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A rank in a process of its own. It prints its address, reads those of all ranks, and then does what it is told by
+ * lines on its standard input until that ends: {@code steps COUNT} trains, {@code sum BYTES COUNT} sums memory of that
+ * size over all ranks. It prints one line for each.
+ */
+final class RankProcess {
+    private final BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    private final PrintStream out = System.out;
+    private final TrainedNetwork network;
+    private final int batch;
+    private final int threads;
+
+    private RankProcess(TrainedNetwork network, int batch, int threads) {
+        this.network = network;
+        this.batch = batch;
+        this.threads = threads;
+    }
+
+    private String line() {
+        try {
+            return in.readLine();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void run(ClusterOptions options) {
+        Rendezvous launcher = Rendezvous.gather(address -> {
+            out.println(address);
+            return List.of(Objects.requireNonNull(line(), "the addresses of all ranks").split(" ", -1));
+        });
+        Model model = network.model();
+        RunRecorder recorder = new RunRecorder().pause();
+        try (Cluster cluster = Cluster.join(options, launcher);
+                Executor executor = Executor.builder().threads(threads).communicator(cluster).recorder(recorder)
+                        .build()) {
+            DataParallel parallel = DataParallel.of(model.main(), model.startup(), model.feeds(), model.loss(),
+                    List.of(model.loss()), List.of(Place.CPU)).ofRank(options.rank(), options.ranks());
+            executor.run(parallel.startup());
+            model.schedules().forEach((name, schedule) -> executor.scope().set(name,
+                    Tensor.of(model.main().global().get(name).tensor().dtype(), new double[]{schedule.rate(1)},
+                            model.main().global().get(name).tensor().shape())));
+            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                    new Fetches(List.of(parallel.loss())));
+            Tensor[] data = network.data(model, batch, options.rank());
+            List<Long> exchanged = TrainedNetwork.exchanged(parallel.main());
+            for (String command = line(); command != null; command = line()) {
+                String[] words = command.split(" ", -1);
+                out.println(switch (words[0]) {
+                    case "steps" -> {
+                        int count = Integer.parseInt(words[1]);
+                        recorder.resume();
+                        for (int i = 0; i < count; i++) {
+                            plan.run(data).get(parallel.loss()).close();
+                        }
+                        recorder.pause();
+                        List<RunTrace.Run> runs = recorder.trace().runs();
+                        yield RankSteps.of(runs.subList(runs.size() - count, runs.size()), exchanged).line();
+                    }
+                    case "sum" -> sum(cluster, Long.parseLong(words[1]), Integer.parseInt(words[2]));
+                    default -> throw new IllegalArgumentException("'" + command + "' is no command of a rank");
+                });
+            }
+        }
+    }
+
+    /** Returns the median nanoseconds of a sum. */
+    private static double sum(Cluster cluster, long bytes, int count) {
+        List<Double> nanos = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment data = arena.allocate(bytes, Float.BYTES);
+            for (int i = 0; i < count; i++) {
+                cluster.barrier();
+                long before = System.nanoTime();
+                cluster.allReduce(data, DType.FLOAT32);
+                nanos.add((double) (System.nanoTime() - before));
+            }
+        }
+        return RankSteps.median(nanos.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    /**
+     * Runs a rank.
+     *
+     * @param args
+     *            the number of the rank, that of all ranks, the network, the batch of a rank and its threads
+     */
+    public static void main(String[] args) {
+        byte[] secret = System.getenv(RankGroup.SECRET).getBytes(StandardCharsets.UTF_8);
+        new RankProcess(TrainedNetwork.valueOf(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]))
+                .run(ClusterOptions.of(Integer.parseInt(args[0]), Integer.parseInt(args[1]), secret));
+    }
+}
