@@ -54,6 +54,10 @@ public final class Cluster implements Communicator, AutoCloseable {
      */
     public static Cluster join(ClusterOptions options, Rendezvous rendezvous) {
         long deadline = System.nanoTime() + options.joinLimit().toNanos();
+        if (options.tls().isPresent() && options.folder().isPresent()) {
+            throw new IllegalArgumentException("TLS is for TCP: Unix-domain sockets do not leave the machine, so leave "
+                    + "out either unixSockets or tls");
+        }
         Member member = member(options);
         try {
             if (options.ranks() == 1) {
@@ -63,7 +67,7 @@ public final class Cluster implements Communicator, AutoCloseable {
                     deadline);
             boolean isKnown = false;
             try {
-                List<String> addresses = rendezvous.exchange(listener.address(), options);
+                List<String> addresses = rendezvous.exchange(advertised(listener, options), options);
                 if (addresses.size() != options.ranks()) {
                     throw new CommunicationException("the rendezvous found " + addresses.size() + " addresses for "
                             + options.ranks() + " ranks: " + addresses, CommunicationException.NO_RANK, null);
@@ -86,7 +90,16 @@ public final class Cluster implements Communicator, AutoCloseable {
 
     static Member member(ClusterOptions options) {
         return new Member(options.job(), options.generation(), options.rank(), options.ranks(), options.secret(),
-                options.silenceLimit(), options.stallLimit());
+                options.silenceLimit(), options.stallLimit(), options.tls().map(Tls::context).orElse(null));
+    }
+
+    /** With TLS the others look for the host in the certificate, which has a name rather than a number. */
+    private static String advertised(Listener listener, ClusterOptions options) {
+        String address = listener.address();
+        int port = address.lastIndexOf(':');
+        return options.tls().isPresent()
+                ? Addresses.format(options.host(), Integer.parseInt(address.substring(port + 1)))
+                : address;
     }
 
     private static SocketAddress address(ClusterOptions options, Rendezvous rendezvous) throws IOException {

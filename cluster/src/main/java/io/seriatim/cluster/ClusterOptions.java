@@ -30,6 +30,7 @@ public final class ClusterOptions {
     private int generation;
     private String host = "127.0.0.1";
     private Optional<Path> folder = Optional.empty();
+    private Optional<Tls> tls = Optional.empty();
     private Duration joinLimit = JOIN;
     private Duration handshakeLimit = HANDSHAKE;
     private Duration silenceLimit = SILENCE;
@@ -47,6 +48,7 @@ public final class ClusterOptions {
         copy.generation = generation;
         copy.host = host;
         copy.folder = folder;
+        copy.tls = tls;
         copy.joinLimit = joinLimit;
         copy.handshakeLimit = handshakeLimit;
         copy.silenceLimit = silenceLimit;
@@ -134,6 +136,21 @@ public final class ClusterOptions {
     public ClusterOptions unixSockets(Path path) {
         ClusterOptions copy = copy();
         copy.folder = Optional.of(path);
+        return copy;
+    }
+
+    /**
+     * Encrypts all connections with TLS 1.3; by default they are authenticated, but can be read on their way. All ranks
+     * use it, or none. It is for TCP: Unix-domain sockets do not leave the machine.
+     *
+     * @param certificates
+     *            of this rank, and of those whom it trusts. The certificate names the {@link #host} of this rank, or
+     *            its address at a {@link Rendezvous}, as subjectAltName
+     * @return a copy
+     */
+    public ClusterOptions tls(Tls certificates) {
+        ClusterOptions copy = copy();
+        copy.tls = Optional.of(certificates);
         return copy;
     }
 
@@ -254,6 +271,10 @@ public final class ClusterOptions {
 
     Optional<Path> folder() {
         return folder;
+    }
+
+    Optional<Tls> tls() {
+        return tls;
     }
 
     Duration handshakeLimit() {

@@ -4,11 +4,13 @@ import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.option.Usage;
 import io.seriatim.cli.spi.AtLeast;
 import io.seriatim.cli.text.Nearest;
+import io.seriatim.cluster.Tls;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.parallel.Exchange;
+import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.InputFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
@@ -40,7 +42,7 @@ import picocli.CommandLine.Spec;
         + "and samples new ones. Writes the model, a report, metrics and checkpoints to a folder.")
 public final class TrainCommand implements Callable<Integer> {
     private static final List<String> WITH_RESUME = List.of("--resume", "--threads", "--allow-files", "--ranks",
-            "--rank", "--rendezvous", "--debug");
+            "--rank", "--rendezvous", "--tls-certificate", "--tls-key", "--tls-trust", "--debug");
     private static final List<String> FORMATS = List.of("pdmodel", "json", "onnx");
     /** The ends that may be left out of the name of a file. */
     private static final List<String> FILES = List.of("", ".pdmodel", ".json");
@@ -144,6 +146,19 @@ public final class TrainCommand implements Callable<Integer> {
     @Option(names = "--rendezvous", paramLabel = "HOST:PORT|DIR", description = "Where the ranks meet: an address of "
             + "rank 0 with a free port, or, on one machine, an empty folder.")
     private @Nullable String rendezvous;
+
+    @Option(names = "--tls-certificate", paramLabel = "FILE", description = "With --rendezvous HOST:PORT: encrypts "
+            + "the connections of the ranks. The certificate of this rank with its key (.p12), or with --tls-key (PEM). "
+            + "The environment variable SERIATIM_TLS_PASSWORD holds the password of a .p12.")
+    private @Nullable Path tlsCertificate;
+
+    @Option(names = "--tls-key", paramLabel = "FILE", description = "With a --tls-certificate in PEM: its private key, "
+            + "as PKCS#8 in PEM.")
+    private @Nullable Path tlsKey;
+
+    @Option(names = "--tls-trust", paramLabel = "FILE", description = "The certificates that have signed those of the "
+            + "ranks (.p12, or PEM with --tls-key).")
+    private @Nullable Path tlsTrust;
 
     @Option(names = "--wire", defaultValue = "f32", paramLabel = "f32|bf16", description = "With --ranks: the "
             + "precision in which gradients of float32 travel between ranks. Default: ${DEFAULT-VALUE}.")
@@ -250,6 +265,12 @@ public final class TrainCommand implements Callable<Integer> {
             throw usage("--rank K, --ranks N and --rendezvous HOST:PORT belong together: without --rank and "
                     + "--rendezvous, all ranks are started on this machine", null);
         }
+        boolean isTls = tlsCertificate != null;
+        if (isTls != (tlsTrust != null) || (!isTls && tlsKey != null)
+                || (isTls && (rendezvous == null || TrainingRanks.isFolder(rendezvous)))) {
+            throw usage("--tls-certificate, --tls-trust, --rendezvous HOST:PORT and, for a certificate in PEM, "
+                    + "--tls-key belong together: ranks that meet in a folder do not leave this machine", null);
+        }
         if (rank != null && rank >= all) {
             throw usage("--rank must be 0 to " + (all - 1) + " for --ranks " + all + ", but is " + rank, null);
         }
@@ -266,12 +287,18 @@ public final class TrainCommand implements Callable<Integer> {
         int all = ranks(settings);
         if (rank != null && rendezvous != null) {
             try {
-                return TrainingRanks.join(rank, all, rendezvous, err);
-            } catch (IllegalArgumentException e) {
+                return TrainingRanks.join(rank, all, rendezvous, tls(), err);
+            } catch (IllegalArgumentException | FileFormatException | NoSuchFileException e) {
                 throw wrong(e);
             }
         }
         return all == 1 ? TrainingRanks.alone(err) : TrainingRanks.launch(all, arguments(), err);
+    }
+
+    private @Nullable Tls tls() throws IOException {
+        return tlsCertificate == null || tlsTrust == null
+                ? null
+                : TrainingRanks.tls(tlsCertificate, tlsKey, tlsTrust);
     }
 
     /** The arguments of this process, without the number of ranks. */

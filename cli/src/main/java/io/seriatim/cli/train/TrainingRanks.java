@@ -3,6 +3,7 @@ package io.seriatim.cli.train;
 import io.seriatim.cluster.Cluster;
 import io.seriatim.cluster.ClusterOptions;
 import io.seriatim.cluster.Rendezvous;
+import io.seriatim.cluster.Tls;
 import io.seriatim.graph.parallel.CommunicationException;
 import io.seriatim.graph.util.Printable;
 import io.seriatim.tensor.InputFiles;
@@ -41,6 +42,9 @@ import org.jspecify.annotations.Nullable;
 final class TrainingRanks implements AutoCloseable {
     /** The variable of the environment with the secret that all ranks share. */
     static final String SECRET = "SERIATIM_SECRET";
+
+    /** The variable of the environment with the password of key stores. */
+    static final String TLS_PASSWORD = "SERIATIM_TLS_PASSWORD";
 
     private static final Duration JOIN_LIMIT = Duration.ofMinutes(2);
     private static final long CHILD_SECONDS = 3;
@@ -95,8 +99,11 @@ final class TrainingRanks implements AutoCloseable {
      *
      * @param place
      *            {@code HOST:PORT} of rank 0, or a folder
+     * @param tls
+     *            encrypts the connections; null for not
      */
-    static TrainingRanks join(int rank, int ranks, String place, PrintWriter err) throws IOException {
+    static TrainingRanks join(int rank, int ranks, String place, @Nullable Tls tls, PrintWriter err)
+            throws IOException {
         String secret = System.getenv(SECRET);
         if (secret == null || secret.getBytes(StandardCharsets.UTF_8).length < ClusterOptions.FEWEST_SECRET_BYTES) {
             throw new IllegalArgumentException("The ranks of a training recognise each other by a secret: set the "
@@ -105,8 +112,26 @@ final class TrainingRanks implements AutoCloseable {
                     + SECRET_BYTES + "'");
         }
         TrainingRanks all = new TrainingRanks(rank, ranks, err);
-        all.join(secret, place);
+        all.join(secret, place, tls);
         return all;
+    }
+
+    /**
+     * Reads certificates.
+     *
+     * @param key
+     *            a file in PEM, as the others then are; null if all are stores
+     */
+    static Tls tls(Path certificate, @Nullable Path key, Path trusted) throws IOException {
+        if (key != null) {
+            return Tls.files(certificate, key, trusted);
+        }
+        String password = System.getenv(TLS_PASSWORD);
+        if (password == null) {
+            throw new IllegalArgumentException("The key store " + certificate + " has a password: set the environment "
+                    + "variable " + TLS_PASSWORD + " to it, or name a --tls-key if the certificate is in PEM");
+        }
+        return Tls.stores(certificate, trusted, password.toCharArray());
     }
 
     /** Whether a place to meet is a folder rather than an address. */
@@ -135,7 +160,7 @@ final class TrainingRanks implements AutoCloseable {
             children.add(child);
             CompletableFuture<Void> _ = child.onExit().thenAccept(this::childEnded);
         }
-        join(secret, meeting.toString());
+        join(secret, meeting.toString(), null);
     }
 
     private Path errors(int child) {
@@ -160,7 +185,7 @@ final class TrainingRanks implements AutoCloseable {
         return line;
     }
 
-    private void join(String secret, String place) throws IOException {
+    private void join(String secret, String place, @Nullable Tls tls) throws IOException {
         ClusterOptions options = ClusterOptions.of(rank, ranks, secret.getBytes(StandardCharsets.UTF_8))
                 .joinLimit(JOIN_LIMIT).job("seriatim train");
         Rendezvous rendezvous;
@@ -173,6 +198,7 @@ final class TrainingRanks implements AutoCloseable {
         } else {
             rendezvous = Rendezvous.at(place);
             options = options.host(localAddress(place));
+            options = tls == null ? options : options.tls(tls);
         }
         try {
             cluster = Cluster.join(options, rendezvous);

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Trainings of several processes. */
 @DisabledOnOs(OS.WINDOWS)
@@ -76,22 +78,51 @@ class TrainRanksTest {
         return run.files().stream().map(Object::toString).filter(name -> !name.contains("tfevents")).sorted().toList();
     }
 
+    private void keytool(Object... arguments) throws Exception {
+        List<String> line = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "keytool")
+                .toString()));
+        for (Object each : arguments) {
+            line.add(each.toString());
+        }
+        line.addAll(List.of("-storetype", "PKCS12", "-storepass", "password"));
+        Process process = new ProcessBuilder(line).redirectErrorStream(true)
+                .redirectOutput(temp.resolve("keytool.log").toFile()).start();
+        assertEquals(0, process.waitFor(), () -> line.toString());
+    }
+
+    /** The commands of {@code Tls}. */
+    private List<Object> certificates() throws Exception {
+        Path keys = temp.resolve("keys.p12");
+        Path trust = temp.resolve("trust.p12");
+        Path certificate = temp.resolve("ranks.pem");
+        keytool("-genkeypair", "-alias", "rank", "-keyalg", "EC", "-dname", "CN=ranks", "-ext",
+                "san=ip:127.0.0.1,dns:localhost", "-keystore", keys, "-validity", 365);
+        keytool("-exportcert", "-alias", "rank", "-keystore", keys, "-rfc", "-file", certificate);
+        keytool("-importcert", "-alias", "rank", "-file", certificate, "-keystore", trust, "-noprompt");
+        return List.of("--tls-certificate", keys, "--tls-trust", trust);
+    }
+
     /** As on several machines. */
-    @Test
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
-    void ranksThatAreStartedOneByOneMeetAtAnAddress() throws Exception {
+    void ranksThatAreStartedOneByOneMeetAtAnAddress(boolean isEncrypted) throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
-        String secret = "export " + TrainingRanks.SECRET + "=0123456789abcdef";
+        String secret = "export " + TrainingRanks.SECRET + "=0123456789abcdef " + TrainingRanks.TLS_PASSWORD
+                + "=password";
+        List<Object> tls = isEncrypted ? certificates() : List.of();
         List<Command> all = new ArrayList<>();
         try {
             for (int rank = 0; rank < 2; rank++) {
                 Path folder = Files.createDirectory(temp.resolve("rank" + rank));
-                all.add(Command.start(folder, secret, training(run, "--steps", 6, "--ranks", 2, "--rank", rank,
-                        "--rendezvous", "127.0.0.1:" + port).toArray()));
+                List<Object> line = training(run, "--steps", 6, "--ranks", 2, "--rank", rank, "--rendezvous",
+                        "127.0.0.1:" + port);
+                line.addAll(tls);
+                all.add(Command.start(folder, secret, line.toArray()));
             }
             for (Command each : all) {
                 assertEquals(0, each.end(), each::err);
@@ -165,6 +196,15 @@ class TrainRanksTest {
         RunFolder run = new RunFolder(temp.resolve("run"));
         assertRefused(run, "--batch that is a multiple of 3", "--ranks", 3);
         assertRefused(run, "--wire must be f32 or bf16", "--ranks", 2, "--wire", "f16");
+        for (List<Object> some : List.of(List.<Object>of("--tls-certificate", "c.p12"),
+                List.<Object>of("--tls-key", "k.pem"), List.<Object>of("--tls-trust", "t.p12"),
+                List.<Object>of("--tls-certificate", "c.p12", "--tls-trust", "t.p12"),
+                List.<Object>of("--tls-certificate", "c.p12", "--tls-trust", "t.p12", "--rank", 1, "--rendezvous",
+                        temp))) {
+            List<Object> options = new ArrayList<>(some);
+            options.addAll(List.of("--ranks", 2));
+            assertRefused(run, "--tls-certificate, --tls-trust, --rendezvous HOST:PORT", options.toArray());
+        }
         assertRefused(run, "belong together", "--rank", 1);
         assertRefused(run, "belong together", "--ranks", 2, "--rendezvous", "localhost:4000");
         assertRefused(run, "--rank must be 0 to 1", "--ranks", 2, "--rank", 2, "--rendezvous", "localhost:4000");

@@ -34,16 +34,26 @@ public final class Addresses {
             return UnixDomainSocketAddress.of(Path.of(text.substring(UNIX.length())));
         }
         int colon = text.lastIndexOf(':');
-        String host = colon < 0 ? "" : text.substring(0, colon);
-        if (host.startsWith("[") && host.endsWith("]")) {
-            host = host.substring(1, host.length() - 1);
-        }
+        String host = host(text);
         int port = colon < 0 ? -1 : port(text.substring(colon + 1));
         if (host.isEmpty() || port < 0) {
             throw new IllegalArgumentException("'" + text + "' is no address: HOST:PORT with a port from 0 to "
                     + MOST_PORT + ", or unix:PATH");
         }
         return new InetSocketAddress(InetAddress.getByName(host), port);
+    }
+
+    /**
+     * The host of an address.
+     *
+     * @param text
+     *            the address
+     * @return without brackets; empty if it has none
+     */
+    static String host(String text) {
+        int colon = text.lastIndexOf(':');
+        String host = colon < 0 ? "" : text.substring(0, colon);
+        return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
     }
 
     private static int port(String text) {
@@ -67,7 +77,19 @@ public final class Addresses {
             return UNIX + unix.getPath();
         }
         InetSocketAddress internet = (InetSocketAddress) address;
-        String host = internet.getAddress().getHostAddress();
-        return (host.contains(":") ? "[" + host + "]" : host) + ":" + internet.getPort();
+        return format(internet.getAddress().getHostAddress(), internet.getPort());
+    }
+
+    /**
+     * Writes an address.
+     *
+     * @param host
+     *            its name or number
+     * @param port
+     *            its port
+     * @return the text
+     */
+    public static String format(String host, int port) {
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 }

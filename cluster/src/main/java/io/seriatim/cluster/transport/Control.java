@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -35,7 +34,7 @@ final class Control implements Runnable {
     /** The other end of a connection. */
     private static final class Peer {
         final int rank;
-        final SocketChannel channel;
+        final PeerChannel channel;
         final SelectionKey key;
         final ByteBuffer in = ByteBuffer.allocate(ControlFrame.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         final Deque<ByteBuffer> out = new ArrayDeque<>();
@@ -43,13 +42,15 @@ final class Control implements Runnable {
         final AtomicLong announced = new AtomicLong();
         long heard = System.nanoTime();
         boolean isOpen = true;
+        /** Whether the socket has everything that was written. */
+        boolean isFlushed = true;
         /** Written by the thread, read by all. */
         volatile boolean hasLeft;
 
-        Peer(int rank, SocketChannel channel, Selector selector) throws IOException {
+        Peer(int rank, PeerChannel channel, Selector selector) throws IOException {
             this.rank = rank;
             this.channel = channel;
-            key = channel.register(selector, SelectionKey.OP_READ);
+            key = channel.socket().register(selector, SelectionKey.OP_READ);
         }
     }
 
@@ -140,6 +141,8 @@ final class Control implements Runnable {
     }
 
     private void loop() throws IOException {
+        // What has come with the last message of the handshake is no longer in the socket if it was encrypted.
+        peers.forEach(this::read);
         long beat = System.nanoTime();
         long last = beat;
         while (!isClosing) {
@@ -179,7 +182,8 @@ final class Control implements Runnable {
         long deadline = System.nanoTime() + FLUSH_NANOS;
         while (true) {
             peers.forEach(this::flush);
-            boolean isDone = peers.stream().noneMatch(peer -> peer.isOpen && !peer.out.isEmpty());
+            boolean isDone = peers.stream().noneMatch(
+                    peer -> peer.isOpen && !(peer.out.isEmpty() && peer.isFlushed));
             long left = deadline - System.nanoTime();
             if (isDone || left <= 0) {
                 break;
@@ -221,7 +225,10 @@ final class Control implements Runnable {
                 peer.out.remove();
             }
             if (peer.isOpen) {
-                peer.key.interestOps(SelectionKey.OP_READ);
+                peer.isFlushed = peer.channel.flush();
+                peer.key.interestOps(peer.isFlushed
+                        ? SelectionKey.OP_READ
+                        : SelectionKey.OP_READ | SelectionKey.OP_WRITE);
             }
         } catch (IOException e) {
             // What it sent before is still to be read: that may say why.
@@ -233,7 +240,7 @@ final class Control implements Runnable {
     private void read(Peer peer) {
         try {
             while (peer.isOpen) {
-                int count = peer.channel.read(peer.in);
+                long count = peer.channel.read(peer.in);
                 if (count < 0) {
                     lost(peer, null);
                 }

@@ -9,7 +9,6 @@ import java.nio.ByteOrder;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
 
@@ -38,7 +37,7 @@ final class DataLink {
     private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
     final int peer;
-    final SocketChannel channel;
+    final PeerChannel channel;
     final SelectionKey key;
     /** Bytes that this rank has sent to the peer. */
     final AtomicLong sent = new AtomicLong();
@@ -71,11 +70,11 @@ final class DataLink {
     private boolean isKnown;
     private boolean isReceiving;
 
-    DataLink(Member self, int peer, SocketChannel channel, Selector selector) throws ClosedChannelException {
+    DataLink(Member self, int peer, PeerChannel channel, Selector selector) throws ClosedChannelException {
         this.self = self;
         this.peer = peer;
         this.channel = channel;
-        key = channel.register(selector, 0);
+        key = channel.socket().register(selector, 0);
     }
 
     private static ByteBuffer direct(int size) {
@@ -120,7 +119,7 @@ final class DataLink {
             sent.setRelease(sent.getPlain() + count);
         }
         if (isLast) {
-            if (!outTail.hasRemaining()) {
+            if (!outTail.hasRemaining() && channel.flush()) {
                 isSending = false;
                 outPayload = MemorySegment.NULL;
                 out[1] = EMPTY;

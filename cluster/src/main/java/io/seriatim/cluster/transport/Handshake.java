@@ -32,6 +32,11 @@ public final class Handshake {
     static final int VERSION = 1;
     static final int MAGIC = 0x4c524553; // "SERL"
 
+    /** The first bytes of records of TLS; see RFC 8446, 5.1. */
+    private static final int TLS_ALERT = 21;
+    private static final int TLS_HANDSHAKE = 22;
+    private static final int TLS_MAJOR = 3;
+
     private static final int NONCE_BYTES = 32;
     private static final int HELLO_BYTES = 40 + NONCE_BYTES;
     private static final int ANSWER_BYTES = 12 + NONCE_BYTES + Member.MAC_BYTES;
@@ -71,8 +76,13 @@ public final class Handshake {
         hello.putInt(self.generation()).putInt(self.ranks()).putInt(self.rank()).putInt(other).putInt(purpose);
         channel.write(hello.putInt(0).put(nonce).flip(), deadline);
 
-        ByteBuffer answer = channel.read(ANSWER_BYTES, deadline);
-        if (answer.getInt() != MAGIC) {
+        int magic = channel.read(Integer.BYTES, deadline).getInt();
+        if (isTls(magic, TLS_ALERT)) {
+            throw new CommunicationException("rank " + other + " uses TLS, but rank " + self.rank()
+                    + " does not: start all ranks with TLS, or none", other, null);
+        }
+        ByteBuffer answer = channel.read(ANSWER_BYTES - Integer.BYTES, deadline);
+        if (magic != MAGIC) {
             throw new CommunicationException("what answers at the address of rank " + other + " is no rank", other,
                     null);
         }
@@ -108,8 +118,12 @@ public final class Handshake {
 
     /** The accepting side; throws for a stranger, whose connection the caller drops. */
     static Peer accept(TimedChannel channel, Member self, Admission admission, long deadline) throws IOException {
-        ByteBuffer hello = channel.read(HELLO_BYTES, deadline);
-        if (hello.getInt() != MAGIC || hello.getInt() != VERSION) {
+        int magic = channel.read(Integer.BYTES, deadline).getInt();
+        if (isTls(magic, TLS_HANDSHAKE)) {
+            throw new IOException("it uses TLS, but this rank does not: start all ranks with TLS, or none");
+        }
+        ByteBuffer hello = channel.read(HELLO_BYTES - Integer.BYTES, deadline);
+        if (magic != MAGIC || hello.getInt() != VERSION) {
             throw new IOException("it is no rank of this version");
         }
         long job = hello.getLong();
@@ -152,6 +166,10 @@ public final class Handshake {
             throw new IOException("rank " + rank + " connected a second time");
         }
         return peer;
+    }
+
+    private static boolean isTls(int firstBytes, int type) {
+        return (firstBytes & 0xff) == type && (firstBytes >> Byte.SIZE & 0xff) == TLS_MAJOR;
     }
 
     static String describe(Member member) {

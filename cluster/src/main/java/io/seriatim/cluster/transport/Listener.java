@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,12 +155,17 @@ public final class Listener implements Closeable {
             channel = new TimedChannel(accepted);
             List<Handshake.Peer> admitted = new ArrayList<>();
             try {
-                peer = Handshake.accept(channel, self, candidate -> reserve(candidate, admitted),
-                        System.nanoTime() + limit.toNanos());
+                long deadline = System.nanoTime() + limit.toNanos();
+                if (self.tls() != null) {
+                    channel.acceptTls(self.tls(), deadline);
+                }
+                peer = Handshake.accept(channel, self, candidate -> reserve(candidate, admitted), deadline);
             } catch (IOException | RuntimeException e) {
                 admitted.forEach(this::withdraw);
                 throw e;
             }
+        } catch (SSLException e) {
+            refuse(TlsFailure.explain(e, "the other side", null));
         } catch (IOException | RuntimeException e) {
             refuse(e.getMessage() == null ? e.toString() : e.getMessage());
         } finally {

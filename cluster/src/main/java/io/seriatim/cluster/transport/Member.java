@@ -9,6 +9,8 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
 /** One rank of a job: what it must have in common with its peers, and how long it waits for them. */
 public final class Member {
@@ -22,6 +24,7 @@ public final class Member {
     private final byte[] secret;
     private final Duration silence;
     private final Duration stall;
+    private final @Nullable SSLContext tls;
 
     /**
      * Describes a rank.
@@ -40,8 +43,11 @@ public final class Member {
      *            how long a peer may be silent
      * @param stall
      *            how long a peer that is alive may keep a collective waiting
+     * @param tls
+     *            the certificates that connections are encrypted with; null for none
      */
-    public Member(String job, int generation, int rank, int ranks, byte[] secret, Duration silence, Duration stall) {
+    public Member(String job, int generation, int rank, int ranks, byte[] secret, Duration silence, Duration stall,
+            @Nullable SSLContext tls) {
         this.job = job;
         this.generation = generation;
         this.rank = rank;
@@ -49,6 +55,7 @@ public final class Member {
         this.secret = secret.clone();
         this.silence = silence;
         this.stall = stall;
+        this.tls = tls;
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(job.getBytes(StandardCharsets.UTF_8));
             jobHash = ByteBuffer.wrap(digest).getLong();
@@ -93,6 +100,11 @@ public final class Member {
 
     Duration stall() {
         return stall;
+    }
+
+    @Nullable
+    SSLContext tls() {
+        return tls;
     }
 
     /**

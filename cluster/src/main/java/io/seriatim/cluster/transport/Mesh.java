@@ -2,11 +2,14 @@ package io.seriatim.cluster.transport;
 
 import io.seriatim.graph.parallel.CommunicationException;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Connects each pair of ranks twice, for control and for data: the higher rank connects to the lower. */
@@ -106,8 +109,16 @@ public final class Mesh {
             try {
                 SocketAddress parsed = Addresses.parse(address);
                 channel = TimedChannel.connect(parsed, deadline);
+                if (self.tls() != null && parsed instanceof InetSocketAddress internet) {
+                    channel.connectTls(self.tls(), Addresses.host(address), internet.getPort(), deadline);
+                }
                 Handshake.connect(channel, self, rank, purpose, deadline);
                 return channel;
+            } catch (SSLException e) {
+                // Trying again would not change it.
+                Listener.drop(Objects.requireNonNull(channel));
+                throw new CommunicationException("rank " + self.rank() + " cannot connect to rank " + rank + " at "
+                        + address + ": " + TlsFailure.explain(e, "rank " + rank, Addresses.host(address)), rank, e);
             } catch (IOException e) {
                 failure = e;
                 if (channel != null) {

@@ -15,27 +15,28 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
 
 /** A non-blocking channel whose operations wait, until a deadline of {@link System#nanoTime}. For handshakes. */
 final class TimedChannel implements Closeable {
-    private final SocketChannel channel;
+    private PeerChannel channel;
     private final Selector selector;
     private final SelectionKey key;
 
     /** Takes over an open channel: it is closed if this fails. */
-    TimedChannel(SocketChannel channel) throws IOException {
-        this.channel = channel;
+    TimedChannel(SocketChannel socket) throws IOException {
+        channel = new PeerChannel.Plain(socket);
         Selector opened = null;
         try {
-            channel.configureBlocking(false);
-            if (channel.supportedOptions().contains(StandardSocketOptions.TCP_NODELAY)) {
-                channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            socket.configureBlocking(false);
+            if (socket.supportedOptions().contains(StandardSocketOptions.TCP_NODELAY)) {
+                socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
             }
             opened = Selector.open();
-            key = channel.register(opened, 0);
+            key = socket.register(opened, 0);
             selector = opened;
         } catch (IOException | RuntimeException e) {
-            channel.close();
+            socket.close();
             if (opened != null) {
                 opened.close();
             }
@@ -48,14 +49,15 @@ final class TimedChannel implements Closeable {
         TimedChannel connection = new TimedChannel(
                 unix ? SocketChannel.open(StandardProtocolFamily.UNIX) : SocketChannel.open());
         try {
-            if (!connection.channel.connect(address)) {
+            SocketChannel socket = connection.channel.socket();
+            if (!socket.connect(address)) {
                 do {
                     connection.await(SelectionKey.OP_CONNECT, deadline);
-                } while (!connection.channel.finishConnect());
+                } while (!socket.finishConnect());
             }
             // TCP connects a free port of this machine with itself if it is also the one that the system has chosen for
             // this end: nobody listens there.
-            if (!unix && connection.channel.getLocalAddress().equals(connection.channel.getRemoteAddress())) {
+            if (!unix && socket.getLocalAddress().equals(socket.getRemoteAddress())) {
                 throw new ConnectException("nobody listens at " + Addresses.format(address));
             }
             return connection;
@@ -79,11 +81,28 @@ final class TimedChannel implements Closeable {
         selector.selectedKeys().clear();
     }
 
+    /** Encrypts from here on, as the side that connects to a host. */
+    void connectTls(SSLContext context, String host, int port, long deadline) throws IOException {
+        begin(TlsChannel.connecting(channel.socket(), context, host, port), deadline);
+    }
+
+    /** Encrypts from here on, as the side that accepts. */
+    void acceptTls(SSLContext context, long deadline) throws IOException {
+        begin(TlsChannel.accepting(channel.socket(), context), deadline);
+    }
+
+    private void begin(TlsChannel tls, long deadline) throws IOException {
+        for (int wanted = tls.handshake(); wanted != 0; wanted = tls.handshake()) {
+            await(wanted, deadline);
+        }
+        channel = tls;
+    }
+
     void write(ByteBuffer bytes, long deadline) throws IOException {
-        while (bytes.hasRemaining()) {
-            if (channel.write(bytes) == 0) {
-                await(SelectionKey.OP_WRITE, deadline);
-            }
+        channel.write(bytes);
+        while (bytes.hasRemaining() || !channel.flush()) {
+            await(SelectionKey.OP_WRITE, deadline);
+            channel.write(bytes);
         }
     }
 
@@ -91,7 +110,7 @@ final class TimedChannel implements Closeable {
     ByteBuffer read(int count, long deadline) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(count).order(ByteOrder.LITTLE_ENDIAN);
         while (bytes.hasRemaining()) {
-            int read = channel.read(bytes);
+            long read = channel.read(bytes);
             if (read < 0) {
                 throw new EOFException("the connection was closed");
             }
@@ -103,7 +122,7 @@ final class TimedChannel implements Closeable {
     }
 
     /** Ends the use of this object; the channel stays open and non-blocking. */
-    SocketChannel release() throws IOException {
+    PeerChannel release() throws IOException {
         key.cancel();
         selector.close();
         return channel;
