@@ -43,7 +43,7 @@ public final class RandomImages {
     }
 
     private static Value next(Graph g, Random random, List<Value> values, Value x) {
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(10)) {
             case 0 -> convolution(g, random, x, FILTERS[random.nextInt(FILTERS.length)]);
             case 1, 2 -> g.batchNorm(convolution(g, random, x, FILTERS[random.nextInt(FILTERS.length)])).relu();
             case 3 -> g.batchNorm(x);
@@ -54,7 +54,21 @@ public final class RandomImages {
                 yield x.plus(alike.get(random.nextInt(alike.size()))).relu();
             }
             case 7 -> x.dim(1) > 30 ? x.times(0.5) : g.concat(1, x, x.tanh());
-            default -> g.batchNorm(convolution(g, random, x, (int) x.dim(1))).times(x.tanh());
+            case 8 -> g.batchNorm(convolution(g, random, x, (int) x.dim(1))).times(x.tanh());
+            default -> transposed(g, random, x);
+        };
+    }
+
+    /** Adds a transposed convolution, up to a size, with what usually follows. */
+    private static Value transposed(Graph g, Random random, Value x) {
+        int filters = FILTERS[random.nextInt(FILTERS.length)];
+        boolean up = x.dim(2) < 12;
+        int kernel = up ? 2 + random.nextInt(3) : 3;
+        Value y = g.layers().conv2dTranspose(x.dim(1), filters, kernel, up ? 2 : 1, kernel / 2).apply(x);
+        return switch (random.nextInt(3)) {
+            case 0 -> y.tanh();
+            case 1 -> g.batchNorm(y).relu();
+            default -> y;
         };
     }
 

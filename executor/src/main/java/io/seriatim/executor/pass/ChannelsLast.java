@@ -17,6 +17,7 @@ import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.LinearResampling;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.kernel.Computation;
@@ -84,7 +85,7 @@ final class ChannelsLast {
                     && isImage(Objects.requireNonNull(values.spec(value)));
             any |= isLast[value];
         }
-        if (!any || Task.stages(tasks).noneMatch(stage -> stage.computation() instanceof Convolution)) {
+        if (!any || Task.stages(tasks).noneMatch(stage -> Epilogue.isConvolution(stage.computation()))) {
             return false;
         }
         do {
@@ -183,7 +184,7 @@ final class ChannelsLast {
             Shape out = shape(args.get(last));
             IntPredicate like = i -> Objects.equals(out, shape(args.get(i)));
             return switch (stage.computation()) {
-                case Convolution _ -> new Roles(i -> i > 1 && like.test(i), i -> i == 0, false);
+                case Convolution _,ConvolutionGradInput _ -> new Roles(i -> i > 1 && like.test(i), i -> i == 0, false);
                 case Pooling _ -> new Roles(i -> true, i -> false, false);
                 case LinearResampling _ -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
@@ -236,7 +237,7 @@ final class ChannelsLast {
             }
         });
         Map<Integer, Integer> uses = new HashMap<>();
-        Task.stages(tasks).filter(stage -> stage.computation() instanceof Convolution).forEach(stage -> {
+        Task.stages(tasks).filter(stage -> Epilogue.isConvolution(stage.computation())).forEach(stage -> {
             if (isLast(stage.inputs().getFirst())) {
                 uses.merge(root(group, Objects.requireNonNull(stage.inputs().getFirst()).value()), 1, (a, b) -> a | b);
             }

@@ -7,6 +7,7 @@ import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
@@ -69,21 +70,31 @@ final class Epilogue implements Fusion.Rule {
         return mayLoseNaN || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
     }
 
-    private static @Nullable List<PostOp> postOps(@Nullable Computation computation) {
+    /** Returns the epilogue of a stage's computation; null if it takes none. */
+    static @Nullable List<PostOp> postOps(@Nullable Computation computation) {
         return switch (computation) {
             case MatMul product -> product.postOps();
             case Convolution convolution -> convolution.postOps();
+            case ConvolutionGradInput transposed -> transposed.postOps();
             case null, default -> null;
         };
     }
 
-    private static Computation with(@Nullable Computation computation, List<PostOp> postOps) {
+    /** Returns a computation with another epilogue. */
+    static Computation with(@Nullable Computation computation, List<PostOp> postOps) {
         return switch (computation) {
             case MatMul product -> new MatMul(product.transposeX(), product.transposeY(), product.bias(), postOps);
             case Convolution convolution ->
                 new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps);
+            case ConvolutionGradInput transposed -> new ConvolutionGradInput(transposed.window(), transposed.groups(),
+                    transposed.spatial(), postOps);
             case null, default -> throw new IllegalArgumentException(computation + " takes no post-ops");
         };
+    }
+
+    /** Returns whether a computation is a convolution, which may be transposed. */
+    static boolean isConvolution(@Nullable Computation computation) {
+        return computation instanceof Convolution || computation instanceof ConvolutionGradInput;
     }
 
     private boolean isAsGood(Stage first, Stage whole) {

@@ -14,7 +14,6 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.BatchNormFactors;
-import io.seriatim.tensor.computation.network.Convolution;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -86,7 +85,7 @@ final class Folding implements Fusion.Rule {
         TaskSet writers = tasks.writers(x);
         return tasks.readers(x).size() == 1 && writers.size() == 1
                 && tasks.get(writers.first()) instanceof Task.Compute writer && !writer.stages().isEmpty()
-                && writer.stages().getLast().computation() instanceof Convolution;
+                && Epilogue.isConvolution(writer.stages().getLast().computation());
     }
 
     /** Returns a product and a sum in place of a normalisation, which become part of a chain with what follows. */
@@ -125,10 +124,12 @@ final class Folding implements Fusion.Rule {
 
     @Override
     public @Nullable Stage joined(Stage first, Stage second, int input) {
-        if (input != 0 || !(second.computation() instanceof BatchNorm)
-                || !(first.computation() instanceof Convolution convolution)
-                || convolution.postOps().size() + 2 > Epilogue.MOST_POST_OPS
-                || !convolution.postOps().stream().allMatch(PostOp.Combine.class::isInstance)) {
+        List<PostOp> done = Epilogue.isConvolution(first.computation())
+                ? Epilogue.postOps(first.computation())
+                : null;
+        if (input != 0 || !(second.computation() instanceof BatchNorm) || done == null
+                || done.size() + 2 > Epilogue.MOST_POST_OPS
+                || !done.stream().allMatch(PostOp.Combine.class::isInstance)) {
             return null;
         }
         Arg result = first.outputs().getFirst();
@@ -140,12 +141,10 @@ final class Folding implements Fusion.Rule {
         List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
         inputs.add(perChannel(made.factor(), out.spec().shape()));
         inputs.add(perChannel(made.shift(), out.spec().shape()));
-        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        List<PostOp> postOps = new ArrayList<>(done);
         postOps.add(new PostOp.Combine(Binary.Function.MULTIPLY));
         postOps.add(new PostOp.Combine(Binary.Function.ADD));
-        return Stage.of(second.access(),
-                new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps), inputs,
-                out);
+        return Stage.of(second.access(), Epilogue.with(first.computation(), postOps), inputs, out);
     }
 
     private static Arg perChannel(int value, Shape images) {

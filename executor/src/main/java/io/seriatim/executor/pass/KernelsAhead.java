@@ -3,7 +3,6 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.tensor.computation.MatMul;
-import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.Arrays;
@@ -27,7 +26,7 @@ public final class KernelsAhead {
     /** Creates the kernels of products and convolutions, which {@link Epilogue} compares with fused kernels. */
     static void ofProducts(List<Task> tasks, Options options, PreparedKernels kernels) {
         ahead(tasks, options, kernels,
-                computation -> computation instanceof MatMul || computation instanceof Convolution);
+                computation -> computation instanceof MatMul || Epilogue.isConvolution(computation));
     }
 
     private static void ahead(List<Task> tasks, Options options, PreparedKernels kernels,

@@ -13,7 +13,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
-import io.seriatim.tensor.computation.network.Convolution;
+import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -109,7 +109,8 @@ public final class Layouts {
             return null;
         }
         TensorSpec source = source(computation, weights.spec());
-        Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, source, wanted);
+        TensorSpec target = new TensorSpec(wanted.dtype(), source.shape(), wanted.layout());
+        Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, source, target);
         return packing == null ? null : new Packed(task, at, WEIGHTS, source, wanted, kernel, packing);
     }
 
@@ -121,10 +122,13 @@ public final class Layouts {
     }
 
     /**
-     * Returns the weights as they are packed: those of a recurrence, which multiply its states, and those of a product
-     * that reads them so, are transposed.
+     * Returns the weights as they are packed: those of a recurrence, which multiply its states, those of a product
+     * that reads them so, and those of a transposed convolution are transposed.
      */
     private static TensorSpec source(Computation computation, TensorSpec weights) {
+        if (computation instanceof ConvolutionGradInput transposed) {
+            return ConvolutionGradInput.packedWeights(weights, transposed.groups());
+        }
         if (!(computation instanceof Recurrence || (computation instanceof MatMul product && product.transposeY()))) {
             return weights;
         }
@@ -135,7 +139,7 @@ public final class Layouts {
 
     private static boolean pays(Computation computation, TensorSpec weights) {
         // Each step of a recurrence reads the weights, so that small ones pay too.
-        return computation instanceof Convolution || computation instanceof Recurrence
+        return Epilogue.isConvolution(computation) || computation instanceof Recurrence
                 || (computation instanceof MatMul && weights.shape().size() >= LEAST_MATRIX);
     }
 

@@ -13,7 +13,6 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
-import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -98,7 +97,7 @@ final class SharedShapes {
     }
 
     private static boolean isProduct(Stage writer) {
-        return writer.computation() instanceof MatMul || writer.computation() instanceof Convolution;
+        return writer.computation() instanceof MatMul || Epilogue.isConvolution(writer.computation());
     }
 
     private static boolean isElementwise(@Nullable Computation computation) {

@@ -60,6 +60,24 @@ class FoldingTest {
         }
     }
 
+    @Test
+    void transposedConvolutionsTakeNormalisationsAndFunctions() {
+        for (int filters : new int[]{3, 16, 20}) {
+            Network network = Network.define(3, g -> {
+                Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+                Value y = g.batchNorm(g.layers().conv2dTranspose(3, 24, 4, 2, 1).apply(x)).relu();
+                return Outputs.of("z", g.batchNorm(g.layers().conv2dTranspose(24, filters, 3, 2, 1).apply(y)).tanh());
+            });
+            Program main = network.main().copyForTest();
+            for (int images : new int[]{1, 4}) {
+                Tensor x = Bits.normal(images, images, 3, 12, 12);
+                assertEquals(List.of(0L, 2L), List.of(norms(network, main, x), factors(network, main, x)));
+                assertEquals(2L, ImagePasses.count(network, main, _ -> true, x));
+                ImagePasses.assertAlike(network, main, 7, x, Pass.FOLDING, images + " images, " + filters);
+            }
+        }
+    }
+
     /** What is not folded is a product and a sum, which join a chain. */
     @Test
     void whatOthersReadTooIsScaled() {

@@ -143,9 +143,11 @@ class TilingTest {
             List<Value> earlier = new ArrayList<>(List.of(image));
             for (int layer = 0; layer < 6; layer++) {
                 int kernel = 1 + 2 * random.nextInt(3);
-                Value next = switch (random.nextInt(5)) {
+                Value next = switch (random.nextInt(6)) {
                     case 0 -> image.maxPool2d(3, 1, 1);
                     case 1 -> g.concat(1, earlier.getFirst(), image);
+                    case 2 -> g.layers().conv2dTranspose(image.dim(1), 4 + random.nextInt(30), 4, 2, 1).apply(image)
+                            .relu().maxPool2d(2, 2, 0);
                     default -> g.conv2d(image, 4 + random.nextInt(30), kernel, 1, kernel / 2).relu();
                 };
                 Value same = next;

@@ -57,8 +57,25 @@ public record Split(List<Integer> axes, int least, @Nullable Under window) {
      *            how many places of padding are before the first one
      * @param extent
      *            how many places it covers, those between the elements of a dilated kernel included
+     * @param transposed
+     *            whether it moves along the result, and a place of the result depends on those at which the window
+     *            covers it
      */
-    public record Under(int stride, int padding, long extent) {
+    public record Under(int stride, int padding, long extent, boolean transposed) {
+        /**
+         * A window that moves along the first input.
+         *
+         * @param stride
+         *            by how many places it moves
+         * @param padding
+         *            how many places of padding are before the first one
+         * @param extent
+         *            how many places it covers
+         */
+        public Under(int stride, int padding, long extent) {
+            this(stride, padding, extent, false);
+        }
+
         /**
          * The first place under the window at a place of the result.
          *
@@ -67,6 +84,10 @@ public record Split(List<Integer> axes, int least, @Nullable Under window) {
          * @return negative in the padding
          */
         public long first(long place) {
+            if (transposed) {
+                // Where windows do not meet, some places are under none: one place keeps parts in step.
+                return Math.min(Math.ceilDiv(place + padding - extent + 1, stride), end(place) - 1);
+            }
             return place * stride - padding;
         }
 
@@ -78,7 +99,7 @@ public record Split(List<Integer> axes, int least, @Nullable Under window) {
          * @return beyond the last place
          */
         public long end(long place) {
-            return first(place) + extent;
+            return transposed ? Math.floorDiv(place + padding, stride) + 1 : first(place) + extent;
         }
     }
 

@@ -122,7 +122,7 @@ final class ConvolutionProducts {
     }
 
     @Nullable
-    Kernel gradInput(Dnnl dnnl) {
+    Kernel gradInput(Dnnl dnnl, DnnlKernel.Preference preference) {
         return DnnlKernel.of(dnnl, builder -> {
             Im2col columns = new Im2col(geometry, inFloats(image, images()), weights.shape().dims(),
                     result.shape().dims());
@@ -142,7 +142,7 @@ final class ConvolutionProducts {
             builder.action((scratch, context) -> columns.scatter(scratch, ~matrix.slot(), ~channels.slot(), context));
             builder.copy(channels, new Operand(DnnlConstants.DST, 2, builder.describe(image)));
             return true;
-        });
+        }, preference);
     }
 
     @Nullable

@@ -17,6 +17,7 @@ import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.internal.ffi.WindowGeometry;
 import io.seriatim.tensor.kernel.Kernel;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.IntToLongFunction;
@@ -34,7 +35,20 @@ final class ConvolutionRecipes {
 
     /** Whether images keep the layout that they are given. */
     enum Images {
-        AS_GIVEN, ANY
+        AS_GIVEN, ANY;
+
+        /**
+         * Those that the gradient of an image may have. If there are gaps between images, as between their rows in the
+         * parts of a task, the library writes to other places (oneDNN 3.11).
+         */
+        static List<Images> fitting(TensorSpec... images) {
+            return Arrays.stream(images).anyMatch(Images::areApart) ? List.of(ANY) : List.of(values());
+        }
+
+        private static boolean areApart(TensorSpec images) {
+            long count = images.shape().dim(0);
+            return count > 1 && images.strides()[0] != images.shape().size() / count;
+        }
     }
 
     private ConvolutionRecipes() {
@@ -117,6 +131,48 @@ final class ConvolutionRecipes {
     }
 
     static @Nullable Kernel gradInput(Dnnl dnnl, ConvolutionGradInput grad, @Nullable TensorSpec[] arguments) {
+        if (grad.postOps().isEmpty()) {
+            return plainGradInput(dnnl, grad, arguments);
+        }
+        ConvolutionGradInput plain = new ConvolutionGradInput(grad.window(), grad.groups(), grad.spatial());
+        Kernel product = productGradInput(dnnl, plain, arguments);
+        if (product != null) {
+            return UnfusedPostOps.of(grad.postOps(), plain, arguments, (_, _) -> product);
+        }
+        TransposedConvolution transposed = TransposedConvolution.of(grad, arguments);
+        Kernel fused = transposed == null ? null : transposed.kernel(dnnl);
+        return fused != null
+                ? fused
+                : UnfusedPostOps.of(grad.postOps(), plain, arguments,
+                        (computation, operands) -> plainGradInput(dnnl, computation, operands));
+    }
+
+    /** One that is a product of whole matrices; null where the library's own are faster. */
+    private static @Nullable Kernel productGradInput(Dnnl dnnl, ConvolutionGradInput grad,
+            @Nullable TensorSpec[] arguments) {
+        TensorSpec dy = Objects.requireNonNull(arguments[0]);
+        TensorSpec w = Objects.requireNonNull(arguments[1]);
+        TensorSpec dx = Objects.requireNonNull(arguments[arguments.length - 1]);
+        if (!isReadable(dy, w, dx) || w.layout() instanceof Layout.Opaque) {
+            return null;
+        }
+        Geometry geometry = new Geometry(grad.window(), grad.groups());
+        TransposedConvolution transposed = TransposedConvolution.of(grad, new TensorSpec[]{dy, w, dx});
+        DnnlKernel.Preference preference = (builder, argument,
+                given) -> transposed == null ? given : transposed.preferred(builder, argument, given);
+        ConvolutionBlocks blocks = ConvolutionBlocks.of(geometry, dx, w, dy);
+        Kernel rows = blocks == null ? TransposedProducts.of(dnnl, grad, dy, w, dx) : null;
+        if (rows != null) {
+            return rows;
+        }
+        ConvolutionProducts products = ConvolutionProducts.ofGradInput(geometry, dx, w, dy);
+        return products != null
+                ? products.gradInput(dnnl, preference)
+                : blocks != null ? blocks.gradInput(dnnl) : pointwiseGradInput(dnnl, geometry, dy, w, dx);
+    }
+
+    private static @Nullable Kernel plainGradInput(Dnnl dnnl, ConvolutionGradInput grad,
+            @Nullable TensorSpec[] arguments) {
         TensorSpec dy = Objects.requireNonNull(arguments[0]);
         TensorSpec w = Objects.requireNonNull(arguments[1]);
         TensorSpec dx = Objects.requireNonNull(arguments[2]);
@@ -124,16 +180,23 @@ final class ConvolutionRecipes {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
-        ConvolutionProducts products = ConvolutionProducts.ofGradInput(geometry, dx, w, dy);
-        ConvolutionBlocks blocks = ConvolutionBlocks.of(geometry, dx, w, dy);
-        Kernel product = products != null
-                ? products.gradInput(dnnl)
-                : blocks != null ? blocks.gradInput(dnnl) : pointwiseGradInput(dnnl, geometry, dy, w, dx);
-        return product != null ? product : DnnlKernel.of(dnnl, builder -> {
+        Kernel product = productGradInput(dnnl, grad, arguments);
+        if (product != null) {
+            return product;
+        }
+        TransposedConvolution transposed = TransposedConvolution.of(grad, arguments);
+        Kernel kernel = transposed == null ? null : transposed.kernel(dnnl);
+        if (kernel != null) {
+            return kernel;
+        }
+        if (w.layout() instanceof Layout.Opaque) {
+            return null;
+        }
+        return DnnlKernel.of(dnnl, builder -> {
             PrimitiveDescriptor descriptor = !geometry.hasLibraryRank()
                     || !geometry.meetsImage(dx.shape(), w.shape(), dy.shape())
                             ? null
-                            : fastest(builder, images -> tryGradInput(builder, geometry,
+                            : fastest(builder, Images.fitting(dx, dy), images -> tryGradInput(builder, geometry,
                                     new Descriptors(image(builder, dx, images), weights(builder, geometry, w), null,
                                             image(builder, dy, images))));
             if (descriptor == null) {
@@ -147,7 +210,8 @@ final class ConvolutionRecipes {
                     builder.output(DnnlConstants.DIFF_SRC, 2, builder.describe(dx),
                             dnnl.find(descriptor, DnnlConstants.QUERY_DIFF_SRC)));
             return true;
-        });
+        }, (builder, argument,
+                given) -> transposed == null ? given : transposed.preferred(builder, argument, given));
     }
 
     /**
@@ -198,7 +262,7 @@ final class ConvolutionRecipes {
             if (!geometry.hasLibraryRank() || !whole || !geometry.meetsImage(x.shape(), dw.shape(), dy.shape())) {
                 return false;
             }
-            PrimitiveDescriptor descriptor = fastest(builder,
+            PrimitiveDescriptor descriptor = fastest(builder, List.of(Images.values()),
                     images -> tryGradWeights(builder, geometry,
                             new Descriptors(image(builder, x, images), weights(builder, geometry, dw), bias,
                                     image(builder, dy, images))));
@@ -229,8 +293,9 @@ final class ConvolutionRecipes {
     }
 
     /** With the images as they are if that is fast, else with the layout that the library chooses. */
-    private static @Nullable PrimitiveDescriptor fastest(SequenceBuilder builder, Attempt attempt) {
-        for (Images images : Images.values()) {
+    private static @Nullable PrimitiveDescriptor fastest(SequenceBuilder builder, List<Images> layouts,
+            Attempt attempt) {
+        for (Images images : layouts) {
             PrimitiveDescriptor descriptor = builder.keepFast(attempt.tryDescribe(images));
             if (descriptor != null && (images == Images.ANY || !isByColumns(builder.dnnl(), descriptor))) {
                 return descriptor;

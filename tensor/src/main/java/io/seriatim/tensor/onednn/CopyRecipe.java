@@ -64,7 +64,8 @@ final class CopyRecipe {
 
     private static boolean isReadable(TensorSpec spec) {
         if (spec.layout() instanceof Layout.Opaque opaque) {
-            return opaque.library().equals(OneDnnKernels.PROVIDER);
+            return opaque.library().equals(OneDnnKernels.PROVIDER)
+                    || opaque.library().equals(OneDnnKernels.TRANSPOSED);
         }
         return Specs.areForward(spec) && spec.shape().rank() <= 12;
     }

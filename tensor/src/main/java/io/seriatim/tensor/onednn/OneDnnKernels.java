@@ -37,6 +37,8 @@ public final class OneDnnKernels implements KernelProvider {
     static final String PROVIDER = "onednn";
     /** The name of the layout of convolution weights that are blocked as a matrix, [window · channels, outputs]. */
     static final String MATRIX = "onednn, as a matrix";
+    /** The name of the layout of weights that the library's transposed convolutions read. */
+    static final String TRANSPOSED = "onednn, transposed";
     private static final String CPU = "cpu";
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
 

@@ -4,6 +4,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.kernel.Split;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * How a window moves over the spatial dimensions of a convolution or pooling; each array has one entry a dimension.
@@ -205,6 +206,53 @@ public final class Window {
         int[] end = padEnd.clone();
         begin[axis - 2] = (int) Math.max(0, -under.first(part.from()));
         end[axis - 2] = (int) Math.max(0, under.end(part.to() - 1) - x.dim(axis));
+        return new Window(strides, begin, end, dilations);
+    }
+
+    /**
+     * The split of a transposed convolution by rows of the result.
+     *
+     * @param axes
+     *            for each argument: {@link #rows(Shape)}, or {@link Split#WHOLE}; the first one is what the kernel is
+     *            spread from
+     * @param kernel
+     *            the length of the kernel along that axis
+     * @param result
+     *            the result
+     * @return the split
+     */
+    Split transposedRows(List<Integer> axes, long kernel, Shape result) {
+        int axis = axes.getFirst();
+        long pixels = result.slice(axis + 1, result.rank()).size();
+        int least = (int) Math.ceilDiv(FEWEST_PIXELS, Math.max(1, pixels));
+        return new Split(axes, Math.max(least, strides[axis - 2]),
+                new Split.Under(strides[axis - 2], padBegin[axis - 2], extent(axis - 2, kernel), true));
+    }
+
+    /**
+     * The window of a part of {@link #transposedRows(List, long, Shape)}. Its padding is what is spread beyond the part.
+     *
+     * @param split
+     *            the split
+     * @param part
+     *            the places of the result
+     * @param length
+     *            of the whole first argument along the axis
+     * @param kernel
+     *            the length of the kernel along the axis
+     * @return the window
+     */
+    Window transposedPart(Split split, Split.Range part, long length, long kernel) {
+        int i = split.axes().getFirst() - 2;
+        Split.Under under = Objects.requireNonNull(split.window());
+        long from = Math.max(0, under.first(part.from()));
+        long to = Math.min(length, under.end(part.to() - 1));
+        long pad = part.from() + padBegin[i] - strides[i] * from;
+        int[] begin = padBegin.clone();
+        int[] end = padEnd.clone();
+        begin[i] = Math.toIntExact(pad);
+        end[i] = Math.toIntExact(Math.max(0,
+                strides[i] * (to - from - 1) + extent(i, kernel) - (part.to() - part.from()) - pad));
         return new Window(strides, begin, end, dilations);
     }
 

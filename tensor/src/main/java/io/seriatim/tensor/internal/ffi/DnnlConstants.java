@@ -39,6 +39,8 @@ public final class DnnlConstants {
 
     /** Algorithms: convolution. */
     public static final int CONVOLUTION_DIRECT = 1;
+    /** Algorithms: transposed convolution. */
+    public static final int DECONVOLUTION_DIRECT = 0xa;
     /** Algorithms: pooling. */
     public static final int POOLING_MAX = 0x1ff;
     /** The mean over a window, padding counted. */

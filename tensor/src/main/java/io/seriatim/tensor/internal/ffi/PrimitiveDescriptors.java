@@ -64,6 +64,30 @@ public final class PrimitiveDescriptors {
     }
 
     /**
+     * Describes a direct transposed convolution.
+     *
+     * @param src
+     *            the input
+     * @param weights
+     *            the weights, outputs first
+     * @param bias
+     *            null if there is none
+     * @param dst
+     *            the output
+     * @param window
+     *            how the window moves over the output
+     * @param attributes
+     *            are copied
+     * @return null if the library has no implementation
+     */
+    public @Nullable PrimitiveDescriptor tryTransposedConvolution(MemoryDescriptor src, MemoryDescriptor weights,
+            @Nullable MemoryDescriptor bias, MemoryDescriptor dst, WindowGeometry window, Attributes attributes) {
+        return calls.tryDescribe("dnnl_deconvolution_forward_primitive_desc_create", engine,
+                DnnlConstants.FORWARD_INFERENCE, DnnlConstants.DECONVOLUTION_DIRECT, src, weights, bias, dst,
+                window.strides(), window.dilations(), window.padBegin(), window.padEnd(), attributes);
+    }
+
+    /**
      * Describes the gradient of the input of a direct convolution.
      *
      * @param diffSrc

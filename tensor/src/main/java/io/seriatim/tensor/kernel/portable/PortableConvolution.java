@@ -19,6 +19,7 @@ import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 import io.seriatim.tensor.kernel.portable.view.Image;
 import io.seriatim.tensor.kernel.portable.view.Steps;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,7 @@ final class PortableConvolution {
         private final Image x;
         private final Image w;
         private final Image y;
-        private final long[][] extra;
+        private final Epilogue epilogue;
         private final int last;
         private final boolean toLevels;
 
@@ -60,12 +61,7 @@ final class PortableConvolution {
             TensorSpec out = Objects.requireNonNull(arguments[last]);
             y = Image.of(out);
             toLevels = out.dtype() == DType.INT8;
-            extra = new long[arguments.length][];
-            for (int i = convolution.bias() ? 3 : 2; i < last; i++) {
-                TensorSpec spec = Objects.requireNonNull(arguments[i]);
-                extra[i] = Image.of(new TensorSpec(spec.dtype(), out.shape(),
-                        Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
-            }
+            epilogue = new Epilogue(convolution.postOps(), arguments, convolution.bias() ? 3 : 2);
         }
 
         void run(PortableKernel.Arguments arguments, KernelContext context) {
@@ -124,16 +120,44 @@ final class PortableConvolution {
         }
 
         private void finish(PortableKernel.Arguments arguments, long n, long o, double[] array, int plane) {
-            int next = 2;
             if (convolution.bias()) {
-                Tensor biases = arguments.get(next++);
+                Tensor biases = arguments.get(2);
                 double bias = Doubles.get(biases.memory(), biases.dtype(),
                         biases.offset() + o * biases.spec().strides()[0] * biases.dtype().bytes());
                 for (int i = 0; i < plane; i++) {
                     array[i] += bias;
                 }
             }
-            for (PostOp postOp : convolution.postOps()) {
+            epilogue.apply(arguments, n, o, array, plane);
+        }
+    }
+
+    /** The post-ops of a result, plane by plane. */
+    private static final class Epilogue {
+        private final List<PostOp> postOps;
+        private final Image y;
+        private final long[][] extra;
+        private final int first;
+        private final int last;
+
+        /** With the operands from a given one on. */
+        Epilogue(List<PostOp> postOps, @Nullable TensorSpec[] arguments, int first) {
+            this.postOps = postOps;
+            this.first = first;
+            last = arguments.length - 1;
+            TensorSpec out = Objects.requireNonNull(arguments[last]);
+            y = Image.of(out);
+            extra = new long[arguments.length][];
+            for (int i = first; i < last; i++) {
+                TensorSpec spec = Objects.requireNonNull(arguments[i]);
+                extra[i] = Image.of(new TensorSpec(spec.dtype(), out.shape(),
+                        Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
+            }
+        }
+
+        void apply(PortableKernel.Arguments arguments, long n, long o, double[] array, int plane) {
+            int next = first;
+            for (PostOp postOp : postOps) {
                 switch (postOp) {
                     case PostOp.Apply apply -> {
                         for (int i = 0; i < plane; i++) {
@@ -170,7 +194,9 @@ final class PortableConvolution {
         Steps steps = Steps.of(grad.window());
         Image dy = Image.of(Objects.requireNonNull(arguments[0]));
         Image w = Image.of(Objects.requireNonNull(arguments[1]));
-        Image dx = Image.of(Objects.requireNonNull(arguments[2]));
+        int last = arguments.length - 1;
+        Image dx = Image.of(Objects.requireNonNull(arguments[last]));
+        Epilogue epilogue = new Epilogue(grad.postOps(), arguments, 2);
         return PortableKernel.of((all, context) -> {
             int plane = dx.plane();
             double[] array = context.doubleArray(Math.addExact(Math.addExact(plane, dy.plane()), w.plane()));
@@ -184,7 +210,8 @@ final class PortableConvolution {
                         w.loadPlane(all.get(1), o, c % w.channels(), array, plane + dy.plane());
                         spread(steps, dx, w, dy, array);
                     }
-                    dx.storePlane(all.get(2), n, c, array, 0);
+                    epilogue.apply(all, n, c, array, plane);
+                    dx.storePlane(all.get(last), n, c, array, 0);
                 }
             }
         });
