@@ -121,7 +121,7 @@ final class TransposedConvolution {
         return true;
     }
 
-    /** One with fused post-ops; where the library has none and there are no post-ops, another one for packed weights. */
+    /** One with fused post-ops; where the library has none, another one without post-ops for packed weights. */
     private @Nullable PrimitiveDescriptor describe(SequenceBuilder builder, MemoryDescriptor weights,
             @Nullable MemoryDescriptor bias, Attributes attributes) {
         PrimitiveDescriptor best = fastest(builder, weights, bias, attributes);

@@ -24,9 +24,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transposed convolutions to few channels as products of the weights, [channels · window, inputs], with the pixels of
- * some rows of an image, [inputs, pixels]. A channel of the result is the sum of rows of the product, shifted, one sum
- * for each remainder of the place by the stride. The library's own transposed convolutions pad channels to blocks of 16.
+ * Transposed convolutions to few channels as products of the weights, [channels · window, inputs], with the pixels
+ * of some rows of an image, [inputs, pixels]. A channel of the result is the sum of rows of the product, shifted, one
+ * sum for each remainder of the place by the stride. The library's own transposed convolutions pad channels to blocks
+ * of 16.
  */
 final class TransposedProducts implements Kernel {
     /** Channels of a block of the library. */

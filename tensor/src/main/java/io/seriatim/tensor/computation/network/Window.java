@@ -230,7 +230,7 @@ public final class Window {
     }
 
     /**
-     * The window of a part of {@link #transposedRows(List, long, Shape)}. Its padding is what is spread beyond the part.
+     * The window of a part of {@link #transposedRows(List, long, Shape)}. Its padding is what is spread beyond it.
      *
      * @param split
      *            the split
