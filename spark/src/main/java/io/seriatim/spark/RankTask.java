@@ -41,6 +41,7 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
 
     private final Broadcast<Job> job;
     private final int attempt;
+    private final RankEvents events;
 
     /** What is called after each step of each rank: tests let ranks fail. */
     interface Probe extends Serializable {
@@ -126,9 +127,11 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
      *            of the best evaluation
      * @param bestLoss
      *            of the best evaluation
+     * @param events
+     *            of rank 0, the latest events
      */
     record Trained(int rank, LinkedHashMap<String, ModelMessage.Value> values, long step, double loss, long bestStep,
-            double bestLoss) implements Serializable {
+            double bestLoss, ArrayList<RankEvent> events) implements Serializable {
         private static final long serialVersionUID = 1;
     }
 
@@ -136,9 +139,10 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
     private static final Duration MOST_WAITED = Duration.ofSeconds(1);
     private static final Duration POLLED = Duration.ofMillis(10);
 
-    RankTask(Broadcast<Job> job, int attempt) {
+    RankTask(Broadcast<Job> job, int attempt, RankEvents events) {
         this.job = job;
         this.attempt = attempt;
+        this.events = events;
     }
 
     @Override
@@ -257,6 +261,9 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
                         }
                     }
                 });
+        if (rank == 0) {
+            builder.listener(new RankReporter(events, System::nanoTime));
+        }
         if (folder != null) {
             builder.folder(folder);
         }
@@ -275,6 +282,6 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
             }
         }
         return new Trained(rank, new LinkedHashMap<>(ModelMessage.values(values)), result.step(), result.loss(),
-                result.bestStep(), result.bestLoss());
+                result.bestStep(), result.bestLoss(), events.value().events());
     }
 }

@@ -8,22 +8,20 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
 import io.seriatim.train.NotFiniteException;
 import io.seriatim.train.Trainer;
+import io.seriatim.train.TrainingListener;
 import io.seriatim.train.data.Dataset;
 import io.seriatim.train.data.Field;
 import java.io.IOException;
-import java.io.Serializable;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -33,7 +31,6 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.storage.StorageLevel;
 import org.jspecify.annotations.Nullable;
-import scala.Tuple2;
 import scala.reflect.ClassTag$;
 
 /**
@@ -86,6 +83,8 @@ public final class SparkTraining {
     private Duration silenceLimit = Duration.ofSeconds(15);
     private @Nullable String checkpoints;
     private boolean resume;
+    private @Nullable String report;
+    private final List<TrainingListener> listeners = new ArrayList<>();
     private RankTask.Probe probe = (_, _, _) -> {
     };
 
@@ -364,6 +363,37 @@ public final class SparkTraining {
         return this;
     }
 
+    /**
+     * Adds a listener, which the driver calls while the ranks train, on a thread of its own. Rank 0 tells the driver by
+     * the heartbeats of its executor ({@code spark.executor.heartbeatInterval}, 10 seconds by default), so that events
+     * come in bundles. A step that a listener is told stands for all since the one before: its loss and metrics are
+     * their means, its seconds and units their sums. Checkpoints are not told. If the ranks start again,
+     * {@link TrainingListener#started} is called again, with the step from which they go on; steps after that one are
+     * repeated. A listener that throws is called no more; the training goes on.
+     *
+     * @param listener
+     *            the listener
+     * @return this
+     */
+    public SparkTraining listener(TrainingListener listener) {
+        listeners.add(listener);
+        return this;
+    }
+
+    /**
+     * Writes a page with curves of loss, metrics, learning rate and throughput, the network and the settings: before
+     * the first step, while the ranks train, and when the training has ended or failed.
+     *
+     * @param file
+     *            a file in any file system of Hadoop, such as {@code hdfs:///runs/digits/report.html}; replaced if it
+     *            exists
+     * @return this
+     */
+    public SparkTraining report(String file) {
+        report = file;
+        return this;
+    }
+
     SparkTraining probe(RankTask.Probe called) {
         probe = called;
         return this;
@@ -387,7 +417,7 @@ public final class SparkTraining {
      *             if the ranks have failed as often as allowed; the causes are the failures. Or if the folder holds
      *             checkpoints, and the training is not resumed
      * @throws IOException
-     *             if checkpoints cannot be read
+     *             if checkpoints cannot be read, or the report cannot be written before the first step
      */
     public Result fit() throws IOException {
         SparkContext spark = rows.sparkSession().sparkContext();
@@ -406,37 +436,61 @@ public final class SparkTraining {
         }
         RowEncoder encoder = encoder(rows);
         ArrayList<byte[]> held = validation == null ? null : new ArrayList<>(held(validation));
-        JavaRDD<byte[]> data = dealt(encoder, size).persist(StorageLevel.MEMORY_AND_DISK());
+        JavaRDD<byte[]> data = DealtRows.of(rows.javaRDD().mapPartitions(encoder), size)
+                .persist(StorageLevel.MEMORY_AND_DISK());
         try {
-            List<Part> parts = data.mapPartitions(SparkTraining::part).collect();
-            int fewest = parts.stream().mapToInt(Part::rows).min().orElseThrow();
+            List<DealtRows.Part> parts = DealtRows.parts(data);
+            int fewest = parts.stream().mapToInt(DealtRows.Part::rows).min().orElseThrow();
             if (fewest < batch / size) {
                 throw new IllegalArgumentException("A batch of " + batch + " takes " + batch / size
                         + " rows of each of " + size + " ranks, but they have "
-                        + parts.stream().map(Part::rows).toList() + ": take smaller batches or fewer ranks");
+                        + parts.stream().map(DealtRows.Part::rows).toList() + ": take smaller batches or fewer ranks");
             }
             long total = Math.min(steps, (long) epochs * (fewest / (batch / size)));
             byte[] secret = new byte[SECRET_BYTES];
             new SecureRandom().nextBytes(secret);
             RankTask.Job job = new RankTask.Job("spark-" + UUID.randomUUID(), HexFormat.of().formatHex(secret), size,
                     new ModelMessage(model, total), encoder, held,
-                    new ArrayList<>(parts.stream().map(Part::digest).toList()), batch, epochs, steps, seed, threads,
+                    new ArrayList<>(parts.stream().map(DealtRows.Part::digest).toList()), batch, epochs, steps, seed,
+                    threads,
                     evaluateEvery, checkpointEvery, patience, joinLimit, silenceLimit, store, probe);
             // Mistakes of the model and its data are found here, and not by each rank.
             job.trainer(model, new Zeros(job.fields(), batch)).build();
-            return run(spark, job, data);
+            try (DriverReports reports = new DriverReports(spark, model,
+                    parts.stream().mapToInt(DealtRows.Part::rows).sum(), settings(spark, size), listeners,
+                    report == null ? null : new HadoopReport(report, spark.hadoopConfiguration()))) {
+                reports.open();
+                return run(spark, job, data, reports);
+            }
         } finally {
             data.unpersist(false);
         }
     }
 
-    private Result run(SparkContext spark, RankTask.Job job, JavaRDD<byte[]> data) {
+    /** What the report says about how the model was trained. */
+    private Map<String, String> settings(SparkContext spark, int size) {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("Spark", spark.version() + ", " + spark.master() + ", " + spark.applicationId());
+        settings.put("ranks", Integer.toString(size));
+        settings.put("batch", Integer.toString(batch));
+        settings.put("epochs", Integer.toString(epochs));
+        settings.put("seed", Long.toString(seed));
+        settings.put("threads", Integer.toString(threads));
+        if (checkpoints != null) {
+            settings.put("checkpoints", checkpoints);
+        }
+        return settings;
+    }
+
+    private Result run(SparkContext spark, RankTask.Job job, JavaRDD<byte[]> data, DriverReports reports) {
         Broadcast<RankTask.Job> sent = new JavaSparkContext(spark).broadcast(job);
         List<Exception> failures = new ArrayList<>();
         try {
             for (int attempt = 0; attempt < attempts; attempt++) {
                 try {
-                    return result(once(sent, attempt, data), attempt + 1);
+                    RankTask.Trained trained = once(sent, attempt, data, reports.attempt());
+                    reports.done(trained.events());
+                    return result(trained, attempt + 1);
                     // Spark throws checked exceptions that its signatures do not declare.
                 } catch (Exception e) {
                     failures.add(e);
@@ -454,12 +508,15 @@ public final class SparkTraining {
         IllegalStateException failure = new IllegalStateException("The training of '" + model.name() + "' has failed "
                 + failures.size() + " times, at last: " + failures.getLast().getMessage(), failures.getLast());
         failures.subList(0, failures.size() - 1).forEach(failure::addSuppressed);
+        reports.failed(failure);
         throw failure;
     }
 
-    private static RankTask.Trained once(Broadcast<RankTask.Job> job, int attempt, JavaRDD<byte[]> data) {
-        List<RankTask.Trained> all = JavaRDD.fromRDD(data.rdd().barrier().mapPartitions(new RankTask(job, attempt),
-                false, ClassTag$.MODULE$.<RankTask.Trained>apply(RankTask.Trained.class)),
+    private static RankTask.Trained once(Broadcast<RankTask.Job> job, int attempt, JavaRDD<byte[]> data,
+            RankEvents events) {
+        List<RankTask.Trained> all = JavaRDD.fromRDD(data.rdd().barrier().mapPartitions(
+                new RankTask(job, attempt, events), false,
+                ClassTag$.MODULE$.<RankTask.Trained>apply(RankTask.Trained.class)),
                 ClassTag$.MODULE$.<RankTask.Trained>apply(RankTask.Trained.class)).collect();
         return all.stream().filter(each -> each.rank() == 0).findFirst().orElseThrow();
     }
@@ -506,60 +563,6 @@ public final class SparkTraining {
             throw new IllegalArgumentException("The validation data have no rows: give some, or none at all");
         }
         return held;
-    }
-
-    /**
-     * Deals the rows of each partition to the ranks in turn, beginning with another rank for each partition. It depends
-     * on the rows of the partitions only, not on the order in which Spark has read them.
-     */
-    private JavaRDD<byte[]> dealt(RowEncoder encoder, int size) {
-        return rows.javaRDD().mapPartitions(encoder)
-                .mapPartitionsWithIndex((part, encoded) -> keyed(part, size, encoded), false)
-                .mapToPair(pair -> pair).partitionBy(new HashPartitioner(size)).values()
-                .mapPartitions(SparkTraining::sorted);
-    }
-
-    private static Iterator<Tuple2<Integer, byte[]>> keyed(int part, int size, Iterator<byte[]> rows) {
-        return new Iterator<>() {
-            private int next = part % size;
-
-            @Override
-            public boolean hasNext() {
-                return rows.hasNext();
-            }
-
-            @Override
-            public Tuple2<Integer, byte[]> next() {
-                int rank = next;
-                next = (next + 1) % size;
-                return new Tuple2<>(rank, rows.next());
-            }
-        };
-    }
-
-    private static Iterator<byte[]> sorted(Iterator<byte[]> rows) {
-        List<byte[]> all = new ArrayList<>();
-        rows.forEachRemaining(all::add);
-        all.sort(Arrays::compareUnsigned);
-        return all.iterator();
-    }
-
-    /**
-     * The rows of a rank.
-     *
-     * @param rows
-     *            how many there are
-     * @param digest
-     *            the hash of all of them
-     */
-    record Part(int rows, String digest) implements Serializable {
-        private static final long serialVersionUID = 1;
-    }
-
-    private static Iterator<Part> part(Iterator<byte[]> rows) {
-        List<byte[]> all = new ArrayList<>();
-        rows.forEachRemaining(all::add);
-        return List.of(new Part(all.size(), EncodedRows.digest(all))).iterator();
     }
 
     /** Data of the kind that the ranks have, for checks. */

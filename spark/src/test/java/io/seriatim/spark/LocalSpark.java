@@ -12,6 +12,7 @@ final class LocalSpark {
                 .config("spark.ui.enabled", false)
                 .config("spark.driver.host", "127.0.0.1")
                 .config("spark.driver.bindAddress", "127.0.0.1")
+                .config("spark.executor.heartbeatInterval", "1s")
                 .config("spark.sql.shuffle.partitions", 2)
                 .config("spark.sql.warehouse.dir", "target/warehouse")
                 .getOrCreate();

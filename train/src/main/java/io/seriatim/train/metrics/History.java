@@ -21,7 +21,7 @@ public final class History implements TrainingListener {
     private static final long NANOS = 1_000_000_000;
 
     private final LongSupplier nanos;
-    private final Memory process;
+    private final @Nullable Memory process;
     private final Curve loss = new Curve("loss");
     private final Map<String, Curve> metrics = new LinkedHashMap<>();
     private final Curve rate = new Curve("rate");
@@ -45,7 +45,17 @@ public final class History implements TrainingListener {
         this(System::nanoTime, new Memory.OfProcess(Path.of("/proc/self/status")));
     }
 
-    History(LongSupplier nanos, Memory process) {
+    /**
+     * Creates an empty history of a training in another process, whose events are passed on to this one. It has no
+     * curves of memory, and a step may stand for all steps since the one before.
+     *
+     * @return the history
+     */
+    public static History ofOtherProcess() {
+        return new History(System::nanoTime, null);
+    }
+
+    History(LongSupplier nanos, @Nullable Memory process) {
         this.nanos = nanos;
         this.process = process;
     }
@@ -106,8 +116,8 @@ public final class History implements TrainingListener {
 
     @Override
     public void step(Step step) throws IOException {
+        steps += step.step() - lastStep;
         draw(step);
-        steps++;
         units += step.units();
         seconds += step.seconds();
         sample();
@@ -140,13 +150,13 @@ public final class History implements TrainingListener {
         end = why;
         lastStep = step;
         sample();
-        peak = process.peak();
+        peak = process == null ? -1 : process.peak();
     }
 
     /** Samples the memory at most once a second, because a system call takes longer than a small step. */
     private void sample() throws IOException {
         elapsed = nanos.getAsLong() - startedAt;
-        if (elapsed < nextSample) {
+        if (process == null || elapsed < nextSample) {
             return;
         }
         long second = elapsed / NANOS;

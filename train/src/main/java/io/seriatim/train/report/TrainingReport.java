@@ -132,6 +132,9 @@ public final class TrainingReport {
                     .with(Series.of("rate", Series.Style.LINE, history.rate())));
         }
         chart(trained("Throughput", unit, history.throughput()).startingAtZero());
+        if (history.training().isPresent() && history.memory().points().isEmpty()) {
+            return this; // a training in another process
+        }
         Chart memory = Chart.of("Memory of the process", "").along("second").as(Chart.Unit.BYTES).startingAtZero()
                 .with(Series.of(history.memory().name(), Series.Style.LINE, history.memory()));
         return chart(history.memory() == history.heap()

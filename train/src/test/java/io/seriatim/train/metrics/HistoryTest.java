@@ -223,4 +223,17 @@ final class HistoryTest {
         assertEquals(-1, new Memory.OfProcess(folder.resolve("none")).resident());
         assertEquals(-1, new Memory.OfProcess(Files.writeString(status, "Name:\tjava\n")).peak());
     }
+
+    @Test
+    void aStepOfAnotherProcessStandsForAllSinceTheOneBefore() throws IOException {
+        History history = History.ofOtherProcess();
+        history.started(new TrainingListener.Started("m", "cpu", 1, 4, 10, 30, 1, 1, 1, "examples"));
+        history.step(new Step(11, 1, 3, Map.of(), Double.NaN, 0.5, 4));
+        history.step(new Step(20, 1, 2, Map.of(), Double.NaN, 1.5, 36));
+        history.ended(End.DONE, 20);
+        assertEquals(10, history.trainedSteps());
+        assertEquals(20, history.meanThroughput());
+        assertEquals(List.of(), history.memory().points());
+        assertEquals(0, history.peakMemory());
+    }
 }
