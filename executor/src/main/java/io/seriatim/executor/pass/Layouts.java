@@ -13,6 +13,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.kernel.Computation;
@@ -123,11 +124,15 @@ public final class Layouts {
 
     /**
      * Returns the weights as they are packed: those of a recurrence, which multiply its states, those of a product
-     * that reads them so, and those of a transposed convolution are transposed.
+     * that reads them so, and those of a transposed convolution are transposed. Groups of convolutions are a dimension
+     * of their own.
      */
     private static TensorSpec source(Computation computation, TensorSpec weights) {
         if (computation instanceof ConvolutionGradInput transposed) {
             return ConvolutionGradInput.packedWeights(weights, transposed.groups());
+        }
+        if (computation instanceof Convolution convolution) {
+            return Convolution.packedWeights(weights, convolution.groups());
         }
         if (!(computation instanceof Recurrence || (computation instanceof MatMul product && product.transposeY()))) {
             return weights;

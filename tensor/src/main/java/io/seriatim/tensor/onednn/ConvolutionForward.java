@@ -132,22 +132,31 @@ final class ConvolutionForward {
         return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides));
     }
 
+    /** Of depthwise ones, which only scale channels, the library has better kernels. */
     private boolean isPointwise() {
-        return geometry.isPointwise(w.shape()) && x.isRowMajor() && w.isRowMajor() && y.isRowMajor();
+        return (geometry.groups() == 1 || w.shape().dim(1) > 1) && geometry.isPointwise(w.shape())
+                && x.isRowMajor() && w.isRowMajor() && y.isRowMajor();
     }
 
     /**
      * A convolution with a kernel of one element is a matrix product, for which the library has better post-ops: the
-     * weights, [outputs, channels], times the pixels of each image, [channels, pixels].
+     * weights, [outputs, channels], times the pixels of each image, [channels, pixels]. Groups are one more dimension
+     * of the batch.
      */
     private @Nullable Kernel product(Dnnl dnnl) {
+        int groups = geometry.groups();
         List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        long[] matrix = {1, groups, w.shape().dim(0) / groups, w.shape().dim(1)};
         List<TensorSpec> specs = new ArrayList<>(
-                List.of(pixels(x), TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1))));
+                List.of(pixels(x), TensorSpec.of(w.dtype(), groups == 1 ? Arrays.copyOfRange(matrix, 2, 4) : matrix)));
         if (bias != null) {
             postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
-            specs.add(new TensorSpec(bias.dtype(), Shape.of(bias.shape().dim(0), 1),
-                    Layout.strided(bias.strides()[0], 1)));
+            long step = bias.strides()[0];
+            long outputs = bias.shape().dim(0) / groups;
+            specs.add(groups == 1
+                    ? new TensorSpec(bias.dtype(), Shape.of(outputs, 1), Layout.strided(step, 1))
+                    : new TensorSpec(bias.dtype(), Shape.of(groups, outputs, 1),
+                            Layout.strided(outputs * step, step, 1)));
         }
         for (TensorSpec spec : combined) {
             Shape spatial = spec.shape().slice(2, spec.shape().rank());
@@ -162,7 +171,25 @@ final class ConvolutionForward {
                 specs.toArray(TensorSpec[]::new));
     }
 
-    static TensorSpec pixels(TensorSpec images) {
+    /** With pixels in one dimension, and groups in one of their own if there are several. */
+    private TensorSpec pixels(TensorSpec images) {
+        TensorSpec flat = flat(images);
+        int groups = geometry.groups();
+        if (groups == 1) {
+            return flat;
+        }
+        long[] dims = flat.shape().dims();
+        long[] strides = flat.strides();
+        long channels = dims[1];
+        // A single value for all channels stays one for all groups.
+        boolean split = channels > 1;
+        long each = split ? channels / groups : 1;
+        return new TensorSpec(flat.dtype(), Shape.of(dims[0], split ? groups : 1, each, dims[2]),
+                Layout.strided(strides[0], strides[1] * each, strides[1], strides[2]));
+    }
+
+    /** With pixels in one dimension. */
+    static TensorSpec flat(TensorSpec images) {
         Shape shape = images.shape();
         Shape flat = Shape.of(shape.dim(0), shape.dim(1), shape.slice(2, shape.rank()).size());
         long[] strides = images.strides();
@@ -325,15 +352,14 @@ final class ConvolutionForward {
 
     private TensorSpec preferredWeights(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
-        if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1
-                || !geometry.hasLibraryRank() || isMisread()) {
+        if (w.layout() instanceof Layout.Opaque || !geometry.hasLibraryRank() || isMisread()) {
             return w;
         }
         for (Images images : Images.values()) {
             PrimitiveDescriptor descriptor = tryDescribe(builder, images, null, builder.attributes());
             if (descriptor != null) {
                 MemoryDescriptor wanted = dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS);
-                return dnnl.equal(wanted, builder.describe(w))
+                return dnnl.equal(wanted, ConvolutionRecipes.givenWeights(builder, geometry, w))
                         ? w
                         : new TensorSpec(w.dtype(), w.shape(),
                                 new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));

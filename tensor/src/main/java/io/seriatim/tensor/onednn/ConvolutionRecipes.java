@@ -5,6 +5,7 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.MatMul;
+import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
@@ -72,7 +73,7 @@ final class ConvolutionRecipes {
 
         /** Whether each pixel of the result depends on exactly one pixel of the image, and all pixels are used. */
         boolean isPointwise(Shape weights) {
-            boolean pointwise = groups == 1;
+            boolean pointwise = true;
             for (int i = 0; i < window.rank(); i++) {
                 pointwise &= weights.dim(2 + i) == 1 && window.stride(i) == 1 && window.padBegin(i) == 0
                         && window.padEnd(i) == 0;
@@ -221,11 +222,11 @@ final class ConvolutionRecipes {
     private static @Nullable Kernel pointwiseGradInput(Dnnl dnnl, Geometry geometry, TensorSpec dy, TensorSpec w,
             TensorSpec dx) {
         boolean plain = dy.isRowMajor() && w.isRowMajor() && dx.isRowMajor();
-        return plain && geometry.isPointwise(w.shape())
+        return plain && geometry.groups() == 1 && geometry.isPointwise(w.shape())
                 ? MatMulRecipe.fused(dnnl, new MatMul(true, false, false, List.of()), true,
-                        new TensorSpec[]{ConvolutionForward.pixels(dy),
+                        new TensorSpec[]{ConvolutionForward.flat(dy),
                                 TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1)),
-                                ConvolutionForward.pixels(dx)})
+                                ConvolutionForward.flat(dx)})
                 : null;
     }
 
@@ -359,13 +360,8 @@ final class ConvolutionRecipes {
     }
 
     static MemoryDescriptor givenWeights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
-        if (spec.layout() instanceof Layout.Opaque || geometry.groups() == 1) {
-            return builder.describe(spec);
-        }
-        long[] own = spec.strides();
-        long[] strides = new long[own.length + 1];
-        strides[0] = own[0] * (spec.shape().dim(0) / geometry.groups());
-        System.arraycopy(own, 0, strides, 1, own.length);
-        return builder.describe(geometry.weightDims(spec.shape()), spec.dtype(), strides);
+        return builder.describe(spec.layout() instanceof Layout.Opaque
+                ? spec
+                : Convolution.packedWeights(spec, geometry.groups()));
     }
 }

@@ -32,7 +32,8 @@ final class PointwiseGradWeights {
         boolean plain = x.dtype() == dy.dtype() && x.dtype() == dw.dtype() && x.isRowMajor() && dy.isRowMajor()
                 && dw.isRowMajor();
         DType dtype = x.dtype();
-        if (!plain || (dtype != DType.FLOAT32 && dtype != DType.BFLOAT16) || !geometry.isPointwise(dw.shape())) {
+        if (!plain || (dtype != DType.FLOAT32 && dtype != DType.BFLOAT16) || geometry.groups() != 1
+                || !geometry.isPointwise(dw.shape())) {
             return null;
         }
         long images = x.shape().dim(0);

@@ -104,7 +104,11 @@ class ChannelsLastKernelsTest {
             return "";
         }
         arguments[1] = Tensor.allocate(Devices.system().host(), preferred);
-        KernelRun.into(Kernels.system(), Copy.PLAIN, new Tensor[]{arguments[1]}, inputs[1]);
+        TensorSpec grouped = Convolution.packedWeights(inputs[1].spec(), convolution.groups());
+        KernelRun.into(Kernels.system(), Copy.PLAIN,
+                new Tensor[]{new Tensor(arguments[1].buffer(), arguments[1].offset(),
+                        new TensorSpec(preferred.dtype(), grouped.shape(), preferred.layout()))},
+                new Tensor(inputs[1].buffer(), inputs[1].offset(), grouped));
         Tensor other = empty(expected.shape());
         arguments[inputs.length] = other;
         try (Kernel kernel = Kernels.system().prepare(convolution, Place.CPU, specs(arguments))) {

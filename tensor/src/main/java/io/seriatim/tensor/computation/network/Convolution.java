@@ -1,5 +1,6 @@
 package io.seriatim.tensor.computation.network;
 
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
@@ -27,6 +28,31 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
     /** Copies the list. */
     public Convolution {
         postOps = List.copyOf(postOps);
+    }
+
+    /**
+     * Weights as libraries expect them when they pack them: with the groups first if there are several.
+     *
+     * @param weights
+     *            [o, c/groups, kernel...]
+     * @param groups
+     *            how many groups there are
+     * @return a view of the same memory, [groups,] o/groups, c/groups, kernel...
+     */
+    public static TensorSpec packedWeights(TensorSpec weights, int groups) {
+        if (groups == 1) {
+            return weights;
+        }
+        long[] own = weights.shape().dims();
+        long[] ownStrides = weights.strides();
+        long[] dims = new long[own.length + 1];
+        long[] strides = new long[dims.length];
+        System.arraycopy(own, 0, dims, 1, own.length);
+        System.arraycopy(ownStrides, 0, strides, 1, own.length);
+        dims[0] = groups;
+        dims[1] = own[0] / groups;
+        strides[0] = dims[1] * ownStrides[0];
+        return new TensorSpec(weights.dtype(), Shape.of(dims), Layout.strided(strides));
     }
 
     @Override

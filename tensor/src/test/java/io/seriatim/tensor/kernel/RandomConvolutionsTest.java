@@ -14,6 +14,7 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
+import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.Window;
 import java.util.ArrayList;
@@ -27,10 +28,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Transposed convolutions of random shapes with random post-ops: whole, with packed weights, channels first and last,
- * and cut into images or rows, against the portable kernel.
+ * Convolutions in groups and transposed ones, of random shapes with random post-ops: whole, with packed weights,
+ * channels first and last, and cut into images or rows, against the portable kernel.
  */
-class TransposedConvolutionsTest {
+class RandomConvolutionsTest {
     private static final int CASES = Boolean.getBoolean("seriatim.full") ? 2000 : 100;
     private static final float BOUND = 2e-5f;
     private static final List<Unary> FUNCTIONS = List.of(Unary.of(Unary.Function.TANH),
@@ -46,7 +47,14 @@ class TransposedConvolutionsTest {
 
     /** A computation with operands. */
     @SuppressWarnings("ArrayRecordComponent")
-    private record Case(ConvolutionGradInput computation, Tensor[] inputs, Tensor expected, String where) {
+    private record Case(Computation computation, Tensor[] inputs, Tensor expected, String where) {
+        /** The weights as they are packed. */
+        TensorSpec packed() {
+            TensorSpec weights = inputs[1].spec();
+            return computation instanceof Convolution convolution
+                    ? Convolution.packedWeights(weights, convolution.groups())
+                    : ConvolutionGradInput.packedWeights(weights, ((ConvolutionGradInput) computation).groups());
+        }
     }
 
     @Test
@@ -83,7 +91,7 @@ class TransposedConvolutionsTest {
     private static void packed(Case one, Tensor[] arguments, TensorSpec preferred, boolean last, String where) {
         int end = arguments.length - 1;
         Tensor[] others = arguments.clone();
-        TensorSpec source = ConvolutionGradInput.packedWeights(arguments[1].spec(), one.computation().groups());
+        TensorSpec source = one.packed();
         Tensor weights = Tensor.allocate(Devices.system().host(), preferred);
         KernelRun.into(Kernels.system(), Copy.PLAIN,
                 new Tensor[]{new Tensor(weights.buffer(), 0,
@@ -150,14 +158,77 @@ class TransposedConvolutionsTest {
         long seed = new SplittableRandom().nextLong();
         random = new SplittableRandom(seed);
         while (true) {
-            Case one = tryNext(seed);
+            Case one = random.nextInt(3) == 0 ? grouped(seed) : transposed(seed);
             if (one != null) {
                 return one;
             }
         }
     }
 
-    private @Nullable Case tryNext(long seed) {
+    private @Nullable Case grouped(long seed) {
+        int rank = random.nextInt(1, 4);
+        int groups = random.nextInt(1, 9);
+        long inputs = random.nextInt(4) == 0 ? 1 : random.nextInt(1, 20);
+        long outputs = inputs == 1 && random.nextBoolean() ? 1 : random.nextInt(1, 20);
+        boolean pointwise = random.nextBoolean();
+        int[] strides = new int[rank];
+        int[] begin = new int[rank];
+        int[] end = new int[rank];
+        int[] dilations = new int[rank];
+        long[] x = new long[rank + 2];
+        long[] w = new long[rank + 2];
+        long[] y = new long[rank + 2];
+        x[0] = random.nextInt(1, 4);
+        x[1] = inputs * groups;
+        w[0] = outputs * groups;
+        w[1] = inputs;
+        y[0] = x[0];
+        y[1] = w[0];
+        for (int i = 0; i < rank; i++) {
+            strides[i] = pointwise ? 1 : random.nextInt(1, 3);
+            dilations[i] = 1;
+            w[2 + i] = pointwise ? 1 : random.nextInt(1, 4);
+            x[2 + i] = random.nextInt(1, rank == 1 ? 60 : rank == 2 ? 14 : 6);
+            begin[i] = pointwise ? 0 : random.nextInt((int) w[2 + i]);
+            end[i] = pointwise ? 0 : random.nextInt((int) w[2 + i]);
+            y[2 + i] = Math.floorDiv(x[2 + i] + begin[i] + end[i] - w[2 + i], strides[i]) + 1;
+            if (y[2 + i] < 1) {
+                return null;
+            }
+        }
+        List<Tensor> operands = new ArrayList<>(List.of(numbers(x), numbers(w)));
+        boolean bias = random.nextBoolean();
+        if (bias) {
+            operands.add(numbers(w[0]));
+        }
+        List<PostOp> postOps = postOps(operands, y);
+        return of(new Convolution(Window.of(strides, begin, end, dilations), groups, bias, postOps), operands, seed);
+    }
+
+    private List<PostOp> postOps(List<Tensor> operands, long[] result) {
+        List<PostOp> postOps = new ArrayList<>();
+        for (int count = random.nextInt(4); count > 0; count--) {
+            long[] dims = new long[result.length - 1];
+            Arrays.fill(dims, 1);
+            dims[0] = random.nextInt(6) == 0 ? 1 : result[1];
+            postOps.add(new PostOp.Combine(random.nextBoolean() ? Binary.Function.ADD : Binary.Function.MULTIPLY));
+            operands.add(numbers(random.nextInt(8) == 0 ? result : dims));
+        }
+        if (random.nextBoolean()) {
+            Unary function = FUNCTIONS.get(random.nextInt(FUNCTIONS.size()));
+            postOps.add(new PostOp.Apply(function.function(), function.alpha(), function.beta()));
+        }
+        return postOps;
+    }
+
+    private static Case of(Computation computation, List<Tensor> operands, long seed) {
+        Tensor[] given = operands.toArray(Tensor[]::new);
+        String where = "seed " + seed + ": " + computation + " of "
+                + operands.stream().map(each -> each.shape().toString()).toList();
+        return new Case(computation, given, KernelRun.run(Kernels.portable(), computation, given)[0], where);
+    }
+
+    private @Nullable Case transposed(long seed) {
         // Some images are so large that products are computed for a part of their rows at a time.
         boolean large = random.nextInt(16) == 0;
         int rank = large || random.nextInt(10) < 7 ? 2 : random.nextInt(1, 4);
@@ -189,35 +260,16 @@ class TransposedConvolutionsTest {
             }
             spatial.add(length);
         }
-        List<PostOp> postOps = new ArrayList<>();
         List<Tensor> operands = new ArrayList<>(List.of(numbers(x), numbers(w)));
-        long channels = perGroup * groups;
-        long[] whole = new long[rank + 2];
-        whole[0] = x[0];
-        whole[1] = channels;
+        long[] y = new long[rank + 2];
+        y[0] = x[0];
+        y[1] = perGroup * groups;
         for (int i = 0; i < rank; i++) {
-            whole[2 + i] = spatial.get(i);
+            y[2 + i] = spatial.get(i);
         }
-        for (int count = random.nextInt(4); count > 0; count--) {
-            long[] dims = new long[rank + 1];
-            Arrays.fill(dims, 1);
-            dims[0] = channels;
-            if (random.nextInt(8) == 0) {
-                dims = whole;
-            }
-            postOps.add(new PostOp.Combine(random.nextBoolean() ? Binary.Function.ADD : Binary.Function.MULTIPLY));
-            operands.add(numbers(dims));
-        }
-        if (random.nextBoolean()) {
-            Unary function = FUNCTIONS.get(random.nextInt(FUNCTIONS.size()));
-            postOps.add(new PostOp.Apply(function.function(), function.alpha(), function.beta()));
-        }
-        ConvolutionGradInput computation = new ConvolutionGradInput(Window.of(strides, begin, end, dilations), groups,
-                spatial, postOps);
-        Tensor[] given = operands.toArray(Tensor[]::new);
-        String where = "seed " + seed + ": " + computation + " of "
-                + operands.stream().map(each -> each.shape().toString()).toList();
-        return new Case(computation, given, KernelRun.run(Kernels.portable(), computation, given)[0], where);
+        List<PostOp> postOps = postOps(operands, y);
+        return of(new ConvolutionGradInput(Window.of(strides, begin, end, dilations), groups, spatial, postOps),
+                operands, seed);
     }
 
     private Tensor numbers(long... dims) {
