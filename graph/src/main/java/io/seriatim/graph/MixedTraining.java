@@ -133,7 +133,7 @@ final class MixedTraining {
 
     private OpDesc withInputs(OpDesc op, DType from, DType to, String suffix, Map<String, String> casts) {
         // Statistics and their scale stay in float32, as the kernels take them.
-        Set<String> kept = op.type().equals("batch_norm") ? Set.of("Scale", "Bias", "Mean", "Variance") : Set.of();
+        Set<String> kept = op.type().endsWith("batch_norm") ? Set.of("Scale", "Bias", "Mean", "Variance") : Set.of();
         Map<String, List<String>> inputs = new LinkedHashMap<>();
         List<OpDesc> added = new ArrayList<>();
         op.inputs().forEach((slot, names) -> inputs.put(slot,

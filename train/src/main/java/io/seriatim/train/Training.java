@@ -117,7 +117,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                 + ", seed " + options.seed() + ", batches of " + options.batch() + ", " + steps()
                 + " steps, evaluated every " + options.evaluateEvery() + ", checkpoints every "
                 + options.checkpointEvery() + ", patience " + options.patience() + ", places " + options.placeNames()
-                + (options.exchange().isBfloat16() ? ", gradients as bfloat16" : "");
+                + (options.exchange().isBfloat16() ? ", gradients as bfloat16" : "")
+                + (options.exchange().isSyncBatchNorm() ? ", batch normalisation over all ranks" : "");
     }
 
     /** Initialises the variables of a scope for the first step. */

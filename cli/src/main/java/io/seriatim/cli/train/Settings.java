@@ -133,6 +133,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         lines.put("evaluate-every", Long.toString(evaluateEvery));
         lines.put("checkpoint-every", Long.toString(checkpointEvery));
         put(lines, "wire", exchange.isBfloat16() ? "bf16" : null);
+        put(lines, "sync-batch-norm", exchange.isSyncBatchNorm() ? "true" : null);
         put(lines, "save", save.isEmpty() ? null : String.join(",", save));
         return lines;
     }
@@ -190,7 +191,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
                 parser.needed("precision", text -> text),
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf),
-                Exchange.PLAIN.bfloat16("bf16".equals(lines.get("wire"))),
+                Exchange.PLAIN.bfloat16("bf16".equals(lines.get("wire")))
+                        .syncBatchNorm(lines.containsKey("sync-batch-norm")),
                 lines.containsKey("save") ? List.of(parser.needed("save", text -> text).split(",")) : List.of());
     }
 

@@ -147,6 +147,10 @@ public final class TrainCommand implements Callable<Integer> {
             + "rank 0 with a free port, or, on one machine, an empty folder.")
     private @Nullable String rendezvous;
 
+    @Option(names = "--sync-batch-norm", description = "With --ranks: batch normalisation takes mean and variance of "
+            + "the rows of all ranks, as one process does. Default: of each rank's own.")
+    private boolean syncBatchNorm;
+
     @Option(names = "--tls-certificate", paramLabel = "FILE", description = "With --rendezvous HOST:PORT: encrypts "
             + "the connections of the ranks. The certificate of this rank with its key (.p12), or with --tls-key (PEM). "
             + "The environment variable SERIATIM_TLS_PASSWORD holds the password of a .p12.")
@@ -342,6 +346,10 @@ public final class TrainCommand implements Callable<Integer> {
         return threads == 0 ? Math.clamp(processors / (isShared ? together.size() : 1), 1, 8) : threads;
     }
 
+    private Exchange exchange() {
+        return Exchange.PLAIN.bfloat16(wire.equals("bf16")).syncBatchNorm(syncBatchNorm);
+    }
+
     private Settings settings() {
         if (!precision.equals("f32") && !precision.equals("bf16")) {
             throw usage("--precision must be f32 or bf16, but is '" + precision + "'", null);
@@ -392,7 +400,7 @@ public final class TrainCommand implements Callable<Integer> {
         return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup),
                 absolute, loss, absolute(labels), output, table, absolute(data), epochs, batch, rate, steps, seed,
                 place, Math.max(1, ranks),
-                precision, patience, evaluateEvery, checkpointEvery, Exchange.PLAIN.bfloat16(wire.equals("bf16")),
+                precision, patience, evaluateEvery, checkpointEvery, exchange(),
                 save.stream().distinct().toList());
     }
 

@@ -26,7 +26,7 @@ public final class GradientReads {
      * The gradient of the first undoes it; the other writes its statistics where it read them only if its gradient does
      * not take them, or leaves them as they are.
      */
-    private static final Set<String> HARMLESS = Set.of("increment", "batch_norm");
+    private static final Set<String> HARMLESS = Set.of("increment", "batch_norm", "sync_batch_norm");
     /** Gradients of these take shapes only, though they are not marked so. */
     private static final Set<String> OF_SHAPES = Set.of("elementwise_add_grad", "elementwise_sub_grad",
             "rnn_memory_helper_grad");

@@ -45,7 +45,8 @@ final class BlockRunner {
             return;
         }
         try {
-            if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
+            boolean isComputation = schema.isLowered() || Collective.isComputation(op);
+            if (isComputation && !TensorListInstructions.isFor(op, environment)) {
                 state.runner().run(op, schema, environment, state, randomKey(block, index));
             } else {
                 instructions.run(op, block, environment);

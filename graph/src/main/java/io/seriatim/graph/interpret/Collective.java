@@ -5,9 +5,12 @@ import io.seriatim.graph.op.Lowered;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.ops.normalisation.SyncBatchNormOperations;
 import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -33,7 +36,12 @@ public final class Collective {
      * @return false for other communication, such as between two ranks
      */
     public static boolean is(OpDesc op) {
-        return TYPES.contains(op.type()) || SYNCHRONISATIONS.contains(op.type());
+        return isComputation(op) || TYPES.contains(op.type()) || SYNCHRONISATIONS.contains(op.type());
+    }
+
+    /** Whether an operation of these also computes, in steps. */
+    static boolean isComputation(OpDesc op) {
+        return SyncBatchNormOperations.is(op.type());
     }
 
     /**
@@ -46,7 +54,12 @@ public final class Collective {
      * @return synchronisation needs none, since operations that depend on communication wait for it anyway
      */
     public static boolean isReady(OpDesc op, @Nullable Communicator communicator) {
-        return communicator != null || SYNCHRONISATIONS.contains(op.type());
+        return communicator != null || SYNCHRONISATIONS.contains(op.type())
+                || (isComputation(op) && !SyncBatchNormOperations.isOfBatch(attrs(op)));
+    }
+
+    private static Attrs attrs(OpDesc op) {
+        return new Attrs(op, Operations.system().get(op.type()));
     }
 
     /**
@@ -61,6 +74,11 @@ public final class Collective {
      * @return the steps
      */
     public static Lowered lower(OpDesc op, Lowering lowering, @Nullable Communicator communicator) {
+        if (isComputation(op)) {
+            SyncBatchNormOperations.lower(lowering, communicator == null ? 0 : communicator.size(),
+                    own -> gathered(own, Objects.requireNonNull(communicator)));
+            return lowering.lowered();
+        }
         Step.HostFunction function = (inputs, outputs) -> run(op, Objects.requireNonNull(inputs.getFirst()),
                 Objects.requireNonNull(outputs.getFirst()), communicator);
         for (int i = 0; i < op.output("Out").size(); i++) {
@@ -68,6 +86,16 @@ public final class Collective {
                     List.of(lowering.output("Out", i)));
         }
         return lowering.lowered();
+    }
+
+    private static double[][] gathered(double[] own, Communicator communicator) {
+        double[] all = new double[Math.multiplyExact(own.length, communicator.size())];
+        communicator.allGather(MemorySegment.ofArray(own), MemorySegment.ofArray(all));
+        double[][] ranks = new double[communicator.size()][];
+        for (int rank = 0; rank < ranks.length; rank++) {
+            ranks[rank] = Arrays.copyOfRange(all, rank * own.length, (rank + 1) * own.length);
+        }
+        return ranks;
     }
 
     /** Runs an operation on the variables of an environment. */
@@ -114,7 +142,7 @@ public final class Collective {
             return;
         }
         Communicator ranks = Objects.requireNonNull(communicator);
-        Attrs attrs = new Attrs(op, Operations.system().get(op.type()));
+        Attrs attrs = attrs(op);
         switch (op.type()) {
             case "c_allreduce_sum" -> {
                 VariableValues.copy(from, to);

@@ -42,7 +42,10 @@ final class OpRunner {
         OpDesc op = schema.runForm(written);
         Inference.Source source = new Values(op, environment);
         Map<String, List<@Nullable ArgType>> types = schema.infer(op, source);
-        Lowered lowered = schema.lower(new Lowering(op, schema, source, types, state.paddleRandom()));
+        Lowering lowering = new Lowering(op, schema, source, types, state.paddleRandom());
+        Lowered lowered = Collective.isComputation(op)
+                ? Collective.lower(op, lowering, state.communicator())
+                : schema.lower(lowering);
         Memory memory = new Memory(op, environment, lowered, types, randomKey);
         for (Step step : lowered.steps()) {
             run(op, step, memory);

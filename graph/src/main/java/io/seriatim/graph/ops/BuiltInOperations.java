@@ -74,6 +74,7 @@ import io.seriatim.graph.ops.normalisation.LocalResponseOperations;
 import io.seriatim.graph.ops.normalisation.NormalisationOperations;
 import io.seriatim.graph.ops.normalisation.RootMeanSquareOperations;
 import io.seriatim.graph.ops.normalisation.SpectralNormOperations;
+import io.seriatim.graph.ops.normalisation.SyncBatchNormOperations;
 import io.seriatim.graph.ops.optimizer.AdamOperations;
 import io.seriatim.graph.ops.optimizer.AverageOperations;
 import io.seriatim.graph.ops.optimizer.LossScalingOperations;
@@ -253,6 +254,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             case "normalisation.NormalisationOperations" -> NormalisationOperations.register(registry);
             case "normalisation.RootMeanSquareOperations" -> RootMeanSquareOperations.register(registry);
             case "normalisation.SpectralNormOperations" -> SpectralNormOperations.register(registry);
+            case "normalisation.SyncBatchNormOperations" -> SyncBatchNormOperations.register(registry);
             case "optimizer.AdamOperations" -> AdamOperations.register(registry);
             case "optimizer.AverageOperations" -> AverageOperations.register(registry);
             case "optimizer.LossScalingOperations" -> LossScalingOperations.register(registry);

@@ -108,7 +108,7 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      * <p>
      * Random operations draw other numbers on each rank, those of rank 0 being those of a process alone; the same in
      * each training with as many ranks. Batch normalisation takes the statistics of each rank's rows, and its running
-     * statistics differ: those of rank 0 count.
+     * statistics differ: those of rank 0 count. {@link Exchange#syncBatchNorm} changes that.
      *
      * @param process
      *            the number of this process
@@ -135,7 +135,8 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      *            the same on all
      * @return the program of that rank; this one if it is alone
      * @throws IllegalArgumentException
-     *             as for {@link #ofRank(int, int)}
+     *             as for {@link #ofRank(int, int)}, or if normalisation over all ranks is wanted of several places, or
+     *             of a program with a second gradient of it
      */
     public DataParallel ofRank(int process, int processes, Exchange exchange) {
         return new RankReplication(this, process, processes, exchange).result();

@@ -9,10 +9,13 @@ package io.seriatim.graph.parallel;
  *            error is that of {@link Communicator#allReduce(java.lang.foreign.MemorySegment,
  *            io.seriatim.tensor.DType, io.seriatim.tensor.DType)}; all ranks still have the same bits. The loss and
  *            what is fetched are not rounded
+ * @param isSyncBatchNorm
+ *            whether batch normalisation takes mean and variance of the rows of all ranks, as one process with the
+ *            whole batch does, instead of each rank's own; each such operation then waits for all ranks
  */
-public record Exchange(boolean isBfloat16) {
-    /** Gradients travel in their own type. */
-    public static final Exchange PLAIN = new Exchange(false);
+public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm) {
+    /** Gradients travel in their own type, and nothing else is exchanged. */
+    public static final Exchange PLAIN = new Exchange(false, false);
 
     /**
      * Whether gradients travel as bfloat16.
@@ -22,6 +25,17 @@ public record Exchange(boolean isBfloat16) {
      * @return a copy
      */
     public Exchange bfloat16(boolean value) {
-        return new Exchange(value);
+        return new Exchange(value, isSyncBatchNorm);
+    }
+
+    /**
+     * Whether batch normalisation takes mean and variance of the rows of all ranks.
+     *
+     * @param value
+     *            false by default
+     * @return a copy
+     */
+    public Exchange syncBatchNorm(boolean value) {
+        return new Exchange(isBfloat16, value);
     }
 }

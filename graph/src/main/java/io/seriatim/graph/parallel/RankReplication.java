@@ -140,7 +140,8 @@ final class RankReplication {
                 && desc.tensor().dims().stream().allMatch(dim -> dim >= 0);
     }
 
-    private void compute(OpDesc op) {
+    private void compute(OpDesc given) {
+        OpDesc op = exchange.isSyncBatchNorm() ? SyncBatchNorm.of(given, alone.places()) : given;
         written.add(Replication.isRandom(op) && op.attribute("seed") instanceof Attribute.Int(int seed)
                 ? op.with("seed", Replicas.seed(seed, rank << Short.SIZE))
                 : op);

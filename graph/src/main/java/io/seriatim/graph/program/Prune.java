@@ -44,7 +44,7 @@ final class Prune {
     private static OpDesc forInference(OpDesc op) {
         boolean has = op.attribute("is_test") != null || OperationTypes.system().hasAttribute(op.type(), "is_test");
         OpDesc changed = has ? op.with("is_test", true) : op;
-        if (changed.type().equals("batch_norm") && changed.outputs().containsKey("ReserveSpace")) {
+        if (changed.type().endsWith("batch_norm") && changed.outputs().containsKey("ReserveSpace")) {
             Map<String, List<String>> outputs = new LinkedHashMap<>(changed.outputs());
             outputs.remove("ReserveSpace");
             changed = changed.with(changed.inputs(), outputs);

@@ -299,7 +299,7 @@ final class PirOperations {
 
         /** The first result, which is the first operand if the operation changes that in place. */
         private PirValue first(JsonObject result) throws FileFormatException {
-            if (!name.endsWith("_") || name.startsWith("batch_norm") || PirReader.operands(op).size() == 0) {
+            if (!name.endsWith("_") || name.contains("batch_norm") || PirReader.operands(op).size() == 0) {
                 return define(result, name);
             }
             return changed(reader, PirOperations.this, result, PirReader.operands(op).get(0), name);
@@ -314,7 +314,7 @@ final class PirOperations {
                 given.put("reduce_all",
                         new Attribute.Bool(isEmpty(given.get("dim"))));
             }
-            if (known.type().equals("batch_norm")) {
+            if (known.type().endsWith("batch_norm")) {
                 outputs.put("MeanOut", List.of(only(inputs, "Mean")));
                 outputs.put("VarianceOut", List.of(only(inputs, "Variance")));
             }

@@ -37,14 +37,7 @@ public final class BatchNormOperations {
         GradientSignature own = GradientSignature.parse(String.format(GRADIENT, ""));
         String running = String.format(GRADIENT, ", Mean=MeanOut, Variance=VarianceOut");
         GradientSignature given = GradientSignature.parse(running);
-        Operation.Builder forward = Operation.define("batch_norm")
-                .in("X", "Scale?", "Bias?", "Mean", "Variance", "MomentumTensor?")
-                .out("Y", "MeanOut", "VarianceOut", "SavedMean~", "SavedVariance~", "ReserveSpace?")
-                .attr("is_test", false)
-                .attr("momentum", 0.9f)
-                .attr("epsilon", 1e-5f).attr("data_layout", "NCHW").attr("use_global_stats", false)
-                .attr("trainable_statistics", false)
-                .infer(BatchNormOperations::infer).lower(BatchNormOperations::forward);
+        Operation.Builder forward = declare(Operation.define("batch_norm")).lower(BatchNormOperations::forward);
         Operation.Builder gradient = forward.gradOperation(running, BatchNormOperations::inferGradient)
                 .lower(BatchNormOperations::backward);
         second(gradient, registry);
@@ -53,6 +46,17 @@ public final class BatchNormOperations {
             Attrs attrs = new Attrs(op, registry.get(op.type()));
             return (attrs.getBool("use_global_stats") || attrs.getBool("is_test") ? given : own).make(op, wanted);
         }).register(registry);
+    }
+
+    /** The slots, attributes and results of normalisation over the batch, of one rank or of all. */
+    static Operation.Builder declare(Operation.Builder builder) {
+        return builder.in("X", "Scale?", "Bias?", "Mean", "Variance", "MomentumTensor?")
+                .out("Y", "MeanOut", "VarianceOut", "SavedMean~", "SavedVariance~", "ReserveSpace?")
+                .attr("is_test", false)
+                .attr("momentum", 0.9f)
+                .attr("epsilon", 1e-5f).attr("data_layout", "NCHW").attr("use_global_stats", false)
+                .attr("trainable_statistics", false)
+                .infer(BatchNormOperations::infer);
     }
 
     private static void second(Operation.Builder gradient, Operations registry) {
@@ -103,7 +107,7 @@ public final class BatchNormOperations {
     }
 
     /** Rows of features have their channels last in any layout. */
-    private static ImageLayout layout(Attrs attrs, int rank) {
+    static ImageLayout layout(Attrs attrs, int rank) {
         return rank == 2 ? ImageLayout.CHANNELS_FIRST : ImageLayout.of(attrs, "data_layout");
     }
 
@@ -124,12 +128,12 @@ public final class BatchNormOperations {
         }
     }
 
-    private static Operand channel(Lowering l, String slot, double byDefault, Operand x) {
+    static Operand channel(Lowering l, String slot, double byDefault, Operand x) {
         Operand given = l.optional(slot);
         return given == null ? l.fill(byDefault, TensorSpec.of(x.dtype().arithmetic(), x.dim(1))) : given;
     }
 
-    private static void forward(Lowering l) {
+    static void forward(Lowering l) {
         ImageLayout layout = layout(l.attrs(), l.in("X").rank());
         Operand x = layout.channelsFirst(l.in("X"));
         Operand scale = channel(l, "Scale", 1, x);
@@ -172,15 +176,15 @@ public final class BatchNormOperations {
     }
 
     /** Whether each channel has one element, which has no variance: Paddle then gives x and keeps the statistics. */
-    private static boolean isSingle(Operand x) {
+    static boolean isSingle(Operand x) {
         return x.shape().size() == x.dim(1);
     }
 
-    private static Operand inverse(Lowering l, Operand variance, float epsilon) {
+    static Operand inverse(Lowering l, Operand variance, float epsilon) {
         return l.unary(Unary.Function.RSQRT, l.linear(variance, 1, epsilon));
     }
 
-    private static void inferGradient(Inference inference) {
+    static void inferGradient(Inference inference) {
         inference.same("X", "X@GRAD");
         for (String slot : List.of("Scale@GRAD", "Bias@GRAD")) {
             long[] x = inference.dims("X");
@@ -189,7 +193,7 @@ public final class BatchNormOperations {
         }
     }
 
-    private static void backward(Lowering l) {
+    static void backward(Lowering l) {
         ImageLayout layout = layout(l.attrs(), l.in("X").rank());
         Operand x = layout.channelsFirst(l.in("X"));
         boolean batch = usesBatch(l.attrs());
@@ -212,7 +216,7 @@ public final class BatchNormOperations {
     }
 
     /** The gradient knows no trainable_statistics, as in Paddle. */
-    private static boolean usesBatch(Attrs attrs) {
+    static boolean usesBatch(Attrs attrs) {
         return !attrs.getBool("is_test") && !attrs.getBool("use_global_stats");
     }
 

@@ -1,0 +1,343 @@
+package io.seriatim.executor;
+
+import static io.seriatim.tensor.DType.FLOAT32;
+import static io.seriatim.tensor.DType.INT64;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.device.Place;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.optimizer.Momentum;
+import io.seriatim.graph.parallel.CommunicationException;
+import io.seriatim.graph.parallel.Communicator;
+import io.seriatim.graph.parallel.DataParallel;
+import io.seriatim.graph.parallel.Exchange;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Batch normalisation over the rows of all ranks, beside that of one process with all rows. */
+@Timeout(ThreadRanks.LIMIT_SECONDS)
+class SyncBatchNormTest {
+    private static final long SEED = Long.getLong("seriatim.seed", 27_300);
+    private static final List<String> FORWARD = List.of("y", "mean_out", "variance_out", "saved_mean",
+            "saved_variance");
+    private static final List<String> BACKWARD = List.of("dx", "dscale", "dbias");
+
+    /** A normalisation and its gradient of a given dy. */
+    private static Program program(String type, DType dtype, Map<String, Object> attributes, boolean isAffine) {
+        Program program = new Program();
+        List<String> names = new ArrayList<>(List.of("x", "dy", "scale", "bias", "mean", "variance"));
+        names.addAll(FORWARD);
+        names.addAll(BACKWARD);
+        for (String name : names) {
+            boolean isImage = List.of("x", "dy", "y", "dx").contains(name);
+            program.global().put(VarDesc.of(name, VarType.dense(isImage ? dtype : dtype.arithmetic(), -1)));
+        }
+        OpDesc.Builder forward = OpDesc.of(type).in("X", "x").in("Mean", "mean").in("Variance", "variance")
+                .out("Y", "y").out("MeanOut", "mean_out").out("VarianceOut", "variance_out")
+                .out("SavedMean", "saved_mean").out("SavedVariance", "saved_variance");
+        // The inputs of Paddle's files; those with Mean are of gradients with running statistics.
+        OpDesc.Builder backward = OpDesc.of(type + "_grad").in("X", "x").in("SavedMean", "saved_mean")
+                .in("SavedVariance", "saved_variance").in("Y@GRAD", "dy").in("Mean", "mean")
+                .in("Variance", "variance").out("X@GRAD", "dx");
+        if (isAffine) {
+            forward.in("Scale", "scale").in("Bias", "bias");
+            backward.in("Scale", "scale").in("Bias", "bias").out("Scale@GRAD", "dscale").out("Bias@GRAD", "dbias");
+        }
+        attributes.forEach((name, value) -> {
+            forward.attr(name, value);
+            backward.attr(name, value);
+        });
+        program.global().add(forward.build());
+        program.global().add(backward.build());
+        return program;
+    }
+
+    private static Map<String, double[]> run(Program program, Map<String, Tensor> feeds, Communicator ranks,
+            boolean isInterpreted, List<String> fetches) {
+        Map<String, double[]> values = new LinkedHashMap<>();
+        if (isInterpreted) {
+            Interpreter.of(Kernels.system()).communicator(ranks).run(program, feeds, fetches)
+                    .forEach((name, tensor) -> values.put(name, tensor.toDoubleArray()));
+            return values;
+        }
+        try (Executor executor = Executor.builder().communicator(ranks).threads(2).build()) {
+            executor.run(program, feeds, new Fetches(fetches)).all()
+                    .forEach((name, tensor) -> values.put(name, tensor.toDoubleArray()));
+        }
+        return values;
+    }
+
+    private static Tensor random(Random random, DType dtype, double offset, double spread, long... dims) {
+        int size = 1;
+        for (long dim : dims) {
+            size *= (int) dim;
+        }
+        double[] values = new double[size];
+        for (int i = 0; i < size; i++) {
+            values[i] = offset + spread * random.nextGaussian();
+        }
+        return Tensor.of(dtype, values, dims);
+    }
+
+    private static double[] rows(double[] all, long from, long to, long rows) {
+        int row = all.length / (int) rows;
+        double[] part = new double[(int) (to - from) * row];
+        System.arraycopy(all, (int) from * row, part, 0, part.length);
+        return part;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2,false", "3,false", "2,true", "4,true", "1,false"})
+    void ranksNormaliseLikeOneProcessWithAllRows(int size, boolean isInterpreted) throws Exception {
+        Random random = new Random(SEED + size);
+        long[][] shapes = {{3}, {5, 2, 3}, {2, 7}, {4, 3, 3, 2}, {33}, {1, 1}};
+        for (int number = 0; number < 4 * shapes.length; number++) {
+            long[] tail = shapes[number % shapes.length];
+            DType dtype = List.of(FLOAT32, DType.FLOAT64, DType.BFLOAT16, FLOAT32).get(number / shapes.length);
+            boolean isLast = random.nextBoolean();
+            boolean isAffine = number % 5 != 4;
+            // Ranks with other numbers of rows, also of one, and values far from zero.
+            long[] ends = new long[size + 1];
+            for (int rank = 0; rank < size; rank++) {
+                ends[rank + 1] = ends[rank] + 1 + random.nextInt(4);
+            }
+            long rows = ends[size] == 1 ? 2 : ends[size];
+            ends[size] = rows;
+            long[] dims = new long[tail.length + 1];
+            dims[0] = rows;
+            System.arraycopy(tail, 0, dims, 1, tail.length);
+            long channels = tail.length == 1 || isLast ? tail[tail.length - 1] : tail[0];
+            DType wide = dtype.arithmetic();
+            Map<String, Tensor> feeds = new LinkedHashMap<>();
+            feeds.put("x", random(random, dtype, number % 3 == 0 ? 100 : 0, 2, dims));
+            feeds.put("dy", random(random, dtype, 0.1, 1, dims));
+            feeds.put("scale", random(random, wide, 1, 0.3, channels));
+            feeds.put("bias", random(random, wide, 0, 1, channels));
+            feeds.put("mean", random(random, wide, 0, 1, channels));
+            feeds.put("variance", random(random, wide, 3, 0.1, channels));
+            Map<String, Object> attributes = Map.of("data_layout", isLast ? "NHWC" : "NCHW", "momentum", 0.8f,
+                    "epsilon", number % 2 == 0 ? 1e-5f : 1e-3f);
+            List<String> fetches = new ArrayList<>(FORWARD);
+            fetches.addAll(isAffine ? BACKWARD : List.of("dx"));
+            Map<String, double[]> whole = run(program("batch_norm", dtype, attributes, isAffine), feeds,
+                    new OneRank(), isInterpreted, fetches);
+            List<Map<String, double[]>> parts = ThreadRanks.run(size, ranks -> {
+                Map<String, Tensor> own = new LinkedHashMap<>(feeds);
+                for (String each : List.of("x", "dy")) {
+                    Tensor all = Objects.requireNonNull(feeds.get(each));
+                    own.put(each, Bits.copy(all.slice(0, ends[ranks.rank()], ends[ranks.rank() + 1])));
+                }
+                return run(program("sync_batch_norm", dtype, attributes, isAffine), own, ranks, isInterpreted,
+                        fetches);
+            });
+            double tolerance = dtype == DType.FLOAT64 ? 1e-9 : dtype == FLOAT32 ? 2e-3 : 6e-2;
+            for (String name : fetches) {
+                double[] sum = new double[Objects.requireNonNull(whole.get(name)).length];
+                for (int rank = 0; rank < size; rank++) {
+                    double[] got = Objects.requireNonNull(parts.get(rank).get(name));
+                    String which = name + " of rank " + rank + ", shape " + List.of(rows, channels) + " " + dtype
+                            + ", case " + number + " of seed " + SEED;
+                    if (name.equals("y") || name.equals("dx")) {
+                        assertArrayEquals(rows(Objects.requireNonNull(whole.get(name)), ends[rank], ends[rank + 1],
+                                rows), got, tolerance, which);
+                    } else if (FORWARD.contains(name)) {
+                        assertArrayEquals(whole.get(name), got, tolerance, which);
+                        assertArrayEquals(parts.getFirst().get(name), got, 0, which + " beside rank 0");
+                    }
+                    for (int i = 0; i < sum.length && got.length == sum.length; i++) {
+                        sum[i] += got[i];
+                    }
+                }
+                if (name.equals("dscale") || name.equals("dbias")) {
+                    assertArrayEquals(whole.get(name), sum, 20 * tolerance, name + ", case " + number);
+                }
+            }
+        }
+    }
+
+    /** A process alone. */
+    private static final class OneRank implements Communicator {
+        @Override
+        public int rank() {
+            return 0;
+        }
+
+        @Override
+        public int size() {
+            return 1;
+        }
+
+        @Override
+        public void allReduce(MemorySegment data, DType type) {
+            throw new IllegalStateException("nobody is there");
+        }
+
+        @Override
+        public void reduceScatter(MemorySegment data, MemorySegment result,
+                DType type) {
+            throw new IllegalStateException("nobody is there");
+        }
+
+        @Override
+        public void allGather(MemorySegment part, MemorySegment result) {
+            throw new CommunicationException("the other rank has died", 1, null);
+        }
+
+        @Override
+        public void broadcast(MemorySegment data, int root) {
+            throw new IllegalStateException("nobody is there");
+        }
+
+        @Override
+        public void barrier() {
+            throw new IllegalStateException("nobody is there");
+        }
+    }
+
+    private static Map<String, Tensor> feeds() {
+        Random random = new Random(SEED);
+        Map<String, Tensor> feeds = new LinkedHashMap<>();
+        feeds.put("x", random(random, FLOAT32, 1, 2, 4, 3));
+        feeds.put("dy", random(random, FLOAT32, 1, 2, 4, 3));
+        for (String name : List.of("scale", "bias", "mean", "variance")) {
+            feeds.put(name, random(random, FLOAT32, 3, 0.1, 3));
+        }
+        return feeds;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withRunningStatisticsNobodyIsAsked(boolean isInterpreted) {
+        for (String attribute : List.of("use_global_stats", "is_test")) {
+            List<String> fetches = List.of("y", "dx");
+            Map<String, Object> attributes = Map.of(attribute, true);
+            Map<String, double[]> own = run(program("batch_norm", FLOAT32, attributes, true), feeds(), new OneRank(),
+                    isInterpreted, fetches);
+            Map<String, double[]> sync = run(program("sync_batch_norm", FLOAT32, attributes, true), feeds(),
+                    new OneRank(), isInterpreted, fetches);
+            own.forEach((name, values) -> assertArrayEquals(values, sync.get(name), 0, name));
+            try (Executor executor = Executor.on(Place.CPU)) {
+                assertArrayEquals(own.get("y"), executor.run(program("sync_batch_norm", FLOAT32, attributes, true),
+                        feeds(), Executor.fetches("y")).get("y").toDoubleArray(), 1e-5);
+            }
+        }
+    }
+
+    @Test
+    void withoutACommunicatorTrainingIsRefused() {
+        try (Executor executor = Executor.on(Place.CPU)) {
+            String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> executor.run(
+                    program("sync_batch_norm", FLOAT32, Map.of(), true), feeds(), Executor.fetches("y")))
+                    .getMessage());
+            assertTrue(message.contains("no communicator") && message.contains("batch_norm"), message);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRankThatDiesIsTheCauseOfTheFailure(boolean isInterpreted) {
+        Throwable failure = assertThrows(RuntimeException.class,
+                () -> run(program("sync_batch_norm", FLOAT32, Map.of(), true), feeds(), new OneRank(), isInterpreted,
+                        List.of("y")));
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        assertTrue(cause instanceof CommunicationException died && died.rank() == 1, failure::toString);
+    }
+
+    private static Network network() {
+        return Network.define(3, g -> {
+            Value x = g.data("x", FLOAT32, -1, 36);
+            Value image = g.conv2d(x.reshape(-1, 1, 6, 6), 4, 3, 1, 1);
+            Value hidden = g.linear(g.batchNorm(image).relu().flatten(1), 8);
+            Value scores = g.linear(hidden.tanh(), 3);
+            Value labels = g.data("y", INT64, -1, 1);
+            Value loss = g.softmaxCrossEntropy(scores, labels).mean();
+            g.minimize(loss, Momentum.of(0.05));
+            return Outputs.of("loss", loss);
+        });
+    }
+
+    private static DataParallel alone(String places) {
+        Network network = network();
+        String loss = network.outputs().get("loss").name();
+        return DataParallel.of(network.main(), network.startup(), List.of("x", "y"), loss, List.of(loss),
+                List.of(places.split(",")).stream().map(Place::parse).toList());
+    }
+
+    private static Map<String, Tensor> train(DataParallel parallel, Communicator ranks, int threads) {
+        try (Executor executor = Executor.builder().communicator(ranks).threads(threads).build()) {
+            executor.run(parallel.startup().copy().randomSeed(1));
+            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                    new Fetches(List.of(parallel.loss())));
+            for (int i = 0; i < 5; i++) {
+                plan.run(parallel.split(Bits.normal(i, 12, 36), Bits.below(3, i, 12, 1)));
+            }
+            Map<String, Tensor> variables = new LinkedHashMap<>();
+            for (VarDesc desc : parallel.main().persistables()) {
+                Tensor tensor = executor.scope().find(desc.name());
+                if (tensor != null) {
+                    variables.put(desc.name(), Bits.copy(tensor));
+                }
+            }
+            return variables;
+        }
+    }
+
+    /** Running statistics too, which otherwise are those of the rows of rank 0. */
+    @ParameterizedTest
+    @CsvSource({"2,1", "3,2", "4,1"})
+    void ranksTrainLikeOneProcessWithTheWholeBatch(int size, int threads) throws Exception {
+        Exchange exchange = Exchange.PLAIN.syncBatchNorm(true);
+        Map<String, Tensor> one = ThreadRanks.run(1, ranks -> train(alone("cpu"), ranks, 1)).getFirst();
+        List<Map<String, Tensor>> all = ThreadRanks.run(size,
+                ranks -> train(alone("cpu").ofRank(ranks.rank(), size, exchange), ranks, threads));
+        List<Map<String, Tensor>> own = ThreadRanks.run(size,
+                ranks -> train(alone("cpu").ofRank(ranks.rank(), size), ranks, threads));
+        assertTrue(one.size() > 6, one.keySet()::toString);
+        double largest = 0;
+        for (String name : one.keySet()) {
+            Tensor first = Objects.requireNonNull(all.getFirst().get(name));
+            all.forEach(rank -> Bits.assertSame(first, Objects.requireNonNull(rank.get(name)), name));
+            double[] expected = Objects.requireNonNull(one.get(name)).toDoubleArray();
+            assertArrayEquals(expected, first.toDoubleArray(), 2e-5, name);
+            double[] others = Objects.requireNonNull(own.getFirst().get(name)).toDoubleArray();
+            for (int i = 0; i < expected.length; i++) {
+                largest = Math.max(largest, Math.abs(others[i] - expected[i]));
+            }
+        }
+        assertTrue(largest > 1e-3, "each rank's own statistics give another result, but " + largest);
+    }
+
+    @Test
+    void severalPlacesAreRefused() {
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class,
+                () -> alone("cpu,cpu").ofRank(0, 2, Exchange.PLAIN.syncBatchNorm(true))).getMessage());
+        assertTrue(message.contains("start more ranks"), message);
+        assertEquals(2, alone("cpu,cpu").ofRank(0, 2).ranks());
+    }
+}
