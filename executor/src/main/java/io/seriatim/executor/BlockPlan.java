@@ -6,6 +6,7 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.compile.Preparation;
 import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.OpenSizes;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
@@ -14,7 +15,6 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
-import io.seriatim.executor.run.IdleFrames;
 import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
@@ -36,9 +36,9 @@ import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -73,14 +73,18 @@ final class BlockPlan {
     private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
     @GuardedBy("this")
     private final List<Variant> variants = new ArrayList<>();
-    private final Workspaces workspaces;
+    private final PlanWorkspaces workspaces;
     private final LongAdder runs = new LongAdder();
     private final LongAdder compiled = new LongAdder();
     private final Map<String, Tensor> constants;
     /** The shapes of runs that were compiled in haste, the most recent ones; null if all are compiled fully. */
     private final @Nullable SeenOnce<Shapes> seen;
-    /** The plan that was used last; null before the first run. */
+    /** The sizes that change from iteration to iteration; null for a block that is compiled for each size. */
+    private final @Nullable ChangingSizes changing;
+    /** The plan without open sizes that was used last; null before the first run. */
     private volatile @Nullable Variant latest;
+    /** The plan with open sizes that was used last; null before the first. */
+    private volatile @Nullable Variant latestOpen;
 
     /** The types, shapes and shared memory for which a plan is compiled. */
     private record Shapes(List<Optional<TensorSpec>> externals, Sharing sharing) {
@@ -99,75 +103,6 @@ final class BlockPlan {
         }
     }
 
-    /** The idle workspaces of plans that do not run inside of each other. */
-    private static final class Workspaces {
-        private final IdleFrames<Workspace<Variant, Frame>> idle = new IdleFrames<>(Workspace::close);
-        private final AtomicInteger evictions = new AtomicInteger();
-        private @Nullable Workspaces rest;
-
-        /** Returns the workspaces of plans that run inside of these. */
-        synchronized Workspaces rest() {
-            Workspaces known = rest;
-            if (known == null) {
-                known = new Workspaces();
-                rest = known;
-            }
-            return known;
-        }
-
-        /** Closes the frames of closed plans. A workspace in use does so when it is given back. */
-        void evicted(int count) {
-            evictions.addAndGet(count);
-            poll().forEach(this::giveBack);
-        }
-
-        void giveBack(Workspace<Variant, Frame> in) {
-            in.closeFrames(evictions.get(), Variant::isClosed);
-            if (!idle.offer(in)) {
-                in.close();
-            }
-        }
-
-        /** Returns the size of the arenas of idle workspaces in bytes. */
-        long bytes() {
-            List<Workspace<Variant, Frame>> all = poll();
-            long bytes = all.stream().mapToLong(Workspace::bytes).sum();
-            all.forEach(this::giveBack);
-            Workspaces inside = inside();
-            return bytes + (inside == null ? 0 : inside.bytes());
-        }
-
-        private List<Workspace<Variant, Frame>> poll() {
-            List<Workspace<Variant, Frame>> all = new ArrayList<>();
-            for (Workspace<Variant, Frame> each = idle.poll(); each != null; each = idle.poll()) {
-                all.add(each);
-            }
-            return all;
-        }
-
-        /** Frees the memory of idle workspaces. */
-        void clear() {
-            idle.clear();
-            Workspaces inside = inside();
-            if (inside != null) {
-                inside.clear();
-            }
-        }
-
-        /** Frees all memory, that of workspaces in use when they are given back. */
-        void close() {
-            idle.close();
-            Workspaces inside = inside();
-            if (inside != null) {
-                inside.close();
-            }
-        }
-
-        private synchronized @Nullable Workspaces inside() {
-            return rest;
-        }
-    }
-
     /** A compiled plan, the loop that runs it, its kernels, and the plan of the rest of the block, if it has one. */
     static final class Variant {
         private final CompiledPlan plan;
@@ -179,6 +114,8 @@ final class BlockPlan {
         /** Whether it is for one run. */
         private final boolean hasty;
         private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
+        /** The combinations of sizes of a plan with open sizes; null for any other. */
+        private final @Nullable SizeUses uses;
         private volatile boolean closed;
         /** The time of the last use after another plan, as {@link System#nanoTime}. */
         private volatile long lastUse = System.nanoTime();
@@ -189,6 +126,7 @@ final class BlockPlan {
             this.hasty = hasty;
             this.rest = rest;
             this.plan = plan;
+            this.uses = plan.open().isNone() ? null : new SizeUses(plan);
             this.loop = loop;
             this.kernels = kernels;
             this.used = Preparation.used(plan);
@@ -230,6 +168,16 @@ final class BlockPlan {
             return closed;
         }
 
+        /** Returns whether it serves several combinations of sizes. */
+        boolean isOpen() {
+            return uses != null;
+        }
+
+        /** Returns how often its combinations of sizes have come. */
+        SizeUses uses() {
+            return Objects.requireNonNull(uses);
+        }
+
         boolean isHasty() {
             return hasty;
         }
@@ -262,7 +210,7 @@ final class BlockPlan {
      *            whether any operation of the program may run on a device
      */
     BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice) {
-        this(executor, accesses, once, usesDevice, 0, Map.of(), new Workspaces(), null);
+        this(executor, accesses, once, usesDevice, 0, Map.of(), new PlanWorkspaces(), null);
     }
 
     /**
@@ -270,11 +218,12 @@ final class BlockPlan {
      * fully when they come for the second time.
      */
     static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice) {
-        return new BlockPlan(executor, accesses, false, usesDevice, 0, Map.of(), new Workspaces(), new SeenOnce<>());
+        return new BlockPlan(executor, accesses, false, usesDevice, 0, Map.of(), new PlanWorkspaces(),
+                new SeenOnce<>());
     }
 
     private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
-            Map<String, Tensor> constants, Workspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
+            Map<String, Tensor> constants, PlanWorkspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
         this.executor = executor;
         this.accesses = accesses;
         this.once = once;
@@ -283,6 +232,7 @@ final class BlockPlan {
         this.seen = seen;
         this.usesDevice = usesDevice;
         this.depth = depth;
+        this.changing = seen == null || once || usesDevice ? null : new ChangingSizes();
     }
 
     ValueNumbering accesses() {
@@ -296,7 +246,7 @@ final class BlockPlan {
         Variant with = known(context.externals(), sharing);
         if (with == null) {
             with = isNew(context.externals(), sharing)
-                    ? made(context.externals(), sharing, true)
+                    ? forNew(context, sharing)
                     : other(context.externals(), sharing);
         }
         run(context, with, results);
@@ -305,6 +255,19 @@ final class BlockPlan {
     /** Returns whether a plan is compiled for one run, since its shapes have not come before. */
     private boolean isNew(@Nullable Object[] externals, Sharing sharing) {
         return seen != null && !once && seen.add(Shapes.of(externals, sharing));
+    }
+
+    /** Returns a plan for shapes that come for the first time: for all sizes of what grows, or for one run. */
+    private Variant forNew(RunContext context, Sharing sharing) {
+        OpenSizes open = changing == null || !sharing.groups().isEmpty()
+                ? OpenSizes.NONE
+                : changing.observe(context.cancellation(), context.externals());
+        if (open.isNone()) {
+            return made(context.externals(), OpenSizes.NONE, sharing, true);
+        }
+        Variant made = put(made(context.externals(), open, sharing, false));
+        latestOpen = made;
+        return made;
     }
 
     private void run(RunContext context, Variant with, Consumer<Frame> results) {
@@ -394,14 +357,15 @@ final class BlockPlan {
                 return session.isShared(tensor);
             }
         };
-        run(new RunContext(externals, around, () -> session, cancellation, recording, ReadInstruction::next), frame -> {
-            for (int value : accesses.wanted()) {
-                Object result = frame.share(value);
-                if (result != null) {
-                    session.set(accesses.values().get(value).name(), result);
-                }
-            }
-        });
+        run(new RunContext(externals, around, () -> session, cancellation, recording, ReadInstruction::next,
+                session.iteration()), frame -> {
+                    for (int value : accesses.wanted()) {
+                        Object result = frame.share(value);
+                        if (result != null) {
+                            session.set(accesses.values().get(value).name(), result);
+                        }
+                    }
+                });
     }
 
     /** Returns the plan for the types and shapes of the external values; compiles it if there is none. */
@@ -416,13 +380,19 @@ final class BlockPlan {
      */
     private @Nullable Variant known(@Nullable Object[] externals, Sharing sharing) {
         Variant last = latest;
-        if (last == null || last.plan.fits(externals, sharing)) {
+        if (last != null && last.plan.fits(externals, sharing)) {
             return last;
         }
-        Variant next = last.next;
+        Variant next = last == null ? null : last.next;
         if (next == null || next.closed || !next.plan.fits(externals, sharing)) {
-            next = find(externals, sharing);
-            last.next = next;
+            Variant open = open(externals, sharing);
+            next = open == null ? find(externals, sharing) : open.uses().plan(externals, open, this, sharing);
+            if (next == open) {
+                return next;
+            }
+            if (last != null) {
+                last.next = next;
+            }
         }
         if (next != null) {
             next.lastUse = System.nanoTime();
@@ -431,10 +401,37 @@ final class BlockPlan {
         return next;
     }
 
-    private Variant other(@Nullable Object[] externals, Sharing sharing) {
+    /** Returns a plan with open sizes that fits; null if there is none. */
+    private @Nullable Variant open(@Nullable Object[] externals, Sharing sharing) {
+        Variant last = latestOpen;
+        if (last == null) {
+            return null;
+        }
+        if (last.closed || !last.plan.fits(externals, sharing)) {
+            last = findOpen(externals, sharing);
+            if (last != null) {
+                latestOpen = last;
+            }
+        }
+        if (last != null) {
+            last.lastUse = System.nanoTime();
+        }
+        return last;
+    }
+
+    private synchronized @Nullable Variant findOpen(@Nullable Object[] externals, Sharing sharing) {
+        for (Variant known : variants) {
+            if (known.isOpen() && known.plan.fits(externals, sharing)) {
+                return known;
+            }
+        }
+        return null;
+    }
+
+    Variant other(@Nullable Object[] externals, Sharing sharing) {
         try {
             return compilations.get(Shapes.of(externals, sharing), () -> find(externals, sharing),
-                    () -> put(made(externals, sharing, once)));
+                    () -> put(made(externals, OpenSizes.NONE, sharing, once)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RunFailure("plan",
@@ -443,9 +440,10 @@ final class BlockPlan {
         }
     }
 
-    private synchronized @Nullable Variant find(@Nullable Object[] externals, Sharing sharing) {
+    /** Returns the plan for one combination of sizes; null if there is none. */
+    synchronized @Nullable Variant find(@Nullable Object[] externals, Sharing sharing) {
         for (Variant known : variants) {
-            if (known.plan.fits(externals, sharing)) {
+            if (!known.isOpen() && known.plan.fits(externals, sharing)) {
                 return known;
             }
         }
@@ -469,7 +467,7 @@ final class BlockPlan {
                 gone.add(eldest);
             }
             variants.add(made);
-            latest = made;
+            latest = made.isOpen() ? latest : made;
         }
         gone.forEach(Variant::close);
         if (!gone.isEmpty()) {
@@ -478,12 +476,13 @@ final class BlockPlan {
         return made;
     }
 
-    private Variant made(@Nullable Object[] externals, Sharing sharing, boolean hasty) {
+    private Variant made(@Nullable Object[] externals, OpenSizes open, Sharing sharing, boolean hasty) {
         compiled.increment();
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
             boolean cuts = !usesDevice && depth < MOST_RESTS;
-            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, constants, sharing, cuts, hasty);
+            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, open, constants, sharing, cuts,
+                    hasty);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan),
                     hasty && !once);
@@ -518,7 +517,7 @@ final class BlockPlan {
     }
 
     private Workspace<Variant, Frame> workspace() {
-        Workspace<Variant, Frame> in = workspaces.idle.poll();
+        Workspace<Variant, Frame> in = workspaces.take();
         if (in != null) {
             return in;
         }
@@ -587,6 +586,7 @@ final class BlockPlan {
             all = List.copyOf(variants);
             variants.clear();
             latest = null;
+            latestOpen = null;
         }
         all.forEach(Variant::close);
         workspaces.evicted(all.size());

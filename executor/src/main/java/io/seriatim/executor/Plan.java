@@ -583,6 +583,12 @@ public final class Plan {
         return global(executor.scope().kept()).bindings();
     }
 
+    /** Returns the same of an inner block. */
+    BoundSizes bindings(int block) {
+        BlockPlan known = inner.get(block);
+        return known == null ? new BoundSizes(0, 0, 0, 0) : known.bindings();
+    }
+
     /** Closes all idle frames. */
     void closeIdle() {
         global.values().forEach(BlockPlan::closeIdle);

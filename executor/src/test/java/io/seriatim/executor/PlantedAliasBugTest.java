@@ -153,7 +153,7 @@ class PlantedAliasBugTest {
         return new CompiledPlan(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(),
                 plan.memory(),
                 plan.releases(), plan.layouts(), plan.kept(), before, Dependencies.after(before), plan.externals(),
-                plan.sharing(),
+                plan.open(), plan.sharing(),
                 plan.storages());
     }
 

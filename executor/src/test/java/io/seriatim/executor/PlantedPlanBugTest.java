@@ -178,7 +178,8 @@ class PlantedPlanBugTest {
         return new CompiledPlan(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases,
                 plan.layouts(), plan.kept(),
                 before,
-                Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
+                Dependencies.after(before), plan.externals(), plan.open(), plan.sharing(),
+                plan.storages());
     }
 
     private static CompiledPlan with(CompiledPlan plan, MemoryPlan memory) {

@@ -1,6 +1,7 @@
 package io.seriatim.executor.compile;
 
 import io.seriatim.executor.ir.NanPolicy;
+import io.seriatim.executor.ir.OpenSizes;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.Sharing;
@@ -60,10 +61,12 @@ public final class PlanCompiler {
      *
      * @param constants
      *            the variables from outside of the block that are constants
+     * @param open
+     *            the sizes of external values that may be others in a run
      * @param cuts
      *            whether what follows a type that is known only at run time becomes a task of its own
      */
-    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals,
+    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, OpenSizes open,
             Map<String, Tensor> constants, Sharing sharing, boolean cuts, boolean once) {
         long limit = options.devices().host().memory().limit();
         MemoryLimits limits = new MemoryLimits(limit);
@@ -73,16 +76,16 @@ public final class PlanCompiler {
                 op -> !keepsAll && Operations.system().isPure(op, accesses.block().program(),
                         options.paddleRandom() != null),
                 interpreter, options.paddleRandom(), limit);
-        TaskGraph graph = new TaskGraph(lowerer.lower(externals, sharing), values);
+        TaskGraph graph = new TaskGraph(lowerer.lower(externals, open, sharing), values);
         try {
-            return planned(graph, accesses, once, limits, externals, sharing, lowerer.storages());
+            return planned(graph, accesses, once, limits, externals, open, sharing, lowerer.storages());
         } catch (PreparationMemoryError e) {
             throw MemoryLimits.exhausted(graph, e);
         }
     }
 
     private CompiledPlan planned(TaskGraph graph, ValueNumbering accesses, boolean once, MemoryLimits limits,
-            @Nullable Object[] externals, Sharing sharing, List<Integer> storages) {
+            @Nullable Object[] externals, OpenSizes open, Sharing sharing, List<Integer> storages) {
         ValueTable values = graph.values();
         limits.checkBeforePasses(graph, this::isOfHost);
         // The check for NaN needs the results of every operation. The passes assume that different values have disjoint
@@ -99,7 +102,7 @@ public final class PlanCompiler {
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
             Tiling.split(graph, options, kernels, !NanPolicy.trains(accesses.block().program()));
         }
-        return scheduled(graph, accesses, hostOnly, once, kept, externals, sharing, storages);
+        return scheduled(graph, accesses, hostOnly, once, kept, externals, open, sharing, storages);
     }
 
     /** Returns whether a task is to run on the host, before tasks are placed. */
@@ -108,7 +111,8 @@ public final class PlanCompiler {
     }
 
     private CompiledPlan scheduled(TaskGraph graph, ValueNumbering accesses, boolean hostOnly, boolean once,
-            List<ParameterResults.Kept> kept, @Nullable Object[] externals, Sharing sharing, List<Integer> storages) {
+            List<ParameterResults.Kept> kept, @Nullable Object[] externals, OpenSizes open, Sharing sharing,
+            List<Integer> storages) {
         List<Task> tasks = graph.tasks();
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);
@@ -126,7 +130,7 @@ public final class PlanCompiler {
         Preparation.load(tasks, packed, kept);
         return new CompiledPlan(accesses, graph.values(), tasks, dependencies, streams, memory,
                 Releases.of(graph, lifetimes, memory, inOrder), packed, kept, memory.before(),
-                Dependencies.after(memory.before()), specs(externals), sharing, storages);
+                Dependencies.after(memory.before()), specs(externals), open, sharing, storages);
     }
 
     private List<ParameterResults.Kept> kept(TaskGraph graph, ValueNumbering accesses, boolean once) {
@@ -158,7 +162,8 @@ public final class PlanCompiler {
                 && !options.sequential() && options.engine() == null && !options.nanCheck();
     }
 
-    private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
+    /** Returns the types and shapes of external values; null for those that are no tensors. */
+    public static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
         @Nullable
         TensorSpec[] specs = new TensorSpec[externals.length];
         for (int i = 0; i < specs.length; i++) {

@@ -165,8 +165,8 @@ public final class ValueTable {
     }
 
     /**
-     * Sets the type that the program declares for a value whose type was not inferred. A run fails if the value
-     * differs.
+     * Sets the type of a value that the interpreter computes: the one that the program declares, or one that was
+     * inferred although sizes of the operands are open. A run fails if the value differs.
      */
     public void declared(int value, TensorSpec spec) {
         entries.get(value).spec = spec;
@@ -204,8 +204,8 @@ public final class ValueTable {
 
     /**
      * Returns whether a value is temporary: kernels of this run compute it for other tasks of this run, in memory that
-     * no other value has. It is thus not external, persistable, a result or a constant, and its type and shape are
-     * known. Passes may eliminate, merge and move such values.
+     * no other value has. It is thus not external, persistable, a result, a constant or computed by the interpreter,
+     * and its type and shape are known. Passes may eliminate, merge and move such values.
      *
      * <p>
      * Three related properties have different definitions and names: whether memory outlives the run
@@ -213,9 +213,14 @@ public final class ValueTable {
      * which several values may share ({@code MemoryPlan}).
      */
     public boolean isTemporary(int value) {
+        return !entries.get(value).wanted && isSeparate(value);
+    }
+
+    /** Returns whether kernels compute a value, of this run or of its results, in memory that no other value has. */
+    public boolean isSeparate(int value) {
         Entry entry = entries.get(value);
         return entry.memory == value && entry.origin == ValueNumbering.Origin.COMPUTED && !entry.persistable
-                && !entry.wanted && entry.spec != null && entry.constant == null && isAlone(value);
+                && !entry.declared && entry.spec != null && entry.constant == null && isAlone(value);
     }
 
     /** Returns whether no other value has the same memory. */

@@ -4,6 +4,7 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Failures;
+import io.seriatim.executor.ir.OpenSizes;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
@@ -52,9 +53,11 @@ public final class Lowerer {
     private final ValueTable values;
     private final @Nullable PaddleRandom random;
     private final long limit;
+    /** By value, its type, with −1 for open sizes; null if it is known only at run time. */
     private final @Nullable ArgType[] types;
     private final boolean[] isWrittenOnce;
     private final ShapeFolding folding;
+    private final OpenResults openResults;
     /** The variables that share memory at the current point of the program, and the parts of memory that they share. */
     private final Map<String, Shared> shared = new HashMap<>();
     /** The variables that share memory at any point of the program. */
@@ -62,6 +65,9 @@ public final class Lowerer {
     private final @Nullable Communicator communicator;
     private final boolean cuts;
     private final Cut cut;
+    private OpenSizes open = OpenSizes.NONE;
+    /** The inferred results of an operation that is interpreted because of open sizes; null for any other. */
+    private @Nullable Map<String, List<@Nullable ArgType>> opened;
     private final Set<String> everShared = new HashSet<>();
     private final List<Integer> storages = new ArrayList<>();
 
@@ -104,6 +110,7 @@ public final class Lowerer {
         this.types = new ArgType[values.size()];
         this.isWrittenOnce = accesses.isWrittenOnce();
         this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter);
+        this.openResults = new OpenResults(accesses, values, types, everShared);
         for (Access access : accesses.operations()) {
             if (!Aliases.made(access.op()).isEmpty()) {
                 everShared.addAll(access.op().inputNames());
@@ -133,13 +140,21 @@ public final class Lowerer {
         }
     }
 
-    /** Returns the tasks in program order. {@code externals} are the fed values and those from outside of the block. */
-    public List<Task> lower(@Nullable Object[] externals, Sharing sharing) {
+    /**
+     * Returns the tasks in program order. Operations whose operands have open sizes are interpreted.
+     *
+     * @param externals
+     *            the fed values and those from outside of the block
+     * @param sizes
+     *            those of the external values that are open
+     */
+    public List<Task> lower(@Nullable Object[] externals, OpenSizes sizes, Sharing sharing) {
+        open = sizes;
         for (int i = 0; i < externals.length; i++) {
             int value = accesses.externals()[i];
             if (externals[i] instanceof Tensor tensor) {
-                types[value] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
-                values.spec(value, tensor.spec().rowMajor());
+                types[value] = sizes.type(i, tensor.spec());
+                values.spec(value, sizes.isOpen(i) ? null : tensor.spec().rowMajor());
             } else {
                 values.absent(value);
             }
@@ -156,7 +171,7 @@ public final class Lowerer {
         List<Task> tasks = new ArrayList<>();
         for (int i = 0; i < accesses.operations().size(); i++) {
             Access access = accesses.operations().get(i);
-            Task.Rest rest = cuts && everShared.isEmpty() ? cut.at(i, value -> types[value] == null) : null;
+            Task.Rest rest = cuts && everShared.isEmpty() ? cut.at(i, value -> !isKnown(value)) : null;
             if (rest != null) {
                 if (!rest.operations().isEmpty()) {
                     tasks.add(rest);
@@ -171,7 +186,11 @@ public final class Lowerer {
             }
             if (task instanceof Task.Interpreted) {
                 interpreted(access);
-                cut.interpreted(access);
+                if (opened == null) {
+                    cut.interpreted(access);
+                } else {
+                    openResults.record(access, opened);
+                }
             }
             if (task != null) {
                 tasks.add(task);
@@ -182,7 +201,9 @@ public final class Lowerer {
 
     private @Nullable String shape(int value) {
         ArgType type = types[value];
-        return type == null ? null : type.kind() == ArgType.Kind.DENSE ? Failures.shape(type.spec()) : type.toString();
+        return type == null
+                ? null
+                : type.kind() == ArgType.Kind.DENSE && type.isKnown() ? Failures.shape(type.spec()) : type.toString();
     }
 
     private void interpreted(Access access) {
@@ -260,6 +281,7 @@ public final class Lowerer {
 
     /** Returns the task of an operation; null if the operation was folded. */
     private @Nullable Task lower(Access access) {
+        opened = null;
         OpDesc op = access.op();
         Operation schema = Operations.system().get(op.type());
         boolean communicates = Collective.is(op) && Collective.isReady(op, communicator);
@@ -268,6 +290,8 @@ public final class Lowerer {
         }
         for (int value : access.reads()) {
             if (types[value] == null) {
+                // Nothing else makes a type unknown here: what follows other late values is cut off.
+                opened = open.isNone() ? null : Map.of();
                 return interpreted(access, "the type of '" + values.name(value) + "' is known only at run time");
             }
         }
@@ -287,7 +311,13 @@ public final class Lowerer {
                 }
             }
         }
-        Inference.Source source = new Known(access);
+        for (int value : access.reads()) {
+            if (!isKnown(value)) {
+                opened = openResults.of(access, schema);
+                return interpreted(access, "the sizes of '" + values.name(value) + "' change between iterations");
+            }
+        }
+        Inference.Source source = new KnownOperands(access, types, values, true);
         Map<String, List<@Nullable ArgType>> results = schema.infer(op, source);
         if (results.values().stream().flatMap(List::stream)
                 .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
@@ -305,6 +335,11 @@ public final class Lowerer {
             return null;
         }
         return new Conversion(access, lowered, results).task();
+    }
+
+    private boolean isKnown(int value) {
+        ArgType type = types[value];
+        return type != null && type.isKnown();
     }
 
     /** Converts the steps of a lowered operation to stages on values. */
@@ -538,48 +573,6 @@ public final class Lowerer {
         private Arg.Source input(int value) {
             Tensor constant = values.constant(value);
             return constant == null ? new Arg.Value(storage(value)) : new Arg.Constant(constant);
-        }
-    }
-
-    /** The inferred types and constants of an operation's inputs. */
-    private final class Known implements Inference.Source {
-        private final Access access;
-
-        Known(Access access) {
-            this.access = access;
-        }
-
-        @Override
-        public @Nullable ArgType type(String slot, int index) {
-            int value = access.read(access.op().input(slot).get(index));
-            return value < 0 ? null : types[value];
-        }
-
-        @Override
-        public long @Nullable [] values(String slot, int index) {
-            Tensor constant = constant(slot, index);
-            return constant == null
-                    ? null
-                    : constant.dtype().isFloating() ? whole(constant.toDoubleArray()) : constant.toLongArray();
-        }
-
-        @Override
-        public double @Nullable [] numbers(String slot, int index) {
-            Tensor constant = constant(slot, index);
-            return constant == null ? null : constant.toDoubleArray();
-        }
-
-        private @Nullable Tensor constant(String slot, int index) {
-            int value = access.read(access.op().input(slot).get(index));
-            return value < 0 ? null : values.constant(value);
-        }
-
-        private static long[] whole(double[] numbers) {
-            long[] whole = new long[numbers.length];
-            for (int i = 0; i < whole.length; i++) {
-                whole[i] = (long) numbers[i];
-            }
-            return whole;
         }
     }
 }

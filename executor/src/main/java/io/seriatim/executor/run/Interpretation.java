@@ -7,13 +7,19 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +47,10 @@ final class Interpretation {
             return;
         }
         BlockSession session = frame.context().sessions().get();
+        if (isAlone(task)) {
+            runAlone(index, task, session);
+            return;
+        }
         Map<String, Tensor> given = new HashMap<>();
         for (int i = 0; i < access.reads().length; i++) {
             Object value = storage.get(task.reads()[i]);
@@ -67,16 +77,9 @@ final class Interpretation {
                 given.put(values.name(access.writes()[i]), place);
             }
         }
-        Recording recording = frame.context().recording();
-        WorkingMemory.within(limit, () -> {
-            if (recording == null) {
-                session.run(access.index());
-                return true;
-            }
-            return recording.inside(frame.log(), index, () -> {
-                session.run(access.index());
-                return true;
-            });
+        within(index, () -> {
+            session.run(access.index());
+            return true;
         });
         for (int i = 0; i < access.writes().length; i++) {
             String name = values.name(access.writes()[i]);
@@ -90,6 +93,56 @@ final class Interpretation {
         }
         for (int value : access.writes()) {
             remove(session, values.name(value));
+        }
+    }
+
+    private <T> T within(int index, Supplier<T> run) {
+        Recording recording = frame.context().recording();
+        return WorkingMemory.within(limit,
+                () -> recording == null ? run.get() : recording.inside(frame.log(), index, run));
+    }
+
+    /** Returns whether an operation depends on nothing but tensors that it reads, and only computes others. */
+    private boolean isAlone(Task.Interpreted task) {
+        Operation schema = Operations.system().get(task.access().op().type());
+        if (!schema.isLowered() || !schema.lodInputs().isEmpty()) {
+            return false;
+        }
+        for (int value : task.reads()) {
+            if (!(storage.get(value) instanceof Tensor) || storage.isShared(value) || values.constant(value) != null) {
+                return false;
+            }
+        }
+        for (int value : task.writes()) {
+            boolean isKept = values.isPersistable(value)
+                    || (values.origin(value) == ValueNumbering.Origin.OUTSIDE && !values.isWanted(value));
+            if (storage.isShared(value) || isKept) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Runs an operation on its operands, without variables of the session. */
+    private void runAlone(int index, Task.Interpreted task, BlockSession session) {
+        Access access = task.access();
+        List<String> names = new ArrayList<>(access.reads().length);
+        @Nullable
+        Object[] operands = new Object[access.reads().length];
+        Map<String, Tensor> given = HashMap.newHashMap(operands.length);
+        for (int i = 0; i < operands.length; i++) {
+            Tensor tensor = (Tensor) Objects.requireNonNull(storage.get(task.reads()[i]));
+            names.add(values.name(access.reads()[i]));
+            operands[i] = tensor;
+            given.put(names.get(i), tensor);
+        }
+        Function<String, @Nullable Object> results = within(index,
+                () -> session.run(access.index(), names, operands, frame.host()));
+        for (int i = 0; i < access.writes().length; i++) {
+            Object value = results.apply(values.name(access.writes()[i]));
+            if (value != null) {
+                take(task, i, value, given);
+            }
         }
     }
 
@@ -154,15 +207,15 @@ final class Interpretation {
     }
 
     /**
-     * Gives a variable that will share memory with others a copy of its value. The interpreter may return the same
-     * tensor under several names.
+     * Gives a value of a known type memory of its own, since it may come to be shared with other variables. The
+     * interpreter may return the same tensor under several names.
      */
-    private void own(String name, int target, Object value) {
+    private void own(Task.Interpreted task, String name, int target, Object value) {
         if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
-            throw new IllegalStateException(
-                    "'" + name + "' shares memory with other variables, so its type and shape must be the declared "
-                            + values.spec(target) + ", but are "
-                            + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
+            throw new IllegalStateException("'" + name + "', a result of operation '" + task.name()
+                    + "', must have the type and shape that the program declares or that follow from its operands, "
+                    + values.spec(target) + ", but has "
+                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
         }
         Tensor own = Copies.to(frame.host(), tensor);
         if (values.isPersistable(target)) {
@@ -219,7 +272,7 @@ final class Interpretation {
             return;
         }
         if (values.isDeclared(target)) {
-            own(name, target, value);
+            own(task, name, target, value);
             return;
         }
         storage.set(target, own);

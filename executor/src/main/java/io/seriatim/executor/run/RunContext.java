@@ -29,11 +29,19 @@ import org.jspecify.annotations.Nullable;
  *            the recording of the run; null if it is not recorded
  * @param batches
  *            supplies the batches for {@code read} operations in nested blocks
+ * @param iteration
+ *            the iteration of a loop that the run is; null if it is none, or only a part of one
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
-        @Nullable Recording recording, Batches batches) {
+        @Nullable Recording recording, Batches batches, BlockSession.@Nullable Iteration iteration) {
+    /** Creates the context of a run that is no iteration of a loop. */
+    public RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
+            @Nullable Recording recording, Batches batches) {
+        this(externals, bindings, sessions, cancellation, recording, batches, null);
+    }
+
     /** Supplies batches to {@code read} operations. */
     public interface Batches {
         /**

@@ -51,6 +51,7 @@ final class Storage {
     private final @Nullable Tensor[] bound;
     /** By memory, the arguments that view it. */
     private final List<@Nullable List<View>> views;
+    private final CarriedMemory carried;
     private int @Nullable [] transients;
     /** By memory that outlives the run, whether the scope has no tensor of the required type and shape for it. */
     private final boolean[] isAbsent;
@@ -87,6 +88,7 @@ final class Storage {
         }
         this.present = initial.clone();
         this.rules = MemoryRules.of(plan, hasPlace);
+        this.carried = CarriedMemory.of(plan, rules);
     }
 
     /** Allocates memory that is freed when the storage is closed, or when a later allocation fails. */
@@ -180,6 +182,7 @@ final class Storage {
             bindExternal(value, run, run.bindings().find(values.name(value)));
         }
         change();
+        carried.begin(run);
     }
 
     /** Increments the change counts of all memory that the run writes, even if the run fails later. */
@@ -269,7 +272,10 @@ final class Storage {
     void allocate(int task) {
         for (int memory : rules.allocations()[task]) {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
-                bind(memory, Tensor.allocate(device(place(memory)), Objects.requireNonNull(values.spec(memory))));
+                Tensor spare = carried.take(memory);
+                bind(memory, spare != null
+                        ? spare
+                        : Tensor.allocate(device(place(memory)), Objects.requireNonNull(values.spec(memory))));
             }
         }
     }
@@ -355,6 +361,7 @@ final class Storage {
             forget(memory);
         }
         copied.clear();
+        carried.end();
         letGo();
     }
 
@@ -417,6 +424,14 @@ final class Storage {
     /** Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given. */
     @Nullable
     Object share(int wanted) {
+        Object result = shared(wanted);
+        if (result instanceof Tensor tensor) {
+            carried.gave(wanted, tensor);
+        }
+        return result;
+    }
+
+    private @Nullable Object shared(int wanted) {
         int memory = values.memory(wanted);
         if (isShared(wanted)) {
             return present[values.result(wanted)];
@@ -430,5 +445,6 @@ final class Storage {
     /** Frees the memory outside of the arenas. */
     void close() {
         owned.forEach(Tensor::close);
+        carried.close();
     }
 }

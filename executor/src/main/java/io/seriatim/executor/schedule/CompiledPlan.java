@@ -1,5 +1,6 @@
 package io.seriatim.executor.schedule;
 
+import io.seriatim.executor.ir.OpenSizes;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
@@ -39,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  *            for each task, the tasks that wait for it
  * @param externals
  *            for each external value of a run, its required type and shape; null if it held no tensor at compilation
+ * @param open
+ *            the sizes of external values that may be others in a run
  * @param sharing
  *            the variables that share memory before the run
  * @param storages
@@ -50,7 +53,7 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
         Streams streams, MemoryPlan memory,
         Releases releases, List<Layouts.Packed> layouts, List<ParameterResults.Kept> kept, int[][] before,
         int[][] after,
-        @Nullable TensorSpec[] externals,
+        @Nullable TensorSpec[] externals, OpenSizes open,
         Sharing sharing, List<Integer> storages) {
     /** Returns whether an argument of a stage is a packed weight, which is bound separately. */
     public boolean isPacked(int task, int stage, int argument) {
@@ -64,7 +67,7 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
             return false;
         }
         for (int i = 0; i < externals.length; i++) {
-            if (!fits(externals[i], given[i])) {
+            if (open.isOpen(i) ? !open.fits(i, externals[i], given[i]) : !fits(externals[i], given[i])) {
                 return false;
             }
         }

@@ -1,7 +1,10 @@
 package io.seriatim.graph.interpret;
 
+import io.seriatim.device.Device;
 import io.seriatim.graph.program.Block;
 import io.seriatim.tensor.Tensor;
+import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One run of a block: its variables and those around it, and its operations one by one. Of one thread at a time. */
@@ -9,6 +12,28 @@ public final class BlockSession {
     private final Block block;
     private final Environment environment;
     private final BlockRunner runner;
+
+    /**
+     * An iteration of a loop whose iterations are not kept for a gradient.
+     *
+     * @param loop
+     *            identifies one execution of the loop
+     * @param number
+     *            from 0
+     */
+    public record Iteration(Object loop, long number) {
+        /**
+         * Whether another iteration of the same execution of the loop comes directly before this one.
+         *
+         * @param other
+         *            an iteration of any loop
+         * @return false also for an iteration of another execution of the same loop
+         */
+        @SuppressWarnings("ReferenceEquality") // Executions have no content by which they are told apart.
+        public boolean follows(Iteration other) {
+            return loop == other.loop && number == other.number + 1;
+        }
+    }
 
     BlockSession(Block block, Environment environment, BlockRunner runner) {
         this.block = block;
@@ -23,6 +48,16 @@ public final class BlockSession {
      */
     public Block block() {
         return block;
+    }
+
+    /**
+     * The iteration of a loop in which the block is run. Between two iterations, nothing but the loop's condition is
+     * read.
+     *
+     * @return null if it is not the body of a loop, or if its variables are kept for a gradient
+     */
+    public @Nullable Iteration iteration() {
+        return environment.iteration();
     }
 
     /**
@@ -89,6 +124,32 @@ public final class BlockSession {
      */
     public void run(int index) {
         runner.run(block, index, environment);
+    }
+
+    /**
+     * Runs an operation on given values instead of the variables of these names, which stay as they are.
+     *
+     * @param index
+     *            its place in the block; an operation that runs no blocks
+     * @param names
+     *            the names of the values
+     * @param values
+     *            for each name, a tensor or what {@link #find} gave; null if there is none
+     * @param host
+     *            the device of the host on which results are allocated
+     * @return the values after the operation, by name; null for a name without value
+     */
+    public Function<String, @Nullable Object> run(int index, List<String> names, @Nullable Object[] values,
+            Device host) {
+        Environment only = new Environment(null, host);
+        for (int i = 0; i < values.length; i++) {
+            Object value = values[i];
+            if (value != null) {
+                only.setHere(names.get(i), value);
+            }
+        }
+        runner.run(block, index, only);
+        return only::here;
     }
 
     /**

@@ -211,8 +211,11 @@ final class ControlInstructions {
         Loop loop = loop(op);
         Environment.Steps steps = new Environment.Steps();
         op.output("StepScopes").forEach(name -> environment.set(name, steps));
-        while (truth(loop.condition(), environment)) {
+        for (long i = 0; truth(loop.condition(), environment); i++) {
             Environment inner = new Environment(environment);
+            if (!loop.keeps()) {
+                inner.iteration(new BlockSession.Iteration(steps, i));
+            }
             Map<String, Object> before = tensors(loop.variables(), environment);
             blocks.run(loop.block(), inner);
             before.forEach(inner::setHere);

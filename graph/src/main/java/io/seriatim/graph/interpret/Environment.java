@@ -1,6 +1,8 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.device.Buffer;
+import io.seriatim.device.Device;
+import io.seriatim.device.Devices;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.program.VarDesc;
@@ -36,8 +38,17 @@ final class Environment {
      * last variable.
      */
     private final Set<Buffer> shared;
+    /** Where the results of operations are allocated. */
+    private final Device host;
+    private BlockSession.@Nullable Iteration iteration;
 
     Environment(@Nullable Environment parent) {
+        this(parent, parent == null ? Devices.system().host() : parent.host);
+    }
+
+    /** An environment whose operations allocate their results on a device of the host. */
+    Environment(@Nullable Environment parent, Device host) {
+        this.host = host;
         this.parent = parent;
         this.shared = parent == null ? Collections.newSetFromMap(new WeakHashMap<>()) : parent.shared;
     }
@@ -69,6 +80,19 @@ final class Environment {
      *            variables of the loop that the step has changed in place, as they were after it
      */
     record Step(Environment environment, Map<String, Object> after) {
+    }
+
+    /** The iteration of a loop of which this holds the variables; null if it is none, or if it is kept. */
+    BlockSession.@Nullable Iteration iteration() {
+        return iteration;
+    }
+
+    void iteration(BlockSession.Iteration of) {
+        iteration = of;
+    }
+
+    Device host() {
+        return host;
     }
 
     /** From now on the variables that a block declares live here. */

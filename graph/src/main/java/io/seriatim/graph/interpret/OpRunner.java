@@ -1,6 +1,6 @@
 package io.seriatim.graph.interpret;
 
-import io.seriatim.device.Devices;
+import io.seriatim.device.Device;
 import io.seriatim.device.Place;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
@@ -156,7 +156,7 @@ final class OpRunner {
             this.environment = environment;
             this.randomKey = randomKey;
             this.lowered = lowered;
-            lowered.temporaries().forEach(spec -> temporaries.add(Tensor.allocate(Devices.system().host(), spec)));
+            lowered.temporaries().forEach(spec -> temporaries.add(Tensor.allocate(environment.host(), spec)));
             types.forEach((slot, list) -> {
                 for (int i = 0; i < list.size(); i++) {
                     ArgType type = list.get(i);
@@ -164,13 +164,16 @@ final class OpRunner {
                     if (type != null && !op.output(slot).get(i).equals(GradientRule.EMPTY)
                             && !lowered.aliases().containsKey(output)) {
                         Operand.Source.Input shared = lowered.shared().get(output);
-                        written.put(output, shared == null ? allocate(type) : value(shared.slot(), shared.index()));
+                        written.put(output,
+                                shared == null
+                                        ? allocate(type, environment.host())
+                                        : value(shared.slot(), shared.index()));
                     }
                 }
             });
         }
 
-        private static Object allocate(ArgType type) {
+        private static Object allocate(ArgType type, Device host) {
             if (type.kind() == ArgType.Kind.ROWS) {
                 long[] dims = type.dims();
                 long height = dims[0];
@@ -178,7 +181,7 @@ final class OpRunner {
                 return new SelectedRows(Tensor.allocate(DType.INT64, type.rowCount()),
                         Tensor.allocate(type.dtype(), dims), height);
             }
-            return Tensor.allocate(Devices.system().host(), type.spec());
+            return Tensor.allocate(host, type.spec());
         }
 
         private Object value(String slot, int index) {

@@ -1,0 +1,84 @@
+package io.seriatim.executor;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.executor.ir.OpenSizes;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.graph.op.Operations;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How often each combination of sizes of a plan with open sizes has come, and the plans of those that come again and
+ * again. Such a plan is made when the time that the interpreter has taken for the combination is about that of
+ * compiling. Thread-safe.
+ */
+final class SizeUses {
+    /** The most combinations that are remembered. */
+    private static final int MOST = 512;
+    /** The most plans for one combination each, a part of those that a block keeps. */
+    private static final int MOST_PLANS = 32;
+    /** About how many operations the interpreter runs while a plan is compiled. */
+    private static final int COMPILATION = 512;
+
+    private final OpenSizes open;
+    private final int enough;
+    @GuardedBy("this")
+    private final Map<List<Long>, Use> uses = new LinkedHashMap<>(16, 0.75f, true);
+    @GuardedBy("this")
+    private int plans;
+
+    private static final class Use {
+        private int count;
+        private BlockPlan.@Nullable Variant plan;
+    }
+
+    SizeUses(CompiledPlan plan) {
+        this.open = plan.open();
+        long interpreted = plan.tasks().stream().filter(task -> task instanceof Task.Interpreted each
+                && Operations.system().get(each.access().op().type()).isLowered()).count();
+        this.enough = (int) Math.max(2, COMPILATION / Math.max(1, interpreted));
+    }
+
+    /**
+     * Returns the plan for some values: one for these sizes only, if they come often, or else the plan with open sizes.
+     */
+    BlockPlan.Variant plan(@Nullable Object[] externals, BlockPlan.Variant all, BlockPlan of, Sharing sharing) {
+        Use use;
+        synchronized (this) {
+            List<Long> sizes = open.sizes(externals);
+            use = uses.computeIfAbsent(sizes, _ -> new Use());
+            if (uses.size() > MOST) {
+                Use eldest = uses.remove(uses.keySet().iterator().next());
+                plans -= eldest != null && eldest.plan != null ? 1 : 0;
+            }
+            if (use.plan != null && !use.plan.isClosed()) {
+                return use.plan;
+            }
+            if (use.plan != null) {
+                use.plan = null;
+                use.count = 0;
+                plans--;
+            }
+            use.count++;
+            if (use.count < enough || plans >= MOST_PLANS) {
+                return all;
+            }
+            plans++;
+        }
+        BlockPlan.Variant made = null;
+        try {
+            BlockPlan.Variant known = of.find(externals, sharing);
+            made = known == null ? of.other(externals, sharing) : known;
+            return made;
+        } finally {
+            synchronized (this) {
+                use.plan = made;
+                plans -= made == null ? 1 : 0;
+            }
+        }
+    }
+}
