@@ -45,6 +45,8 @@ public final class PassPipeline {
             // Fuses the remaining elementwise operations, also those with several readers. After Views, since a view
             // ends a group.
             ElementwiseGroups.PASS,
+            // Lets tasks write results that later ones would only copy. After all fusion, which takes up most copies.
+            DirectResults.PASS,
             // Stores images channels last if convolutions gain. After all fusion, since it converts whole regions of
             // tasks.
             ChannelsLast.PASS,

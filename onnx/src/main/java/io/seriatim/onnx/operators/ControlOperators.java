@@ -113,10 +113,14 @@ public final class ControlOperators {
             return null;
         }
         steps.collect(results.subList(initial.size() + 1, results.size()));
-        Ref follows = LoopSteps.truth(node.in(steps.inner), results.getFirst());
-        if (limit != null) {
-            Ref next = steps.inner.binary("elementwise_add", steps.count, steps.inner.integers(DType.INT64, 1));
-            follows = and(steps.inner, follows, steps.inner.binary("less_than", next, limit));
+        Ref more = limit == null ? null : steps.inner.binary("less_than", steps.next(), limit);
+        Ref follows;
+        if (more != null && results.getFirst().equals(operands.get(1))) {
+            // A body that returns the condition with which it was called has been called with true.
+            follows = more;
+        } else {
+            Ref truth = LoopSteps.truth(node.in(steps.inner), results.getFirst());
+            follows = more == null ? truth : and(steps.inner, truth, more);
         }
         Ref kept = steps.inner.op("assign").in("X", follows).out("Out");
         steps.passCarried(results.subList(1, initial.size() + 1));
@@ -189,8 +193,7 @@ public final class ControlOperators {
         List<Ref> results = node.graphs().translate(body, inner, operands);
         requireOneForm(node, results, states);
         steps.collect(results.subList(states, results.size()));
-        Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
-        Ref follows = inner.binary("less_than", next, length);
+        Ref follows = inner.binary("less_than", steps.next(), length);
         steps.passCarried(results.subList(0, states));
         steps.end(follows);
         List<Ref> given = new ArrayList<>(steps.states);
@@ -248,8 +251,7 @@ public final class ControlOperators {
                     .in("Value", inner.scalar(results.get(i).dtype(), 0)).attr("axes", new int[]{0}).out("Out"));
         }
         steps.collect(results);
-        Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
-        steps.end(inner.binary("less_than", next, batches));
+        steps.end(inner.binary("less_than", steps.next(), batches));
         return steps.stacked();
     }
 

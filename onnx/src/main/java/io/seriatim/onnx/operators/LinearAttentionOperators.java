@@ -151,8 +151,7 @@ public final class LinearAttentionOperators {
             List<Ref> next = step(new Steps(inner), loop.states.getFirst(), at(loop, query), at(loop, key),
                     at(loop, value), decay == null ? null : at(loop, decay), beta == null ? null : at(loop, beta));
             loop.collect(List.of(next.getLast()));
-            Ref follows = inner.binary("less_than",
-                    inner.binary("elementwise_add", loop.count, inner.integers(DType.INT64, 1)), length);
+            Ref follows = inner.binary("less_than", loop.next(), length);
             loop.pass(List.of(next.getFirst()));
             loop.end(follows);
             Ref output = steps.transpose(loop.stacked(0), 1, 0, 2);

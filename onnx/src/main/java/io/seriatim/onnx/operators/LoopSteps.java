@@ -33,6 +33,7 @@ final class LoopSteps {
     final List<Ref> lists = new ArrayList<>();
     private final List<Carried> carried = new ArrayList<>();
     private final List<Stacked> stacks = new ArrayList<>();
+    private @Nullable Ref next;
 
     /** A value that steps pass on in some of the variables. */
     private record Carried(Form form, Ref initial) {
@@ -306,10 +307,19 @@ final class LoopSteps {
         stacks.add(new Stacked(form, first, chosen));
     }
 
+    /** How many steps there are with the current one. */
+    Ref next() {
+        Ref known = next;
+        if (known == null) {
+            known = inner.binary("elementwise_add", count, inner.integers(DType.INT64, 1));
+            next = known;
+        }
+        return known;
+    }
+
     /** Ends a step: counts, and says whether another follows. */
     void end(Ref follows) {
-        Ref next = inner.binary("elementwise_add", count, inner.integers(DType.INT64, 1));
-        inner.op("assign").in("X", next).to("Out", count).append();
+        inner.op("assign").in("X", next()).to("Out", count).append();
         inner.op("assign").in("X", follows).to("Out", again).append();
         List<Ref> written = new ArrayList<>(states);
         stacks.forEach(each -> written.addAll(each.chosen));

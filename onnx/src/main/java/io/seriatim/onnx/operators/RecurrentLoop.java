@@ -145,8 +145,7 @@ final class RecurrentLoop {
         List<Ref> next = new Cell(new Steps(inner), weights, recurrentBias).step(input, loop.states);
         Ref output = within(inner, lengths, at, next, loop.states);
         loop.collect(List.of(output));
-        Ref follows = inner.binary("less_than",
-                inner.binary("elementwise_add", loop.count, inner.integers(DType.INT64, 1)), length);
+        Ref follows = inner.binary("less_than", loop.next(), length);
         loop.pass(next);
         loop.end(follows);
         Ref outputs = loop.stacked(0);

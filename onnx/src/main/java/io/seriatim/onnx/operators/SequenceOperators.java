@@ -284,8 +284,7 @@ public final class SequenceOperators {
                     : inner.op("read_from_array").in("X", each).in("I", steps.count).out("Out"));
         }
         steps.collect(tensors(node, node.graphs().translate(body, inner, parts)));
-        Ref next = inner.binary("elementwise_add", steps.count, inner.integers(DType.INT64, 1));
-        Ref follows = inner.binary("less_than", next, length);
+        Ref follows = inner.binary("less_than", steps.next(), length);
         steps.lists.forEach(list -> block.op("array_new").attr("dtype", list.dtype()).attr("shape", list.dims())
                 .to("Out", list).append());
         steps.end(follows);
