@@ -45,6 +45,8 @@ public final class BenchExecutorCommand implements Callable<Integer> {
     enum Part {
         /** The overhead of a plan for tiny operations. */
         OVERHEAD,
+        /** The time of a loop's iteration. */
+        LOOPS,
         /** Steps of networks. */
         NETWORKS,
         /** The time to compile a plan. */
@@ -74,6 +76,7 @@ public final class BenchExecutorCommand implements Callable<Integer> {
         for (Part part : chosen) {
             switch (part) {
                 case OVERHEAD -> new OverheadBench(turns, progress).run(printer);
+                case LOOPS -> new LoopBench(turns, progress).run(printer);
                 case NETWORKS ->
                     new ModelBench(turns, quick ? 8 : 50, progress).run(printer, quick ? Models.small() : Models.all());
                 case BUILD -> new BuildBench(quick ? 1 : Math.min(count, 3), progress).run(printer,
