@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class CarriedMemoryTest {
     private static final int WIDTH = 8;
-    private static final int PROGRAMS = Boolean.getBoolean("seriatim.full") ? 300 : 20;
+    private static final int PROGRAMS = Boolean.getBoolean("seriatim.full") ? 300 : 8;
 
     private static Plan plan(Executor executor, Network network) {
         List<String> names = network.outputs().values().values().stream().map(Value::name).toList();

@@ -36,9 +36,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class GrowingLoopsTest {
     private static final int WIDTH = 6;
-    private static final int PROGRAMS = Boolean.getBoolean("seriatim.full") ? 200 : 3;
+    private static final int PROGRAMS = Boolean.getBoolean("seriatim.full") ? 200 : 2;
     /** The rows of the cache, those of the state, and the number of iterations, for each run. */
-    private static final int[][] FEEDS = {{2, 2, 7}, {2, 2, 7}, {1, 3, 5}, {4, 2, 0}, {2, 2, 9}, {3, 1, 1}, {1, 3, 6}};
+    private static final int[][] FEEDS = {{2, 2, 7}, {2, 2, 7}, {1, 3, 5}, {4, 2, 0}, {2, 2, 8}};
 
     /** A recurrence whose results are appended to what it has computed before. */
     private static Network decoder() {

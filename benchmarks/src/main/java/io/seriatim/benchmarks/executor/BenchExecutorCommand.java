@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
 public final class BenchExecutorCommand implements Callable<Integer> {
     private static final long SAMPLE_NANOS = 100_000_000;
     private static final long QUICK_SAMPLE_NANOS = 20_000_000;
+    private static final long LOOP_WARM_UP = 5_000_000_000L;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -76,7 +77,7 @@ public final class BenchExecutorCommand implements Callable<Integer> {
         for (Part part : chosen) {
             switch (part) {
                 case OVERHEAD -> new OverheadBench(turns, progress).run(printer);
-                case LOOPS -> new LoopBench(turns, progress).run(printer);
+                case LOOPS -> new LoopBench(turns, quick ? LOOP_WARM_UP / 10 : LOOP_WARM_UP, progress).run(printer);
                 case NETWORKS ->
                     new ModelBench(turns, quick ? 8 : 50, progress).run(printer, quick ? Models.small() : Models.all());
                 case BUILD -> new BuildBench(quick ? 1 : Math.min(count, 3), progress).run(printer,

@@ -21,10 +21,18 @@ final class LoopBench {
     private static final int LONG = 200;
 
     private final Turns turns;
+    private final long warmUpNanos;
     private final Progress progress;
 
-    LoopBench(Turns turns, Progress progress) {
+    /**
+     * Creates the benchmark.
+     *
+     * @param warmUpNanos
+     *            the time for which each program runs first, so that its plans and their Java code are compiled
+     */
+    LoopBench(Turns turns, long warmUpNanos, Progress progress) {
         this.turns = turns;
+        this.warmUpNanos = warmUpNanos;
         this.progress = progress;
     }
 
@@ -50,11 +58,19 @@ final class LoopBench {
                 PlanRun others = plan(program.loop(ITERATIONS), LoopProgram.feed(2));
                 PlanRun longer = plan(program.loop(LONG), LoopProgram.feed(2))) {
             int[] calls = {0};
-            Timings timings = turns.run(List.of(unrolled, loop,
-                    () -> others.plan().run(batches.get(calls[0]++ % BATCHES)), longer));
+            List<Runnable> contenders = List.of(unrolled, loop,
+                    () -> others.plan().run(batches.get(calls[0]++ % BATCHES)), longer);
+            contenders.forEach(this::warmUp);
+            Timings timings = turns.run(contenders);
             return List.of(program.label(), each(timings.median(0), ITERATIONS), each(timings.median(1), ITERATIONS),
                     each(timings.difference(1, 0), ITERATIONS), each(timings.median(2), ITERATIONS),
                     each(timings.median(3), LONG));
+        }
+    }
+
+    private void warmUp(Runnable contender) {
+        for (long start = System.nanoTime(); System.nanoTime() - start < warmUpNanos;) {
+            contender.run();
         }
     }
 
