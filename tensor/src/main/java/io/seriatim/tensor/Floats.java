@@ -27,6 +27,10 @@ public final class Floats {
 
     /** Of the square blocks that are transposed fastest. */
     private static final int SIDE = 32;
+    /** Rows up to so long are moved column by column. */
+    private static final int SHORT_ROW = 8;
+    /** Unless rows are so many bytes apart: each is on a page of its own then. */
+    private static final int CLOSE = 2048;
 
     private Floats() {
     }
@@ -267,7 +271,7 @@ public final class Floats {
             }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (values[from + i] != 0 ? 1 : 0));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, bool(values[from + i]));
                 }
             }
             case COMPLEX64 -> {
@@ -285,6 +289,12 @@ public final class Floats {
         }
     }
 
+    /** 1 for what is not 0, without a branch. */
+    private static byte bool(float value) {
+        int bits = Float.floatToRawIntBits(value) & Integer.MAX_VALUE;
+        return (byte) (-bits >>> (Integer.SIZE - 1));
+    }
+
     private static boolean storeDense(MemorySegment memory, DType dtype, long at, float[] values, int from,
             int count) {
         switch (dtype) {
@@ -300,7 +310,7 @@ public final class Floats {
             }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (values[from + i] != 0 ? 1 : 0));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, bool(values[from + i]));
                 }
             }
             default -> {
@@ -344,14 +354,14 @@ public final class Floats {
             }
         } else if (stride == 0) {
             load(memory, dtype, at, rowStride, scratch, 0, rows);
-            for (int i = 0; i < rows; i++) {
-                Arrays.fill(into, i * columns, (i + 1) * columns, scratch[i]);
-            }
+            repeat(scratch, rows, columns, into);
         } else if (isTransposed(rowStride, stride)) {
             for (int j = 0; j < columns; j++) {
                 load(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
             }
             transpose(scratch, /* rows= */ columns, /* columns= */ rows, into);
+        } else if (columns <= SHORT_ROW && dtype == DType.FLOAT32) {
+            loadShort(memory, at, rowStride * Float.BYTES, rows, stride * Float.BYTES, columns, into);
         } else {
             for (int i = 0; i < rows; i++) {
                 load(memory, dtype, at + i * rowStride * dtype.bytes(), stride, into, i * columns, columns);
@@ -390,9 +400,61 @@ public final class Floats {
             for (int j = 0; j < columns; j++) {
                 store(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
             }
+        } else if (columns <= SHORT_ROW && dtype == DType.FLOAT32) {
+            storeShort(memory, at, rowStride * Float.BYTES, rows, stride * Float.BYTES, columns, values);
         } else {
             for (int i = 0; i < rows; i++) {
                 store(memory, dtype, at + i * rowStride * dtype.bytes(), stride, values, i * columns, columns);
+            }
+        }
+    }
+
+    /** Each number so many times. */
+    private static void repeat(float[] numbers, int rows, int columns, float[] into) {
+        if (columns > SHORT_ROW) {
+            for (int i = 0; i < rows; i++) {
+                Arrays.fill(into, i * columns, (i + 1) * columns, numbers[i]);
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            for (int i = 0, at = j; i < rows; i++, at += columns) {
+                into[at] = numbers[i];
+            }
+        }
+    }
+
+    /** Short rows: column after column, so that the longer loop is the inner one, unless rows are far apart. */
+    private static void loadShort(MemorySegment memory, long at, long rowStep, int rows, long step, int columns,
+            float[] into) {
+        if (Math.abs(rowStep) > CLOSE) {
+            for (int i = 0; i < rows; i++) {
+                for (int j = 0; j < columns; j++) {
+                    into[i * columns + j] = memory.get(FLOAT, at + i * rowStep + j * step);
+                }
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            for (int i = 0; i < rows; i++) {
+                into[i * columns + j] = memory.get(FLOAT, at + i * rowStep + j * step);
+            }
+        }
+    }
+
+    private static void storeShort(MemorySegment memory, long at, long rowStep, int rows, long step, int columns,
+            float[] values) {
+        if (Math.abs(rowStep) > CLOSE) {
+            for (int i = 0; i < rows; i++) {
+                for (int j = 0; j < columns; j++) {
+                    memory.set(FLOAT, at + i * rowStep + j * step, values[i * columns + j]);
+                }
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            for (int i = 0; i < rows; i++) {
+                memory.set(FLOAT, at + i * rowStep + j * step, values[i * columns + j]);
             }
         }
     }

@@ -25,6 +25,9 @@ public final class Longs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** Rows up to so long are moved without calls. */
+    private static final int SHORT_ROW = 8;
+
     /** Of the square blocks that are transposed fastest. */
     private static final int SIDE = 32;
 
@@ -350,14 +353,18 @@ public final class Longs {
             }
         } else if (stride == 0) {
             load(memory, dtype, at, rowStride, scratch, 0, rows);
-            for (int i = 0; i < rows; i++) {
-                Arrays.fill(into, i * columns, (i + 1) * columns, scratch[i]);
-            }
+            repeat(scratch, rows, columns, into);
         } else if (isTransposed(rowStride, stride)) {
             for (int j = 0; j < columns; j++) {
                 load(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
             }
             transpose(scratch, /* rows= */ columns, /* columns= */ rows, into);
+        } else if (columns <= SHORT_ROW && dtype == DType.INT32) {
+            for (int i = 0; i < rows; i++) {
+                for (int j = 0; j < columns; j++) {
+                    into[i * columns + j] = memory.get(INT, at + (i * rowStride + j * stride) * Integer.BYTES);
+                }
+            }
         } else {
             for (int i = 0; i < rows; i++) {
                 load(memory, dtype, at + i * rowStride * dtype.bytes(), stride, into, i * columns, columns);
@@ -396,9 +403,30 @@ public final class Longs {
             for (int j = 0; j < columns; j++) {
                 store(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
             }
+        } else if (columns <= SHORT_ROW && dtype == DType.INT32) {
+            for (int i = 0; i < rows; i++) {
+                for (int j = 0; j < columns; j++) {
+                    memory.set(INT, at + (i * rowStride + j * stride) * Integer.BYTES, (int) values[i * columns + j]);
+                }
+            }
         } else {
             for (int i = 0; i < rows; i++) {
                 store(memory, dtype, at + i * rowStride * dtype.bytes(), stride, values, i * columns, columns);
+            }
+        }
+    }
+
+    /** Each number so many times. */
+    private static void repeat(long[] numbers, int rows, int columns, long[] into) {
+        if (columns > SHORT_ROW) {
+            for (int i = 0; i < rows; i++) {
+                Arrays.fill(into, i * columns, (i + 1) * columns, numbers[i]);
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            for (int i = 0, at = j; i < rows; i++, at += columns) {
+                into[at] = numbers[i];
             }
         }
     }

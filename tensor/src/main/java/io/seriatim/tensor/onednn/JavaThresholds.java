@@ -20,6 +20,8 @@ final class JavaThresholds {
     private static final long EXTREME = 1024;
     private static final long HALF_SUM = 128;
     private static final long RELU_GRADIENT = 512;
+    /** The library takes 1.1 to 10 times as long for rows up to so long. */
+    private static final long SHORT_ROW = 16;
 
     private JavaThresholds() {
     }
@@ -43,7 +45,10 @@ final class JavaThresholds {
         return function == Unary.Function.RELU && x.dtype() == DType.FLOAT32 && x.shape().size() <= RELU_GRADIENT;
     }
 
-    /** Starting a row costs plain Java as much as 256 elements, the library nothing. */
+    /**
+     * Starting a row costs plain Java as much as 256 elements, the library nothing; but the library computes short rows
+     * element by element.
+     */
     static boolean isSmall(Binary binary, TensorSpec x, TensorSpec y, TensorSpec out) {
         if (!binary.postOps().isEmpty()) {
             return false;
@@ -53,6 +58,9 @@ final class JavaThresholds {
         }
         LoopNest nest = LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()),
                 Tensor.broadcastStrides(y, out.shape()), out.strides());
+        if (nest.rows() > 1 && nest.rowLength() <= SHORT_ROW) {
+            return true;
+        }
         return nest.rows() <= 16 && nest.rows() * 256 + out.shape().size() <= 4352;
     }
 

@@ -17,6 +17,10 @@ public final class FloatLoops {
      * The fewest elements that a loop computes; arrays are not shorter. The JIT does not unroll shorter loops enough.
      */
     public static final int LEAST = 192;
+    /** The bits of infinity. */
+    private static final int INFINITY = 0x7f800000;
+    /** The number of the sign bit. */
+    private static final int SIGN = 31;
     // For loops with slow instructions, which gain nothing from unrolling.
     private static final int LEAST_OF_SLOW = 64;
 
@@ -180,6 +184,12 @@ public final class FloatLoops {
             case MINIMUM -> minimum(x, y, out, n);
             case PRELU -> prelu(x, y, out, n);
             case POWER -> FloatPowers.run(x, y, out, count);
+            case EQUAL -> equal(x, y, out, 1, n);
+            case NOT_EQUAL -> equal(x, y, out, 0, n);
+            case LESS -> less(x, y, out, n);
+            case GREATER -> less(y, x, out, n);
+            case LESS_EQUAL -> lessEqual(x, y, out, n);
+            case GREATER_EQUAL -> lessEqual(y, x, out, n);
             default -> other(function, x, y, out, count);
         }
     }
@@ -233,6 +243,40 @@ public final class FloatLoops {
         for (int i = 0; i < n; i++) {
             out[i] = Math.max(x[i], -0f) + Math.min(x[i], 0) * y[i];
         }
+    }
+
+    // Without choices, of which the JIT makes branches that no processor predicts.
+    private static void equal(float[] x, float[] y, float[] out, int flip, int n) {
+        for (int i = 0; i < n; i++) {
+            // The sum turns −0 into 0.
+            int left = Float.floatToRawIntBits(x[i] + 0f);
+            int differences = left ^ Float.floatToRawIntBits(y[i] + 0f);
+            int other = ((differences | -differences) >>> SIGN) | isNaN(left);
+            out[i] = other ^ flip;
+        }
+    }
+
+    private static void less(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = isPositive(y[i] - x[i]);
+        }
+    }
+
+    private static void lessEqual(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = 1 - (isPositive(x[i] - y[i]) | isNaN(Float.floatToRawIntBits(x[i]))
+                    | isNaN(Float.floatToRawIntBits(y[i])));
+        }
+    }
+
+    /** 1 for a number above 0, also infinity; 0 for another one and for NaN, the difference of equal infinities. */
+    private static int isPositive(float x) {
+        int before = Float.floatToRawIntBits(x) - 1;
+        return (~before & (before - INFINITY)) >>> SIGN;
+    }
+
+    private static int isNaN(int bits) {
+        return (INFINITY - (bits & Integer.MAX_VALUE)) >>> SIGN;
     }
 
     private static void other(Binary.Function function, float[] x, float[] y, float[] out, int count) {

@@ -20,6 +20,8 @@ import java.util.List;
 final class Tiles {
     /** Of a tile with a transposed operand, whose lines are then short but whole on both sides. */
     private static final int SQUARE = 32;
+    /** Elements of a tile, whose operands are not transposed for fewer. */
+    private static final int FEWEST = 128;
 
     private final long[] outer;
     private final long[][] outerStrides;
@@ -125,7 +127,8 @@ final class Tiles {
         int last = merged.size() - 1;
         for (int k = 0; k < strides.length && last > 1; k++) {
             int own = innermost(merged, k);
-            if (own >= 0 && own < last && merged.get(last).strides()[k] != 0) {
+            if (own >= 0 && own < last && merged.get(last).strides()[k] != 0 && merged.get(own).length() >= Math
+                    .min(merged.get(last - 1).length(), FEWEST / merged.get(last).length())) {
                 // The lines of a transposed operand are the rows of the tiles.
                 merged.add(last - 1, merged.remove(own));
                 break;
