@@ -44,13 +44,14 @@ record ClusterTables(List<Measured> measured, EmulatedNetwork.Limits limits) {
     Table steps() {
         Table table =
                 new Table(List.of("network", "ranks", "sums a step", "without limits, ms", "with, ms", "model, ms",
-                        "model ÷ with", "exchange, ms", "hidden"));
+                        "model ÷ with", "exchange, ms", "hidden", "model"));
         for (Measured each : measured) {
             double modelled = ScaleModel.step(each.free().timeline(), each.ranks(), model()::exchange);
             table.row(List.of(each.network().name().toLowerCase(Locale.ROOT), Integer.toString(each.ranks()),
                     Integer.toString(each.free().buckets().size()), millis(each.free().step()),
                     millis(each.limited().step()), millis(modelled), ratio(modelled / each.limited().step()),
-                    millis(each.limited().exchanging()), percent(each.limited().hidden())));
+                    millis(each.limited().exchanging()), percent(each.limited().hidden()),
+                    percent(ScaleModel.hidden(each.free().timeline(), each.ranks(), model()::exchange))));
         }
         return table;
     }

@@ -32,7 +32,8 @@ final class RankGroup implements AutoCloseable {
     }
 
     /** Starts the ranks, and connects them without limits. */
-    static RankGroup start(int ranks, TrainedNetwork trained, int batch, int threads) throws IOException {
+    static RankGroup start(int ranks, TrainedNetwork trained, int batch, int threads, boolean isFastest)
+            throws IOException {
         RankGroup group = new RankGroup(ranks);
         try {
             byte[] secret = new byte[SECRET_BYTES];
@@ -42,7 +43,8 @@ final class RankGroup implements AutoCloseable {
                 group.errors.add(error);
                 ProcessBuilder builder = new ProcessBuilder(OwnProcess.line(List.of("-Xmx512m", "-XX:+UseSerialGC"),
                         RankProcess.class.getName(), Integer.toString(rank), Integer.toString(ranks), trained.name(),
-                        Integer.toString(batch), Integer.toString(threads))).redirectError(error.toFile());
+                        Integer.toString(batch), Integer.toString(threads), Boolean.toString(isFastest)))
+                        .redirectError(error.toFile());
                 builder.environment().put(SECRET, HexFormat.of().formatHex(secret));
                 Process process = builder.start();
                 group.processes.add(process);
@@ -92,7 +94,7 @@ final class RankGroup implements AutoCloseable {
         return RankSteps.parse(ask(limits, "steps " + count).getFirst());
     }
 
-    /** Returns the median nanoseconds of a sum, those of the slowest rank. */
+    /** Returns the nanoseconds of a sum, those of the slowest rank. */
     double sum(EmulatedNetwork.Limits limits, long bytes, int count) throws IOException {
         return ask(limits, "sum " + bytes + " " + count).stream().mapToDouble(Double::parseDouble).max().orElseThrow();
     }

@@ -23,6 +23,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 
@@ -32,16 +34,21 @@ import java.util.Objects;
  * size over all ranks. It prints one line for each.
  */
 final class RankProcess {
+    /** Sums that are measured together: what is late for one is early for the next. */
+    private static final int IN_A_ROW = 8;
+
     private final BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     private final PrintStream out = System.out;
     private final TrainedNetwork network;
     private final int batch;
     private final int threads;
+    private final boolean isFastest;
 
-    private RankProcess(TrainedNetwork network, int batch, int threads) {
+    private RankProcess(TrainedNetwork network, int batch, int threads, boolean isFastest) {
         this.network = network;
         this.batch = batch;
         this.threads = threads;
+        this.isFastest = isFastest;
     }
 
     private String line() {
@@ -83,7 +90,7 @@ final class RankProcess {
                         }
                         recorder.pause();
                         List<RunTrace.Run> runs = recorder.trace().runs();
-                        yield RankSteps.of(runs.subList(runs.size() - count, runs.size()), exchanged).line();
+                        yield RankSteps.of(chosen(runs.subList(runs.size() - count, runs.size())), exchanged).line();
                     }
                     case "sum" -> sum(cluster, Long.parseLong(words[1]), Integer.parseInt(words[2]));
                     default -> throw new IllegalArgumentException("'" + command + "' is no command of a rank");
@@ -92,30 +99,41 @@ final class RankProcess {
         }
     }
 
-    /** Returns the median nanoseconds of a sum. */
-    private static double sum(Cluster cluster, long bytes, int count) {
+    private List<RunTrace.Run> chosen(List<RunTrace.Run> runs) {
+        return isFastest
+                ? List.of(Collections.min(runs, Comparator.comparingLong(RunTrace.Run::duration)))
+                : runs;
+    }
+
+    /** Returns the median nanoseconds of a sum, or the least. */
+    private double sum(Cluster cluster, long bytes, int count) {
         List<Double> nanos = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocate(bytes, Float.BYTES);
             for (int i = 0; i < count; i++) {
-                cluster.barrier();
                 long before = System.nanoTime();
-                cluster.allReduce(data, DType.FLOAT32);
-                nanos.add((double) (System.nanoTime() - before));
+                for (int k = 0; k < IN_A_ROW; k++) {
+                    cluster.allReduce(data, DType.FLOAT32);
+                }
+                nanos.add((double) (System.nanoTime() - before) / IN_A_ROW);
             }
         }
-        return RankSteps.median(nanos.stream().mapToDouble(Double::doubleValue).toArray());
+        return isFastest
+                ? Collections.min(nanos)
+                : RankSteps.median(nanos.stream().mapToDouble(Double::doubleValue).toArray());
     }
 
     /**
      * Runs a rank.
      *
      * @param args
-     *            the number of the rank, that of all ranks, the network, the batch of a rank and its threads
+     *            the number of the rank, that of all ranks, the network, the batch of a rank and its threads, and
+     *            whether the fastest step counts instead of the median
      */
     public static void main(String[] args) {
         byte[] secret = System.getenv(RankGroup.SECRET).getBytes(StandardCharsets.UTF_8);
-        new RankProcess(TrainedNetwork.valueOf(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]))
+        new RankProcess(TrainedNetwork.valueOf(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]),
+                Boolean.parseBoolean(args[5]))
                 .run(ClusterOptions.of(Integer.parseInt(args[0]), Integer.parseInt(args[1]), secret));
     }
 }
