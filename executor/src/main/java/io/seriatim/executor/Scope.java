@@ -171,6 +171,24 @@ public final class Scope {
     }
 
     /**
+     * Removes a variable of this scope, between runs.
+     *
+     * @param name
+     *            the name of the variable
+     * @return the value, which the caller may close if nothing else refers to it; null if there was none in this scope,
+     * or it was no tensor
+     */
+    public @Nullable Tensor remove(String name) {
+        Object before = values.remove(name);
+        if (before == null) {
+            return null;
+        }
+        memory.replaced(before, name);
+        packed.forget(name);
+        return before instanceof Tensor tensor ? tensor : null;
+    }
+
+    /**
      * Returns the names of this scope's own variables.
      *
      * @return the names, sorted

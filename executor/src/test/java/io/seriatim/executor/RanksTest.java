@@ -68,7 +68,11 @@ class RanksTest {
     }
 
     private static Tensor[] batch(int step) {
-        return new Tensor[]{Bits.normal(step, ROWS, 36), Bits.below(3, step, ROWS, 1)};
+        return batch(step, ROWS);
+    }
+
+    private static Tensor[] batch(int step, int rows) {
+        return new Tensor[]{Bits.normal(step, rows, 36), Bits.below(3, step, rows, 1)};
     }
 
     private static List<String> fetches(Network network) {
@@ -87,6 +91,10 @@ class RanksTest {
 
     /** Each rank begins with other values than rank 0, which are overwritten. */
     private static Trained train(DataParallel parallel, Communicator ranks, int threads) {
+        return train(parallel, ranks, threads, ROWS);
+    }
+
+    private static Trained train(DataParallel parallel, Communicator ranks, int threads, int rows) {
         try (Executor executor = Executor.builder().communicator(ranks).threads(threads).build()) {
             executor.run(parallel.startup().copy().randomSeed(ranks.rank()));
             Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
@@ -94,7 +102,7 @@ class RanksTest {
             List<Double> losses = new ArrayList<>();
             Results results = null;
             for (int i = 0; i < STEPS; i++) {
-                results = plan.run(parallel.split(batch(i)));
+                results = plan.run(parallel.split(batch(i, rows)));
                 losses.add(results.scalar(parallel.loss()));
             }
             List<Tensor> fetched = new ArrayList<>();
@@ -167,6 +175,83 @@ class RanksTest {
 
     private static boolean isBfloat16(OpDesc op) {
         return op.attribute("wire_dtype") instanceof Attribute.Int(int wire) && wire == 22;
+    }
+
+    /** The parameters are those of the plain exchange to the bit, and each rank has its part of the state. */
+    @ParameterizedTest
+    @CsvSource({"mlp,2,1", "mlp,3,2", "conv,4,1", "wide,2,2", "mlp,9,1"})
+    void shardedStateGivesTheSameBits(String name, int size, int threads) throws Exception {
+        Network network = network(name);
+        DataParallel alone = alone(network, "cpu");
+        int rows = size == 9 ? 18 : ROWS;
+        List<Trained> plain = ThreadRanks.run(size, ranks -> train(alone.ofRank(ranks.rank(), size), ranks, threads,
+                rows));
+        Map<String, Integer> owners = alone.ofRank(0, size, Exchange.PLAIN.sharded(true)).owners();
+        long all = 0;
+        long[] own = new long[size];
+        for (Map.Entry<String, Integer> each : owners.entrySet()) {
+            long bytes = Objects.requireNonNull(plain.getFirst().variables().get(each.getKey())).shape().size();
+            all += bytes;
+            own[each.getValue()] += bytes;
+        }
+        long largest = 0;
+        for (VarDesc desc : network.main().parameters()) {
+            largest = Math.max(largest, desc.tensor().dims().stream().reduce(2L, (a, b) -> a * b) + 2);
+        }
+        for (long each : own) {
+            assertTrue(each <= all / size + largest, () -> owners.toString());
+        }
+        List<Map<String, Tensor>> sharded = ThreadRanks.run(size, ranks -> {
+            DataParallel parallel = alone.ofRank(ranks.rank(), size, Exchange.PLAIN.sharded(true));
+            assertEquals(owners, parallel.owners());
+            return trainSharded(parallel, ranks, threads, rows);
+        });
+        plain.getFirst().variables().forEach((variable, tensor) -> {
+            int owner = owners.getOrDefault(variable, -1);
+            for (int rank = 0; rank < size; rank++) {
+                Tensor got = sharded.get(rank).get(variable);
+                if (owner < 0 || owner == rank || rank == 0) {
+                    Bits.assertSame(tensor, Objects.requireNonNull(got, variable), variable + " of rank " + rank);
+                } else {
+                    assertEquals(null, got, variable + " of rank " + rank);
+                }
+            }
+        });
+        assertTrue(owners.size() >= 4, owners::toString);
+    }
+
+    /** The variables after some steps; rank 0 has gathered the state of all. */
+    private static Map<String, Tensor> trainSharded(DataParallel parallel, Communicator ranks, int threads, int rows) {
+        try (Executor executor = Executor.builder().communicator(ranks).threads(threads).build()) {
+            executor.run(parallel.startup().copy().randomSeed(ranks.rank()));
+            parallel.owners().forEach((state, owner) -> {
+                if (owner != ranks.rank()) {
+                    Objects.requireNonNull(executor.scope().remove(state), state).close();
+                    assertEquals(null, executor.scope().find(state));
+                }
+            });
+            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                    new Fetches(parallel.fetches()));
+            for (int i = 0; i < STEPS; i++) {
+                plan.run(parallel.split(batch(i, rows)));
+            }
+            executor.run(parallel.gather());
+            Map<String, Tensor> variables = new LinkedHashMap<>();
+            for (VarDesc desc : parallel.main().persistables()) {
+                Tensor tensor = executor.scope().find(desc.name());
+                if (tensor != null) {
+                    variables.put(desc.name(), Bits.copy(tensor));
+                }
+            }
+            return variables;
+        }
+    }
+
+    @Test
+    void shardedStateOfSeveralPlacesIsRefused() {
+        assertTrue(refusal(() -> alone(network("mlp"), "cpu,cpu").ofRank(0, 2, Exchange.PLAIN.sharded(true)))
+                .contains("start more ranks"));
+        assertTrue(alone(network("mlp"), "cpu").ofRank(0, 2).owners().isEmpty());
     }
 
     /** Small gradients travel together; a large one begins while backward goes on. */

@@ -75,6 +75,33 @@ final class Steps implements AutoCloseable {
                 : executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(fetches(parallel)));
         if (parallel != null) {
             broadcast(parallel, options);
+            drop();
+        }
+    }
+
+    /** Returns whether each rank keeps the optimizer's state of some parameters only. */
+    boolean isSharded() {
+        return parallel != null && !parallel.owners().isEmpty();
+    }
+
+    /** Brings the state that other ranks keep to rank 0; all ranks call it. */
+    void gather(TrainingOptions options) {
+        if (parallel != null) {
+            try (Executor own = options.executor().build()) {
+                own.compile(parallel.gather(), Executor.feeds(), Executor.fetches()).run(scope);
+            }
+        }
+    }
+
+    /** Frees the state that other ranks keep. */
+    void drop() {
+        if (parallel != null) {
+            parallel.owners().forEach((name, owner) -> {
+                Tensor value = owner == parallel.rank() ? null : scope.remove(name);
+                if (value != null) {
+                    value.close();
+                }
+            });
         }
     }
 

@@ -118,7 +118,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                 + " steps, evaluated every " + options.evaluateEvery() + ", checkpoints every "
                 + options.checkpointEvery() + ", patience " + options.patience() + ", places " + options.placeNames()
                 + (options.exchange().isBfloat16() ? ", gradients as bfloat16" : "")
-                + (options.exchange().isSyncBatchNorm() ? ", batch normalisation over all ranks" : "");
+                + (options.exchange().isSyncBatchNorm() ? ", batch normalisation over all ranks" : "")
+                + (options.exchange().isSharded() ? ", sharded state of the optimizer" : "");
     }
 
     /** Initialises the variables of a scope for the first step. */

@@ -27,6 +27,8 @@ final class TrainingLoop {
     private TrainingState state;
     private End end = End.DONE;
     private double loss = Double.NaN;
+    /** Whether the optimizer's state is brought to rank 0 for checkpoints. */
+    private boolean isGathered;
 
     /** Runs before listeners are notified, since they may write files. */
     interface Opening {
@@ -61,9 +63,12 @@ final class TrainingLoop {
                             : null) {
                 // Listeners write files, so they are notified after all checks that need no step.
                 notifyStarted();
+                if (plan.isSharded()) {
+                    isGathered = agreement.any(training.checkpoints() != null);
+                }
                 while (state.step() < steps && end == End.DONE) {
                     step(reader, plan);
-                    after(evaluator);
+                    after(evaluator, plan);
                 }
             }
         }
@@ -122,18 +127,18 @@ final class TrainingLoop {
     }
 
     /** Evaluates and writes a checkpoint after a step, if either is due. */
-    private void after(@Nullable Evaluator evaluator) throws IOException {
+    private void after(@Nullable Evaluator evaluator, Steps plan) throws IOException {
         boolean stopped = agreement.any(training.stop().isRequested()) && state.step() < steps;
         if (state.batchOfEpoch() == 0 || isEvery(options.evaluateEvery()) || state.step() == steps) {
             if (evaluator != null) {
                 evaluate(evaluator);
             }
-            checkpoint();
+            checkpoint(plan);
             if (options.patience() > 0 && state.since() >= options.patience() && state.step() < steps) {
                 end = End.EARLY;
             }
         } else if (stopped || isEvery(options.checkpointEvery())) {
-            checkpoint();
+            checkpoint(plan);
         }
         if (stopped && end == End.DONE) {
             end = End.STOPPED;
@@ -161,7 +166,17 @@ final class TrainingLoop {
                         seconds)));
     }
 
-    private void checkpoint() throws IOException {
+    private void checkpoint(Steps plan) throws IOException {
+        if (isGathered) {
+            plan.gather(options);
+        }
+        write();
+        if (isGathered) {
+            plan.drop();
+        }
+    }
+
+    private void write() throws IOException {
         Checkpoints kept = training.checkpoints();
         if (kept == null) {
             return;

@@ -15,6 +15,7 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.optimizer.AdamW;
 import io.seriatim.graph.optimizer.Clip;
 import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.parallel.CommunicationException;
 import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.graph.program.Program;
@@ -166,6 +167,63 @@ class RanksTrainingTest {
                 .getCause();
         assertInstanceOf(IllegalArgumentException.class, failure);
         assertTrue(String.valueOf(failure.getMessage()).contains("same model, data and options"), failure::toString);
+    }
+
+    /** The same parameters and checkpoints to the bit, with which any number of ranks goes on. */
+    @Test
+    void shardedStateOfTheOptimizerChangesNothing() throws Exception {
+        Exchange exchange = Exchange.PLAIN.sharded(true);
+        Path plainRun = folder.resolve("plain");
+        Path shardedRun = folder.resolve("sharded");
+        List<Trained> plain = ranks(3, ranks -> run(training(0).communicator(ranks).folder(plainRun).steps(12)));
+        List<Trained> sharded = ranks(3, ranks -> run(training(0).communicator(ranks).folder(shardedRun).steps(12)
+                .exchange(exchange)));
+        int all = 0;
+        for (int rank = 0; rank < 3; rank++) {
+            assertEquals(plain.get(rank).result(), sharded.get(rank).result());
+            for (Map.Entry<String, double[]> each : sharded.get(rank).values().entrySet()) {
+                assertArrayEquals(plain.get(rank).values().get(each.getKey()), each.getValue(), each.getKey());
+            }
+            all += sharded.get(rank).values().size();
+        }
+        int each = plain.get(1).values().size();
+        assertTrue(sharded.get(1).values().size() < each && all < 3 * each, all + " of " + 3 * each);
+        for (int step : new int[]{10, 12}) {
+            Path file = Path.of("checkpoints", Integer.toString(step), "variables.pdiparams");
+            assertArrayEquals(Files.readAllBytes(plainRun.resolve(file)),
+                    Files.readAllBytes(shardedRun.resolve(file)), file.toString());
+        }
+        List<Trained> resumed = ranks(2, ranks -> run(training(0).communicator(ranks).folder(shardedRun).steps(20)
+                .resume().exchange(exchange)));
+        List<Trained> plainResumed = ranks(2, ranks -> run(training(0).communicator(ranks).folder(plainRun).steps(20)
+                .resume()));
+        assertEquals(plainResumed.getFirst().result(), resumed.getFirst().result());
+        Trained one = run(training(0).folder(shardedRun).resume());
+        assertSame(run(training(0).folder(plainRun).resume()), one, 0);
+    }
+
+    /** In a step, or while the state is gathered for a checkpoint. */
+    @Test
+    void aRankThatDiesEndsATrainingWithShardedState() {
+        for (long last : new long[]{6, 7}) {
+            Throwable failure = assertThrows(ExecutionException.class, () -> ranks(2, ranks -> {
+                TrainingListener dying = new TrainingListener() {
+                    @Override
+                    public void step(Step step) {
+                        if (step.step() == last && ranks.rank() == 1) {
+                            throw new IllegalStateException("as planned");
+                        }
+                    }
+                };
+                return run(training(0).communicator(ranks).folder(folder.resolve("run" + last)).checkpointEvery(2)
+                        .exchange(Exchange.PLAIN.sharded(true)).listener(dying));
+            }));
+            Throwable cause = failure;
+            while (cause.getCause() != null && !(cause instanceof CommunicationException)) {
+                cause = cause.getCause();
+            }
+            assertEquals(1, assertInstanceOf(CommunicationException.class, cause).rank(), failure::toString);
+        }
     }
 
     /** Only rank 0 sees the request. */

@@ -134,6 +134,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         lines.put("checkpoint-every", Long.toString(checkpointEvery));
         put(lines, "wire", exchange.isBfloat16() ? "bf16" : null);
         put(lines, "sync-batch-norm", exchange.isSyncBatchNorm() ? "true" : null);
+        put(lines, "shard-optimizer", exchange.isSharded() ? "true" : null);
         put(lines, "save", save.isEmpty() ? null : String.join(",", save));
         return lines;
     }
@@ -192,7 +193,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf),
                 Exchange.PLAIN.bfloat16("bf16".equals(lines.get("wire")))
-                        .syncBatchNorm(lines.containsKey("sync-batch-norm")),
+                        .syncBatchNorm(lines.containsKey("sync-batch-norm")).sharded(lines.containsKey("shard-optimizer")),
                 lines.containsKey("save") ? List.of(parser.needed("save", text -> text).split(",")) : List.of());
     }
 

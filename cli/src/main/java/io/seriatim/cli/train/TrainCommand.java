@@ -151,6 +151,10 @@ public final class TrainCommand implements Callable<Integer> {
             + "the rows of all ranks, as one process does. Default: of each rank's own.")
     private boolean syncBatchNorm;
 
+    @Option(names = "--shard-optimizer", description = "With --ranks: each rank keeps the optimizer's state of some "
+            + "parameters only. The result is the same.")
+    private boolean shardOptimizer;
+
     @Option(names = "--tls-certificate", paramLabel = "FILE", description = "With --rendezvous HOST:PORT: encrypts "
             + "the connections of the ranks. The certificate of this rank with its key (.p12), or with --tls-key (PEM). "
             + "The environment variable SERIATIM_TLS_PASSWORD holds the password of a .p12.")
@@ -347,7 +351,8 @@ public final class TrainCommand implements Callable<Integer> {
     }
 
     private Exchange exchange() {
-        return Exchange.PLAIN.bfloat16(wire.equals("bf16")).syncBatchNorm(syncBatchNorm);
+        return Exchange.PLAIN.bfloat16(wire.equals("bf16")).syncBatchNorm(syncBatchNorm)
+                .sharded(shardOptimizer);
     }
 
     private Settings settings() {

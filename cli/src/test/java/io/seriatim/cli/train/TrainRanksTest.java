@@ -56,7 +56,7 @@ class TrainRanksTest {
         RunFolder one = new RunFolder(temp.resolve("one"));
         try (Command command = Command.start(temp, "",
                 training(run, "--epochs", 2, "--steps", 12, "--ranks", 2, "--wire", "bf16",
-                        "--sync-batch-norm").toArray())) {
+                        "--sync-batch-norm", "--shard-optimizer").toArray())) {
             assertEquals(0, command.end(), command::err);
             assertTrue(command.out().contains("ranks     2 processes, each with 2 examples of a batch"), command::out);
             assertEquals("", command.err());
@@ -68,7 +68,8 @@ class TrainRanksTest {
         assertEquals(one.checkpoints(), run.checkpoints());
         String settings = Files.readString(run.path().resolve(Settings.FILE));
         assertTrue(settings.contains("\nranks=2\n") && settings.contains("\nwire=bf16\n")
-                && settings.contains("\nsync-batch-norm=true\n"), settings);
+                && settings.contains("\nsync-batch-norm=true\n")
+                && settings.contains("\nshard-optimizer=true\n"), settings);
         Files.writeString(run.path().resolve(Settings.FILE), settings.replace("steps=12", "steps=16"));
         CommandRun resumed = CommandRun.of("train", "--resume", run.path(), "--ranks", 1);
         assertEquals(0, resumed.code(), resumed::err);

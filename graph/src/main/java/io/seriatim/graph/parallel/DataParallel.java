@@ -5,10 +5,13 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * A training program that runs on several places at once, each with a part of the batch. It is a program like any
@@ -58,15 +61,22 @@ import java.util.Set;
  *            the number of the process that runs the program; 0 if it is alone
  * @param ranks
  *            how many processes run it together, see {@link #ofRank}
+ * @param owners
+ *            of each variable of the optimizer's state that one rank keeps for all, that rank; empty unless the state
+ *            is {@linkplain Exchange#sharded sharded}. Other ranks may remove
+ *            it from their scopes when {@link #startup} or {@link #broadcast} has run
+ * @param gather
+ *            brings such state to rank 0, as for a checkpoint: to be run by all ranks
  */
 public record DataParallel(Program main, Program startup, Program broadcast, List<Place> places,
         List<List<String>> feeds, String loss,
-        List<String> fetches, int rank, int ranks) {
+        List<String> fetches, int rank, int ranks, Map<String, Integer> owners, Program gather) {
     /** Copies the lists. */
     public DataParallel {
         places = List.copyOf(places);
         feeds = feeds.stream().map(List::copyOf).toList();
         fetches = List.copyOf(fetches);
+        owners = Collections.unmodifiableMap(new TreeMap<>(owners));
     }
 
     /**

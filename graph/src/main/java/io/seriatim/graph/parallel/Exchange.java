@@ -12,10 +12,14 @@ package io.seriatim.graph.parallel;
  * @param isSyncBatchNorm
  *            whether batch normalisation takes mean and variance of the rows of all ranks, as one process with the
  *            whole batch does, instead of each rank's own; each such operation then waits for all ranks
+ * @param isSharded
+ *            whether each rank keeps the optimizer's state, such as moments, of some parameters only, about as many
+ *            bytes as any other: see {@link DataParallel#owners}. It updates these and sends them to all others. The
+ *            result is the same to the bit
  */
-public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm) {
+public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm, boolean isSharded) {
     /** Gradients travel in their own type, and nothing else is exchanged. */
-    public static final Exchange PLAIN = new Exchange(false, false);
+    public static final Exchange PLAIN = new Exchange(false, false, false);
 
     /**
      * Whether gradients travel as bfloat16.
@@ -25,7 +29,7 @@ public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm) {
      * @return a copy
      */
     public Exchange bfloat16(boolean value) {
-        return new Exchange(value, isSyncBatchNorm);
+        return new Exchange(value, isSyncBatchNorm, isSharded);
     }
 
     /**
@@ -36,6 +40,17 @@ public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm) {
      * @return a copy
      */
     public Exchange syncBatchNorm(boolean value) {
-        return new Exchange(isBfloat16, value);
+        return new Exchange(isBfloat16, value, isSharded);
+    }
+
+    /**
+     * Whether each rank keeps the optimizer's state of some parameters only.
+     *
+     * @param value
+     *            false by default
+     * @return a copy
+     */
+    public Exchange sharded(boolean value) {
+        return new Exchange(isBfloat16, isSyncBatchNorm, value);
     }
 }

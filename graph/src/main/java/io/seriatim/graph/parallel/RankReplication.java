@@ -42,6 +42,7 @@ final class RankReplication {
     /** Of each variable that has been summed, the mean. */
     private final Map<String, String> means = new HashMap<>();
     private final Map<Kind, Bucket> buckets = new LinkedHashMap<>();
+    private OptimizerShards shards = OptimizerShards.NONE;
     private int bucketsDone;
 
     /** What the members of a bucket have in common: their type, and what they travel as. */
@@ -81,6 +82,9 @@ final class RankReplication {
             return alone;
         }
         List<OpDesc> ops = UpdateOrder.of(block.ops());
+        if (exchange.isSharded()) {
+            shards = OptimizerShards.of(ops, block, ranks, seen(), alone.places());
+        }
         Map<Integer, List<String>> complete = complete(ops);
         for (int i = 0; i < ops.size(); i++) {
             OpDesc op = ops.get(i);
@@ -101,7 +105,8 @@ final class RankReplication {
         }
         return new DataParallel(result, copying(alone.startup(), true), copying(alone.broadcast(), false),
                 alone.places(), alone.feeds(), wanted.getOrDefault(alone.loss(), alone.loss()),
-                alone.fetches().stream().map(fetch -> wanted.getOrDefault(fetch, fetch)).toList(), rank, ranks);
+                alone.fetches().stream().map(fetch -> wanted.getOrDefault(fetch, fetch)).toList(), rank, ranks,
+                shards.state(), shards.gathering(block, rank));
     }
 
     /**
@@ -154,8 +159,21 @@ final class RankReplication {
                 sum(each.getKey());
             }
         }
-        written.add(op.renamed(name -> means.getOrDefault(name, name), name -> name));
+        int owner = shards.owner(op);
+        if (owner < 0 || owner == rank) {
+            written.add(op.renamed(name -> means.getOrDefault(name, name), name -> name));
+        }
+        if (owner >= 0) {
+            written.add(OptimizerShards.copied(op.input("Param").getFirst(), owner));
+        }
         op.outputNames().forEach(means::remove);
+    }
+
+    /** What the user sees of a step. */
+    private Set<String> seen() {
+        Set<String> seen = new HashSet<>(alone.fetches());
+        seen.add(alone.loss());
+        return seen;
     }
 
     private void add(String name) {
@@ -314,7 +332,8 @@ final class RankReplication {
         if (isStartup) {
             all.ops().forEach(op -> set.addAll(op.outputNames()));
         } else {
-            block.ops().forEach(op -> {
+            // Of all ranks, which have the same.
+            alone.main().global().ops().forEach(op -> {
                 set.addAll(op.inputNames());
                 set.addAll(op.outputNames());
             });

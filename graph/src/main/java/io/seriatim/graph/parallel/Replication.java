@@ -143,7 +143,8 @@ final class Replication {
         return new DataParallel(result, copying(startup, written(startup)), copying(null, Set.of()), replicas.places(),
                 fed,
                 Objects.requireNonNull(wanted.get(loss)),
-                fetches.stream().map(fetch -> Objects.requireNonNull(wanted.get(fetch))).toList(), 0, 1);
+                fetches.stream().map(fetch -> Objects.requireNonNull(wanted.get(fetch))).toList(), 0, 1, Map.of(),
+                new Program());
     }
 
     private void declare() {
