@@ -333,6 +333,38 @@ class SyncBatchNormTest {
         assertTrue(largest > 1e-3, "each rank's own statistics give another result, but " + largest);
     }
 
+    /** As PaddlePaddle's files do. */
+    @Test
+    void programsThatNormaliseOverAllRanksThemselvesTrain() throws Exception {
+        Network network = network();
+        Program main = network.main().copy();
+        List<OpDesc> ops = new ArrayList<>();
+        for (OpDesc op : main.global().ops()) {
+            if (!op.type().startsWith("batch_norm")) {
+                ops.add(op);
+                continue;
+            }
+            OpDesc.Builder sync = OpDesc.of("sync_" + op.type());
+            op.inputs().forEach(sync::in);
+            op.outputs().forEach(sync::out);
+            op.attributes().forEach(each -> sync.attr(each.name(), each.value()));
+            ops.add(sync.build());
+        }
+        main.global().setOps(ops);
+        String loss = network.outputs().get("loss").name();
+        DataParallel own = DataParallel.of(main, network.startup(), List.of("x", "y"), loss, List.of(loss),
+                List.of(Place.CPU));
+        List<Map<String, Tensor>> written = ThreadRanks.run(2, ranks -> train(own.ofRank(ranks.rank(), 2), ranks, 1));
+        List<Map<String, Tensor>> asked = ThreadRanks.run(2, ranks -> train(alone("cpu").ofRank(ranks.rank(), 2,
+                Exchange.PLAIN.syncBatchNorm(true)), ranks, 1));
+        asked.getFirst().forEach((name, tensor) -> Bits.assertSame(tensor,
+                Objects.requireNonNull(written.get(1).get(name)), name));
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class,
+                () -> DataParallel.of(main, network.startup(), List.of("x", "y"), loss, List.of(loss),
+                        List.of(Place.CPU, Place.CPU))).getMessage());
+        assertTrue(message.contains("take the program of one place"), message);
+    }
+
     @Test
     void severalPlacesAreRefused() {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class,

@@ -5,6 +5,7 @@ import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.normalisation.SyncBatchNormOperations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
@@ -72,7 +73,8 @@ final class Replication {
         String reason = null;
         if (op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty())) {
             reason = "runs a block; loops and branches train on one place only";
-        } else if (effects.contains(Effect.COMMUNICATION)) {
+        } else if (effects.contains(Effect.COMMUNICATION)
+                && !(SyncBatchNormOperations.is(op.type()) && replicas.count() == 1)) {
             reason = "communicates already; take the program of one place";
         } else if (effects.contains(Effect.READER)) {
             reason = "takes batches from a reader; feed them, so that each place gets its part";
