@@ -37,6 +37,13 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     private static final long OPERATIONS_A_BYTE = 6;
     /** The cost of an interpreted operation. */
     private static final long INTERPRETED = 50_000;
+    /**
+     * The cost of the messages of a collective without content, some tenths of a millisecond: collectives follow each
+     * other, so that what they send should be computed early.
+     */
+    private static final long MESSAGES = 2_000_000;
+    /** How many times longer than memory a network takes for a byte. */
+    private static final long SLOWER = 16;
     /** The smallest saving for which parallel execution is considered: about 10 µs. */
     private static final long LEAST_GAIN = 100_000;
     /**
@@ -84,7 +91,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
             for (Stage stage : compute.stages()) {
                 cost += cost(stage);
             }
-            return cost;
+            return Priorities.communicates(task) ? MESSAGES + SLOWER * cost : cost;
         }
         for (int value : task.reads()) {
             cost += bytes(values, value);

@@ -38,6 +38,11 @@ public final class Priorities {
         };
     }
 
+    /** Returns whether a task waits for other ranks. */
+    static boolean communicates(Task task) {
+        return task.operations().stream().anyMatch(access -> communicates(access.op()));
+    }
+
     private static boolean communicates(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
         return schema != null && schema.effects().contains(Effect.COMMUNICATION);
