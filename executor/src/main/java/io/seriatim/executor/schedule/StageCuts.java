@@ -89,7 +89,8 @@ record StageCuts(List<@Nullable Split> splits, List<Integer> axes, long length) 
                 return stage.inputs().stream().allMatch(arg -> decide(arg, Split.WHOLE));
             }
             for (Split split : given == null ? computation.splits(stage.specs()) : given) {
-                if (split.window() == null && split.length(stage.specs()) == length && fits(stage, split)) {
+                if ((given != null || split.isExact()) && split.length(stage.specs()) == length
+                        && fits(stage, split)) {
                     splits.set(index, split);
                     List<@Nullable Arg> args = stage.args();
                     return IntStream.range(0, args.size()).allMatch(i -> decide(args.get(i), split.axes().get(i)));

@@ -53,6 +53,8 @@ public final class Tiling {
      * about 0.5 µs.
      */
     private static final long LEAST_FOLLOWER = 16_000;
+    /** Another split than the first is chosen if its tiles take less than this divided by one more, of the time. */
+    private static final int PREFERENCE = 16;
     /** The number of float32 elements in a cache line, at whose multiples columns are split. */
     private static final int LINE = 16;
 
@@ -79,7 +81,8 @@ public final class Tiling {
      * Tiles the tasks of a graph, all of which run on the host.
      *
      * @param byRows
-     *            whether images may be cut into rows, for which a kernel may sum in another order
+     *            whether splits are allowed for which a kernel may sum in another order, such as those of images into
+     *            rows
      */
     public static void split(TaskGraph graph, Options options, PreparedKernels kernels, boolean byRows) {
         List<Task> tasks = graph.tasks();
@@ -200,7 +203,7 @@ public final class Tiling {
         }
         Stage last = task.stages().getLast();
         Computation computation = Objects.requireNonNull(last.computation());
-        for (Split split : splits(computation, last.specs())) {
+        for (Split split : splits(computation, last.specs(), CriticalPaths.cost(last))) {
             StageCuts cuts = StageCuts.of(task, split);
             int count = cuts == null
                     ? 0
@@ -213,12 +216,37 @@ public final class Tiling {
         return task.stages().size() == 1 ? following(task, computation, cost) : List.of();
     }
 
-    /** Returns the splits that are allowed, those with which the threads have the same work first. */
-    private List<Split> splits(Computation computation, TensorSpec[] specs) {
+    /**
+     * Returns the splits that are allowed, the best one first. In a plan that trains these are those with which the
+     * threads have the same work; in others, those whose tiles take the least time.
+     */
+    private List<Split> splits(Computation computation, TensorSpec[] specs, long cost) {
         List<Split> all = computation.splits(specs);
-        return all.stream().filter(split -> byRows || split.window() == null)
-                .sorted(Comparator.comparing(split -> all.getLast().window() != null && isUneven(split.length(specs))))
+        if (!byRows) {
+            boolean windows = all.stream().anyMatch(split -> split.window() != null);
+            return all.stream().filter(Split::isExact)
+                    .sorted(Comparator.comparing(split -> windows && isUneven(split.length(specs)))).toList();
+        }
+        return all.stream().sorted(Comparator.comparingLong(
+                split -> time(split, specs, cost) * (split.equals(all.getFirst()) ? PREFERENCE : PREFERENCE + 1)))
                 .toList();
+    }
+
+    /**
+     * Returns the estimated time of the largest tile, in the unit of {@link CriticalPaths}. Every tile reads the
+     * operands that are not cut. Tiles of a few rows would each read all weights from memory, for example.
+     */
+    private long time(Split split, TensorSpec[] specs, long cost) {
+        long units = split.length(specs) / split.unit();
+        long count = Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
+        if (count < 2) {
+            return 2 * cost;
+        }
+        long whole = 0;
+        for (int i = 0; i < specs.length; i++) {
+            whole += specs[i] == null || split.axes().get(i) != Split.WHOLE ? 0 : specs[i].bytes();
+        }
+        return whole + Math.max(0, cost - whole) / units * Math.ceilDiv(units, count);
     }
 
     /** Returns whether the threads would wait for a tenth of the time or more for the one with the most places. */
@@ -230,7 +258,7 @@ public final class Tiling {
     private List<Task.Compute> following(Task.Compute task, Computation computation, long cost) {
         Stage stage = task.stages().getFirst();
         TensorSpec[] specs = stage.specs();
-        for (Split split : splits(computation, specs)) {
+        for (Split split : splits(computation, specs, cost)) {
             for (int i = 0; i < stage.inputs().size(); i++) {
                 int input = i;
                 Arg arg = stage.inputs().get(i);
@@ -284,9 +312,13 @@ public final class Tiling {
     }
 
     /**
-     * Returns the multiple at which to split: a cache line if the split axis is contiguous and tiles are long, else 1.
+     * Returns the multiple at which to split: that of the split, or else a cache line if the split axis is contiguous
+     * and tiles are long, or else 1.
      */
     private static long unit(List<@Nullable Arg> args, Split split, long part) {
+        if (split.unit() > 1) {
+            return split.unit();
+        }
         boolean within = false;
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);

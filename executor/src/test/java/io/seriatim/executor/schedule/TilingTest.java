@@ -17,6 +17,7 @@ import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Probes;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.Results;
+import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
@@ -34,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,7 +150,7 @@ class TilingTest {
                     case 1 -> g.concat(1, earlier.getFirst(), image);
                     case 2 -> g.layers().conv2dTranspose(image.dim(1), 4 + random.nextInt(30), 4, 2, 1).apply(image)
                             .relu().maxPool2d(2, 2, 0);
-                    default -> g.conv2d(image, 4 + random.nextInt(30), kernel, 1, kernel / 2).relu();
+                    default -> g.conv2d(image, 4 + random.nextInt(90), kernel, 1, kernel / 2).relu();
                 };
                 Value same = next;
                 image = earlier.stream().filter(each -> each.shape().equals(same.shape())).findFirst()
@@ -163,9 +165,9 @@ class TilingTest {
         });
     }
 
-    /** One image is cut into rows. Sums may be taken in another order then, so that training does not do it. */
+    /** One image is cut into rows or channels, in another order of sums, so that training does not do it. */
     @Test
-    void oneImageIsCutByRows() {
+    void oneImageIsCut() {
         int networks = Boolean.getBoolean("seriatim.full") ? 400 : 12;
         for (int number = 0; number < networks; number++) {
             boolean trains = number % 4 == 0;
@@ -174,7 +176,7 @@ class TilingTest {
             Network network = images(random, dims, trains);
             String out = network.outputs().get("out").name();
             Tensor x = Bits.normal(number, dims);
-            for (int threads : new int[]{2, 5}) {
+            for (int threads : new int[]{2, 5, 16}) {
                 try (Executor executor = PlanProbe.eager(Executor.builder().threads(threads)).build();
                         Executor without = Executor.builder().without(Pass.PARTITION).build()) {
                     executor.run(network.startup());
@@ -196,6 +198,50 @@ class TilingTest {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /** Of large weights, each tile reads a part; of small ones all, and a part of the rows. */
+    @ParameterizedTest
+    @CsvSource({"50, 768, 3072, true", "50, 3072, 768, true", "160000, 64, 64, false"})
+    void tilesShareLargeOperands(int rows, int inputs, int outputs, boolean weights) {
+        Network network = Network.define(1,
+                g -> Outputs.of("out", g.linear(g.data("x", DType.FLOAT32, rows, inputs), outputs)));
+        try (Executor executor = Executor.builder().threads(16).build()) {
+            executor.run(network.startup());
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(names(network)));
+            List<Task> tasks = Internals.compiled(plan, executor.scope(), Bits.normal(1, rows, inputs)).tasks();
+            assertEquals(16, tasks.size());
+            for (Task task : tasks) {
+                List<@Nullable Arg> read = ((Task.Compute) task).stages().getFirst().inputs();
+                assertEquals(weights ? rows : rows / 16, Objects.requireNonNull(read.get(0)).spec().shape().dim(0));
+                assertEquals(weights ? outputs / 16 : outputs,
+                        Objects.requireNonNull(read.get(1)).spec().shape().dim(1));
+            }
+        }
+    }
+
+    /** Tiles of columns lie apart in memory, with batches and with an addend of the result's shape too. */
+    @Test
+    void columnsOfBatchesAreSummedAsOneMatrix() {
+        Network network = Network.define(1, g -> {
+            Value x = g.data("x", DType.FLOAT32, 4, 49, 256);
+            Value wide = g.linear(x, 1280).relu();
+            return Outputs.of("out", g.linear(wide, 256).plus(x));
+        });
+        String out = network.outputs().get("out").name();
+        Tensor x = Bits.normal(1, 4, 49, 256);
+        try (Executor several = Executor.builder().threads(16).build();
+                Executor one = Executor.builder().threads(1).build()) {
+            several.run(network.startup());
+            for (VarDesc each : network.main().persistables()) {
+                one.scope().set(each.name(), several.scope().get(each.name()));
+            }
+            for (int run = 0; run < 3; run++) {
+                Tensor expected = one.run(network.main(), Map.of("x", x), fetches(out)).get(out);
+                Tensor found = several.run(network.main(), Map.of("x", x), fetches(out)).get(out);
+                assertArrayEquals(expected.toFloatArray(), found.toFloatArray(), 1e-4f);
             }
         }
     }

@@ -26,14 +26,31 @@ import org.jspecify.annotations.Nullable;
  *            which places of the first input the places of the others depend on; null if it is cut like them. Then
  *            {@link Computation#part} is not the whole's computation, and another kernel of the provider may compute
  *            it, in which sums are taken in another order
+ * @param unit
+ *            parts begin at multiples of it. If it is greater than 1, {@link Computation#part} is not the whole's
+ *            computation either, with the same consequence
  */
-public record Split(List<Integer> axes, int least, @Nullable Under window) {
+public record Split(List<Integer> axes, int least, @Nullable Under window, int unit) {
     /** In place of an axis: not cut. */
     public static final int WHOLE = -1;
 
     /** Copies the list. */
     public Split {
         axes = List.copyOf(axes);
+    }
+
+    /**
+     * Without a unit.
+     *
+     * @param axes
+     *            for each argument
+     * @param least
+     *            how many places a part needs
+     * @param window
+     *            which places of the first input the places of the others depend on, or null
+     */
+    public Split(List<Integer> axes, int least, @Nullable Under window) {
+        this(axes, least, window, 1);
     }
 
     /**
@@ -45,7 +62,16 @@ public record Split(List<Integer> axes, int least, @Nullable Under window) {
      *            how many places a part needs
      */
     public Split(List<Integer> axes, int least) {
-        this(axes, least, null);
+        this(axes, least, null, 1);
+    }
+
+    /**
+     * Whether parts compute the whole's result to the bit.
+     *
+     * @return false with a window or a unit
+     */
+    public boolean isExact() {
+        return window == null && unit == 1;
     }
 
     /**

@@ -49,6 +49,8 @@ final class MatMulRecipe {
     private final MatrixView left;
     private final @Nullable MatrixView right;
     private final MatrixView result;
+    /** The number of dimensions before those of batches became rows. */
+    private final int wholeRank;
 
     private MatMulRecipe(MatMul computation, boolean exchanged, TensorSpec x, TensorSpec y, List<TensorSpec> extra,
             TensorSpec out) {
@@ -59,6 +61,7 @@ final class MatMulRecipe {
         this.out = out;
         this.extra = extra;
         int rank = Math.max(2, Math.max(x.shape().rank(), y.shape().rank()));
+        wholeRank = rank;
         MatrixView a = MatrixView.of(x, rank, computation.transposeX() && x.shape().rank() > 1, true).stepped();
         MatrixView c = resultMatrix(out, rank).stepped();
         boolean flat = rank > 2 && y.shape().rank() <= 2 && !computation.transposeX() && a.hasRows() && c.hasRows()
@@ -138,7 +141,8 @@ final class MatMulRecipe {
             return null;
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
-        return recipe.hasSlowOperand() || recipe.hasMisreadOperand() || recipe.isMisread()
+        boolean batches = weightsOpaque && recipe.result.dims().length > 2;
+        return batches || recipe.hasSlowOperand() || recipe.hasMisreadOperand() || recipe.isMisread()
                 ? null
                 : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
     }
@@ -212,16 +216,15 @@ final class MatMulRecipe {
     private boolean isFlat(TensorSpec operand) {
         int rank = operand.shape().rank();
         boolean row = rank <= 1 || operand.shape().size() == operand.shape().dim(-1);
-        return row || (operand.isRowMajor() && operand.shape().equals(out.shape()));
+        return row || (operand.shape().equals(out.shape()) && resultMatrix(operand, wholeRank).stepped().hasRows());
     }
 
     /** An operand that broadcasts to the result. */
     private MatrixView broadcast(TensorSpec operand) {
         int rank = result.dims().length;
         if (operand.shape().equals(out.shape()) && operand.shape().rank() != rank) {
-            return operand.isRowMajor()
-                    ? new MatrixView(result.dims(), Shape.of(result.dims()).strides(), operand.dtype())
-                    : resultMatrix(operand, rank);
+            MatrixView matrix = resultMatrix(operand, wholeRank);
+            return rank == wholeRank ? matrix : matrix.stepped().rows();
         }
         long[] dims = new long[rank];
         long[] strides = new long[rank];

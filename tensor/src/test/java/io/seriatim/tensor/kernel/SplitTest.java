@@ -258,9 +258,9 @@ class SplitTest {
         }
     }
 
-    /** To the bit; sums under a window may be taken in another order. */
+    /** To the bit, or else sums may be taken in another order. */
     private static void assertAlike(Split split, Tensor whole, Tensor parts, String message) {
-        if (split.window() == null) {
+        if (split.isExact()) {
             assertArrayEquals(bytes(whole), bytes(parts), message);
         } else {
             double[] expected = whole.toDoubleArray();
@@ -269,15 +269,16 @@ class SplitTest {
         }
     }
 
-    /** Images that lie channels first or last, cut by rows: strides, padding, dilation, groups, few rows. */
+    /** Images that lie channels first or last, cut by rows or channels, with all kinds of windows and groups. */
     @Test
-    void imagesAreCutByRows() {
+    void imagesAreCutByRowsAndChannels() {
         int cases = Boolean.getBoolean("seriatim.full") ? 4000 : 200;
-        int cut = 0;
+        int rows = 0;
+        int channels = 0;
         for (int number = 0; number < cases; number++) {
             SplittableRandom random = new SplittableRandom(SEED + number);
             int rank = random.nextInt(1, 4);
-            int groups = random.nextInt(4) == 0 ? random.nextInt(2, 4) : 1;
+            int groups = random.nextInt(4) == 0 ? random.nextInt(2, 40) : 1;
             boolean pools = random.nextInt(4) == 0;
             int[] strides = new int[rank];
             int[] begin = new int[rank];
@@ -286,7 +287,7 @@ class SplitTest {
             long[] kernel = new long[rank];
             long[] x = new long[rank + 2];
             x[0] = random.nextInt(1, 3);
-            x[1] = (long) groups * random.nextInt(1, 20);
+            x[1] = (long) groups * random.nextInt(1, groups > 4 ? 3 : 20);
             for (int i = 0; i < rank; i++) {
                 kernel[i] = random.nextInt(1, 5);
                 strides[i] = random.nextInt(1, 4);
@@ -302,7 +303,7 @@ class SplitTest {
                 given = of(new Pooling(kind, Arrays.stream(kernel).boxed().toList(), window), numbers(number, x));
             } else {
                 long[] w = new long[rank + 2];
-                w[0] = (long) groups * random.nextInt(1, 20);
+                w[0] = (long) groups * random.nextInt(1, groups > 4 ? 3 : groups > 1 ? 20 : 100);
                 w[1] = x[1] / groups;
                 System.arraycopy(kernel, 0, w, 2, rank);
                 boolean adds = random.nextBoolean();
@@ -318,31 +319,32 @@ class SplitTest {
                         inputs.toArray(Tensor[]::new));
             }
             try {
-                cut += cutByRows(given, random.nextBoolean()) ? 1 : 0;
+                boolean last = random.nextBoolean();
+                rows += isCut(given, true, last) ? 1 : 0;
+                channels += isCut(given, false, last) ? 1 : 0;
             } catch (IllegalArgumentException e) {
                 assertTrue(pools && String.valueOf(e.getMessage()).contains("lies in the padding"), e::getMessage);
             }
         }
-        assertTrue(cut > cases / 2, "only " + cut + " of " + cases + " were cut");
+        assertTrue(rows > cases / 2, "only " + rows + " of " + cases + " were cut by rows");
+        assertTrue(channels > cases / 5, "only " + channels + " of " + cases + " were cut by channels");
     }
 
     /** Returns whether it was cut at least once. */
-    private static boolean cutByRows(Case given, boolean channelsLast) {
+    private static boolean isCut(Case given, boolean byRows, boolean channelsLast) {
         boolean any = false;
         for (Kernels kernels : REGISTRIES) {
             @Nullable
             Tensor[] whole = laid(arguments(given), channelsLast);
             String provider = run(kernels, given.computation(), whole);
             for (Split split : given.computation().splits(specs(whole))) {
-                for (int count = 2; count <= 5 && split.window() != null; count++) {
+                for (int count = 2; count <= 5 && !split.isExact() && byRows == (split.window() != null); count++) {
                     @Nullable
                     Tensor[] parts = laid(arguments(given), channelsLast);
-                    boolean same = split.length(specs(whole)) / count >= 1;
+                    boolean same = split.length(specs(whole)) / count >= split.unit();
                     for (int part = 0; part < count && same; part++) {
                         Split.Range places = places(split, specs(whole), part, count);
-                        Split.Range range = split.range(0, places, split.length(specs(whole)),
-                                Objects.requireNonNull(whole[0]).shape().dim(split.axes().getFirst()));
-                        same = range.from() < range.to()
+                        same = isInsideImage(split, places, whole)
                                 && provider.equals(run(kernels, given.computation().part(split, places, specs(whole)),
                                         part(parts, split, places)));
                     }
@@ -357,6 +359,17 @@ class SplitTest {
             }
         }
         return any;
+    }
+
+    /** Returns whether a part of the first argument is not just padding. */
+    private static boolean isInsideImage(Split split, Split.Range places, @Nullable Tensor[] whole) {
+        int axis = split.axes().getFirst();
+        if (axis == Split.WHOLE) {
+            return true;
+        }
+        Split.Range range = split.range(0, places, split.length(specs(whole)),
+                Objects.requireNonNull(whole[0]).shape().dim(axis));
+        return range.from() < range.to();
     }
 
     /** Images of the first and the last argument with channels last in memory. */
@@ -434,7 +447,8 @@ class SplitTest {
 
     private static Split.Range places(Split split, @Nullable TensorSpec[] specs, int part, int count) {
         long length = split.length(specs);
-        return new Split.Range(part * length / count, (part + 1) * length / count);
+        long to = part == count - 1 ? length : (part + 1) * length / count / split.unit() * split.unit();
+        return new Split.Range(part * length / count / split.unit() * split.unit(), to);
     }
 
     private static @Nullable Tensor[] part(@Nullable Tensor[] arguments, Split split, Split.Range places) {

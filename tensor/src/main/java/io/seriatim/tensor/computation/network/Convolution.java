@@ -106,7 +106,10 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
                 x.dim(1), w.dim(1), w.dim(0));
     }
 
-    /** By images, or by rows. */
+    /** The number of channels that kernels compute together: the floats of a cache line. */
+    private static final int CHANNELS = 16;
+
+    /** By images, by rows, or by channels of the result. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec weights = arguments[1];
@@ -115,11 +118,26 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
             return List.of();
         }
         Split images = new Split(axes(0, out.shape(), arguments), 1);
+        List<Split> splits = new ArrayList<>(List.of(images));
         int rows = window.rows(out.shape());
-        return rows == Split.WHOLE
-                ? List.of(images)
-                : List.of(images,
-                        window.rows(axes(rows, out.shape(), arguments), weights.shape().dim(rows), out.shape()));
+        if (rows != Split.WHOLE) {
+            splits.add(window.rows(axes(rows, out.shape(), arguments), weights.shape().dim(rows), out.shape()));
+        }
+        splits.add(channels(out.shape(), arguments));
+        return splits;
+    }
+
+    /** Each part has the weights of its channels and, with groups, the images of its groups. */
+    private Split channels(Shape result, @Nullable TensorSpec... arguments) {
+        List<Integer> axes = axes(1, result, arguments);
+        axes.set(0, groups == 1 ? Split.WHOLE : 1);
+        axes.set(1, 0);
+        if (bias) {
+            axes.set(2, 0);
+        }
+        long each = new Split(axes, 1).length(arguments) / groups;
+        int unit = groups == 1 ? CHANNELS : (int) (each * Math.ceilDiv(CHANNELS, Math.max(1, each)));
+        return new Split(axes, Math.max(1, unit), null, Math.max(1, unit));
     }
 
     private List<Integer> axes(int axis, Shape result, @Nullable TensorSpec... arguments) {
@@ -134,6 +152,10 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
     @Override
     public Computation part(Split split, Split.Range part, @Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];
+        if (split.unit() > 1 && groups > 1) {
+            long each = split.length(arguments) / groups;
+            return new Convolution(window, (int) ((part.to() - part.from()) / each), bias, postOps);
+        }
         return split.window() == null || x == null
                 ? this
                 : new Convolution(window.part(split, part, x.shape()), groups, bias, postOps);
