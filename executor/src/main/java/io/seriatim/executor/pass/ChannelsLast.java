@@ -52,6 +52,8 @@ final class ChannelsLast {
 
     private static final int CHANNELS = 1;
     private static final String LIBRARY = "onednn";
+    private static final Set<Binary.Function> ARITHMETIC = Set.of(Binary.Function.ADD, Binary.Function.SUBTRACT,
+            Binary.Function.MULTIPLY, Binary.Function.DIVIDE);
 
     private final TaskGraph graph;
     private final List<Task> tasks;
@@ -264,7 +266,8 @@ final class ChannelsLast {
 
     /**
      * Returns the values of stages for which the library has no kernel. A kernel of another provider is accepted for
-     * elementwise functions and resampling if it is also used for the original layout.
+     * elementwise functions and resampling if it is also used for the original layout, and for arithmetic, whose
+     * results do not depend on the kernel: plain Java computes rows of few channels.
      */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
@@ -273,6 +276,7 @@ final class ChannelsLast {
             Computation computation = Objects.requireNonNull(stage.computation());
             Kernel turned = kernels.find(computation, Place.CPU, other.specs());
             if (turned != null && (turned.provider().equals(LIBRARY)
+                    || isArithmetic(computation)
                     || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling)
                             && Providers.haveTheSame(kernels, stage, other)))) {
                 return;
@@ -280,6 +284,11 @@ final class ChannelsLast {
             stage.args().stream().filter(this::isLast).forEach(arg -> without.add(Objects.requireNonNull(arg).value()));
         });
         return without;
+    }
+
+    private static boolean isArithmetic(Computation computation) {
+        return computation instanceof Binary binary && binary.postOps().isEmpty()
+                && ARITHMETIC.contains(binary.function());
     }
 
     private void turn() {
