@@ -361,7 +361,8 @@ class SyncBatchNormTest {
                 Objects.requireNonNull(written.get(1).get(name)), name));
         String message = String.valueOf(assertThrows(IllegalArgumentException.class,
                 () -> DataParallel.of(main, network.startup(), List.of("x", "y"), loss, List.of(loss),
-                        List.of(Place.CPU, Place.CPU))).getMessage());
+                        List.of(Place.CPU, Place.CPU)))
+                .getMessage());
         assertTrue(message.contains("take the program of one place"), message);
     }
 
