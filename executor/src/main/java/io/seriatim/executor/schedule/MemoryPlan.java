@@ -102,6 +102,12 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private final Map<Integer, Integer> firstWriting = new HashMap<>();
         private Task.@Nullable Compute writingTask;
         private final Map<Place, Arena> arenas = new LinkedHashMap<>();
+        /** The parts of arenas behind the others, for memory that collectives hold while other tasks could run. */
+        private final Map<Place, Arena> exchanged = new LinkedHashMap<>();
+        private final boolean[] planned;
+        private final @Nullable ExchangedMemory exchanges;
+        /** For each memory, whether it is in the part for collectives. */
+        private final boolean[] apart;
         private final long[] offsets;
         private final long[][] temporaries;
         private final List<@Nullable List<Integer>> ending;
@@ -126,10 +132,12 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             this.temporaries = new long[tasks.size()][];
             this.ending = new ArrayList<>(Collections.nCopies(tasks.size() + 1, null));
             Arrays.fill(offsets, -1);
+            this.apart = new boolean[values.size()];
+            this.planned = isPlanned();
+            this.exchanges = ancestors == null ? null : ExchangedMemory.of(tasks, lifetimes, before, planned);
         }
 
         MemoryPlan plan() {
-            boolean[] fits = isPlanned();
             for (int i = 0; i < tasks.size(); i++) {
                 if (ancestors != null) {
                     ancestors.set(i, before[i]);
@@ -141,17 +149,50 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                 Task task = tasks.get(i);
                 for (int value : task.writes()) {
                     int memory = values.memory(value);
-                    if (fits[memory] && offsets[memory] < 0 && lifetimes.first()[memory] == i) {
+                    if (planned[memory] && offsets[memory] < 0 && lifetimes.first()[memory] == i) {
                         begin(i, task, memory);
                     }
                 }
                 temporaries[i] = temporaries(i, task);
             }
+            moveBehindOthers();
             Map<Place, Long> sizes = new LinkedHashMap<>();
             arenas.forEach((place, arena) -> sizes.put(place, arena.bytes()));
+            exchanged.forEach((place, arena) -> sizes.merge(place, arena.bytes(), Long::sum));
             long[] all = new long[offsets.length];
             Arrays.setAll(all, i -> offsets[values.memory(i)] < 0 ? -1 : offsets[values.memory(i)] + values.from(i));
             return new MemoryPlan(all, temporaries, sizes, before, taken, sum, live);
+        }
+
+        /** Moves what is apart behind the other memory of its place, whose size is known now. */
+        private void moveBehindOthers() {
+            if (exchanged.isEmpty()) {
+                return;
+            }
+            for (int i = 0; i < offsets.length; i++) {
+                if (apart[i]) {
+                    offsets[i] += bytesOfOthers(place(i));
+                }
+            }
+            for (int i = 0; i < temporaries.length; i++) {
+                if (temporaries[i].length > 0 && isHeldBy(i)) {
+                    long others = bytesOfOthers(((Task.Compute) tasks.get(i)).place());
+                    temporaries[i] = Arrays.stream(temporaries[i]).map(offset -> offset + others).toArray();
+                }
+            }
+        }
+
+        private long bytesOfOthers(Place place) {
+            Arena others = arenas.get(place);
+            return others == null ? 0 : others.bytes();
+        }
+
+        private boolean isHeld(int memory) {
+            return exchanges != null && exchanges.isHeld(memory);
+        }
+
+        private boolean isHeldBy(int task) {
+            return exchanges != null && exchanges.isHeldBy(task);
         }
 
         /**
@@ -159,24 +200,34 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
          * outlive the run.
          */
         private boolean[] isPlanned() {
-            boolean[] planned = new boolean[offsets.length];
-            for (int i = 0; i < planned.length; i++) {
-                planned[i] = values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
+            boolean[] inArena = new boolean[offsets.length];
+            for (int i = 0; i < inArena.length; i++) {
+                inArena[i] = values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
                         && !values.isPersistable(i)
                         && values.spec(i) != null && values.constant(i) == null && lifetimes.first()[i] >= 0
                         && !tasks.get(lifetimes.first()[i]).isUnplanned();
             }
-            for (int i = 0; i < planned.length; i++) {
+            for (int i = 0; i < inArena.length; i++) {
                 if (values.isWanted(i) || (values.isPart(i) && values.isPersistable(i))) {
-                    planned[values.memory(i)] = false;
+                    inArena[values.memory(i)] = false;
                 }
             }
-            return planned;
+            return inArena;
         }
 
-        private Arena arena(Place place) {
-            return arenas.computeIfAbsent(place,
-                    where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
+        private Arena arena(Place place, boolean isApart) {
+            return isApart
+                    ? exchanged.computeIfAbsent(place, where -> new Arena(ancestors, operandBytes(where)))
+                    : arenas.computeIfAbsent(place,
+                            where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
+        }
+
+        /** Returns the size of all that collectives read or write, by which an arena may be larger than without them. */
+        private long operandBytes(Place place) {
+            ExchangedMemory all = Objects.requireNonNull(exchanges);
+            return IntStream.range(0, offsets.length)
+                    .filter(memory -> all.isOperand(memory) && place(memory).equals(place))
+                    .mapToLong(memory -> Arena.aligned(bytes(memory))).sum();
         }
 
         private Place place(int memory) {
@@ -195,13 +246,15 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             int given = inPlace && task instanceof Task.Compute compute
                     ? replaced(index, compute, memory, writers)
                     : -1;
-            if (given >= 0) {
+            if (given >= 0 && (apart[given] || !isHeld(memory))) {
                 offsets[memory] = offsets[given];
+                apart[memory] = apart[given];
                 Objects.requireNonNull(ending.get(lifetimes.last(given) + 1))
                         .removeIf(memoryAt -> memoryAt == given);
                 taken++;
             } else {
-                offsets[memory] = arena(place(memory)).take(bytes(memory), writers, users -> {
+                apart[memory] = isHeld(memory);
+                offsets[memory] = arena(place(memory), apart[memory]).take(bytes(memory), writers, users -> {
                     for (int writer : writers) {
                         waitFor(writer, users);
                     }
@@ -237,7 +290,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private void free(int memory) {
             now -= bytes(memory);
             Ancestors order = ancestors;
-            arena(place(memory)).give(offsets[memory], bytes(memory),
+            arena(place(memory), apart[memory]).give(offsets[memory], bytes(memory),
                     order == null ? lifetimes.users()[memory] : lifetimes.lastUsers(memory, order));
         }
 
@@ -377,15 +430,16 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             }
             long[] places = new long[compute.temporaries().size()];
             long bytes = 0;
+            Arena arena = arena(compute.place(), isHeldBy(index));
             for (int i = 0; i < places.length; i++) {
                 long size = compute.temporaries().get(i).bytes();
-                places[i] = arena(compute.place()).take(size, index, users -> waitFor(index, users));
+                places[i] = arena.take(size, index, users -> waitFor(index, users));
                 bytes += size;
             }
             sum += bytes;
             live = Math.max(live, now + bytes);
             for (int i = 0; i < places.length; i++) {
-                arena(compute.place()).give(places[i], compute.temporaries().get(i).bytes(), new int[]{index});
+                arena.give(places[i], compute.temporaries().get(i).bytes(), new int[]{index});
             }
             return places;
         }
