@@ -53,8 +53,11 @@ public final class Tiling {
      * about 0.5 µs.
      */
     private static final long LEAST_FOLLOWER = 16_000;
-    /** Another split than the first is chosen if its tiles take less than this divided by one more, of the time. */
-    private static final int PREFERENCE = 16;
+    /**
+     * Another split than the first must save this share of the time, one in so many, and {@link #LEAST_FOLLOWER}: tiles
+     * that continue from those of the previous task wait for nothing else.
+     */
+    private static final int LEAST_SAVING = 16;
     /** The number of float32 elements in a cache line, at whose multiples columns are split. */
     private static final int LINE = 16;
 
@@ -227,9 +230,10 @@ public final class Tiling {
             return all.stream().filter(Split::isExact)
                     .sorted(Comparator.comparing(split -> windows && isUneven(split.length(specs)))).toList();
         }
-        return all.stream().sorted(Comparator.comparingLong(
-                split -> time(split, specs, cost) * (split.equals(all.getFirst()) ? PREFERENCE : PREFERENCE + 1)))
-                .toList();
+        return all.stream().sorted(Comparator.comparingLong(split -> {
+            long time = time(split, specs, cost);
+            return split.equals(all.getFirst()) ? time : time + time / LEAST_SAVING + LEAST_FOLLOWER;
+        })).toList();
     }
 
     /**
