@@ -222,7 +222,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                             where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
         }
 
-        /** Returns the size of all that collectives read or write, by which an arena may be larger than without them. */
+        /** Returns the size of all that collectives read or write: an arena may be larger by that than without them. */
         private long operandBytes(Place place) {
             ExchangedMemory all = Objects.requireNonNull(exchanges);
             return IntStream.range(0, offsets.length)
