@@ -57,17 +57,31 @@ record ScaleModel(double latency, double bandwidth) {
         }
     }
 
-    /** The limits of {@code Algorithm.choose}. */
-    private static final long FEW_BYTES = 16 << 10;
-    private static final long MANY_BYTES = 512 << 10;
-    private static final int FEW_RANKS = 3;
+    /** The network for which {@code Algorithm} chooses: times in latencies. */
+    private static final ScaleModel TYPICAL = new ScaleModel(1, 96 << 10);
+    /** The time to add a byte, relative to the time to move it. */
+    private static final double ADDING = 0.25;
 
     /** Returns what {@code io.seriatim.cluster} chooses. */
     static Exchange chosen(long bytes, int ranks) {
-        if (bytes <= FEW_BYTES) {
+        double ring = TYPICAL.withAdditions(Exchange.RING, bytes, ranks);
+        double halving = TYPICAL.withAdditions(Exchange.HALVING, bytes, ranks);
+        if (TYPICAL.withAdditions(Exchange.DOUBLING, bytes, ranks) < Math.min(halving, ring)) {
             return Exchange.DOUBLING;
         }
-        return bytes <= MANY_BYTES && ranks > FEW_RANKS ? Exchange.HALVING : Exchange.RING;
+        return halving < ring ? Exchange.HALVING : Exchange.RING;
+    }
+
+    /** Returns the time of a sum if additions take time, too. */
+    private double withAdditions(Exchange exchange, long bytes, int ranks) {
+        int remaining = Integer.highestOneBit(ranks);
+        double pairs = remaining == ranks ? 0 : 1;
+        double added = switch (exchange) {
+            case RING -> 1 - 1.0 / ranks;
+            case HALVING -> pairs + 1 - 1.0 / remaining;
+            case DOUBLING -> pairs + Integer.numberOfTrailingZeros(remaining);
+        };
+        return exchange(exchange, bytes, ranks) + ADDING * added * bytes / bandwidth;
     }
 
     /** Returns the nanoseconds of a sum of so many bytes over so many ranks. */

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 /** The arithmetic of the model, with a latency of 100 and 2 bytes in a nanosecond. */
 class ScaleModelTest {
     private static final double EXACT = 1e-9;
+    private static final double MOST_SLOWER = 1.25;
 
     private final ScaleModel model = new ScaleModel(100, 2);
 
@@ -43,11 +44,27 @@ class ScaleModelTest {
         Class<?> algorithm = Class.forName("io.seriatim.cluster.collective.Algorithm");
         Method choose = algorithm.getDeclaredMethod("choose", long.class, int.class);
         choose.setAccessible(true);
-        for (int ranks = 2; ranks <= 9; ranks++) {
-            for (long bytes = 1; bytes < 1 << 24; bytes = bytes * 3 / 2 + 1) {
+        for (int ranks : new int[]{2, 3, 4, 5, 6, 7, 8, 9, 16, 48, 63, 64, 65, 1000, 1024}) {
+            for (long bytes = 1; bytes < 1L << 32; bytes = bytes * 3 / 2 + 1) {
                 for (long near : List.of(bytes, Long.highestOneBit(bytes), Long.highestOneBit(bytes) + 1)) {
                     assertEquals(choose.invoke(null, near, ranks).toString(), ScaleModel.chosen(near, ranks).name(),
                             near + " bytes, " + ranks + " ranks");
+                }
+            }
+        }
+    }
+
+    /** On networks that differ hundredfold in latency and bandwidth, with messages of any size. */
+    @Test
+    void theWayIsNearTheFastestOfAllOnAnyNetwork() {
+        for (ScaleModel network : List.of(new ScaleModel(1e6, 0.125), new ScaleModel(5e4, 1.25),
+                new ScaleModel(1e4, 12.5))) {
+            for (int ranks = 2; ranks <= 1024; ranks++) {
+                for (long bytes = 64; bytes < 1L << 28; bytes *= 2) {
+                    double chosen = network.exchange(bytes, ranks);
+                    double fastest = network.fastest(bytes, ranks);
+                    assertTrue(chosen <= MOST_SLOWER * fastest, network + ": " + bytes + " bytes, " + ranks
+                            + " ranks take " + chosen + " ns, but the fastest way " + fastest);
                 }
             }
         }

@@ -21,6 +21,8 @@ import java.util.Map;
  */
 public final class Collectives {
     private static final int PAGE = 4096;
+    /** The size up to which sums are not rounded on the way: latency decides, and nothing would be gained. */
+    private static final long FEW_BYTES = 16 << 10;
     /** Which scratch memory is for what: nothing uses one for two purposes at a time. */
     private static final int STAGED = 0;
     private static final int STAGED_RESULT = 1;
@@ -123,7 +125,9 @@ public final class Collectives {
      *            that can be summed
      */
     public void allReduce(MemorySegment data, DType type) {
-        Algorithm algorithm = Algorithm.choose(data.byteSize(), ranks);
+        Algorithm algorithm = type.isHalf()
+                ? Algorithm.chooseForHalves(data.byteSize(), ranks)
+                : Algorithm.choose(data.byteSize(), ranks);
         run(new Call("all-reduce", detail(data, type)), () -> {
             if (ranks == 1) {
                 return;
@@ -150,14 +154,13 @@ public final class Collectives {
      *            whole elements of float32
      */
     public void allReduceAsBfloat16(MemorySegment data) {
-        Algorithm algorithm = Algorithm.choose(data.byteSize(), ranks);
         run(new Call("all-reduce", detail(data, DType.FLOAT32) + " as " + DType.BFLOAT16), () -> {
             if (ranks == 1) {
                 return;
             }
             MemorySegment memory = staged(data, STAGED);
-            if (algorithm == Algorithm.DOUBLING) {
-                sumByHalving(memory, sum(DType.FLOAT32), algorithm);
+            if (data.byteSize() <= FEW_BYTES) {
+                sumByHalving(memory, sum(DType.FLOAT32), Algorithm.DOUBLING);
             } else {
                 MemorySegment halves = scratch(NARROW, memory.byteSize() / Float.BYTES * Short.BYTES);
                 narrow(memory, halves, DType.BFLOAT16);
