@@ -52,7 +52,7 @@ public final class DoctorCommand implements Callable<Integer> {
                 + System.getProperty("os.arch"));
         Processor processor = Processor.ofThisMachine();
         line(out, "processor", runtime.availableProcessors() + " of " + processor.model());
-        line(out, "", "has " + list(processor.present()) + "; has not " + list(processor.missing()));
+        line(out, "", instructions(processor.present(), processor.missing()));
         library(out);
         devices(out);
         kernels(out);
@@ -108,8 +108,12 @@ public final class DoctorCommand implements Callable<Integer> {
         out.printf(Locale.ROOT, "%-10s %s%n", name, text);
     }
 
-    private static String list(List<String> words) {
-        return words.isEmpty() ? "none that matter" : String.join(", ", words);
+    /** Describes which of the instructions that matter to kernels the processor has. */
+    static String instructions(List<String> present, List<String> missing) {
+        if (present.isEmpty()) {
+            return "has none of " + String.join(", ", missing);
+        }
+        return "has " + String.join(", ", present) + (missing.isEmpty() ? "" : "; lacks " + String.join(", ", missing));
     }
 
     private static String gibibytes(long bytes) {

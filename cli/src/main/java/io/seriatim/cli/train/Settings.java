@@ -193,7 +193,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf),
                 Exchange.PLAIN.bfloat16("bf16".equals(lines.get("wire")))
-                        .syncBatchNorm(lines.containsKey("sync-batch-norm")).sharded(lines.containsKey("shard-optimizer")),
+                        .syncBatchNorm(lines.containsKey("sync-batch-norm"))
+                        .sharded(lines.containsKey("shard-optimizer")),
                 lines.containsKey("save") ? List.of(parser.needed("save", text -> text).split(",")) : List.of());
     }
 

@@ -46,4 +46,11 @@ class DoctorCommandTest {
         Processor arm = Processor.of(List.of("processor\t: 0", "Features\t: fp asimd bf16"));
         assertEquals(List.of("NEON", "BF16"), arm.present());
     }
+
+    @Test
+    void instructionsAreListedAsFarAsThereAreAny() {
+        assertEquals("has A, B; lacks C", DoctorCommand.instructions(List.of("A", "B"), List.of("C")));
+        assertEquals("has A", DoctorCommand.instructions(List.of("A"), List.of()));
+        assertEquals("has none of A, B", DoctorCommand.instructions(List.of(), List.of("A", "B")));
+    }
 }

@@ -109,6 +109,10 @@ class SplitTest {
                 cases.add(of(UnaryGrad.of(Unary.of(function)), numbers(1, dims), numbers(2, dims), numbers(3, dims)));
             }
         }
+        for (Unary.Function function : Unary.Function.values()) {
+            cases.add(of(Unary.of(function), numbers(1, 5, 6)));
+            cases.add(of(Unary.of(function), numbers(1, 3, 40)));
+        }
         for (long[] dims : new long[][]{{4, 6}, {33, 129}, {5, 3, 17}}) {
             cases.add(of(Binary.of(Binary.Function.MULTIPLY), numbers(1, dims), numbers(2, dims)));
             cases.add(of(Binary.of(Binary.Function.ADD), numbers(1, dims), numbers(2, dims[dims.length - 1])));
@@ -153,7 +157,7 @@ class SplitTest {
         cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37),
                 numbers(2, 37, 1)));
         for (long[] s : new long[][]{{5, 7, 9}, {64, 100, 47}, {33, 513, 100}, {1, 784, 512}, {128, 64, 130}, {4, 6, 6},
-                {16, 2000, 17}}) {
+                {16, 2000, 17}, {5, 6, 6}, {2, 6, 6}, {3, 6, 7}, {5, 6, 4}, {7, 12, 24}}) {
             for (int transposed = 0; transposed < 4; transposed++) {
                 boolean tx = (transposed & 1) != 0;
                 boolean ty = (transposed & 2) != 0;
