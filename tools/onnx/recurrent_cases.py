@@ -21,7 +21,7 @@ FUNCTIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}
 
 def attributes(rng, mode, directions):
     chosen = {}
-    if rng.random() < 0.6:
+    if rng.random() < 0.5:
         names = [str(rng.choice(ACTIVATIONS)) for _ in range(FUNCTIONS[mode] * directions)]
         flags = [PARAMETERS.get(name, (False, False)) for name in names]
         chosen["activations"] = names
@@ -29,21 +29,23 @@ def attributes(rng, mode, directions):
             values = [float(np.float32(rng.uniform(0.1, 0.9))) for flag in flags if flag[index]]
             if values:
                 chosen[attribute] = values
-    if rng.random() < 0.3:
+    if rng.random() < 0.2:
         chosen["clip"] = float(np.float32(rng.uniform(0.2, 2)))
     if mode == "GRU" and rng.random() < 0.4:
         chosen["linear_before_reset"] = 1
-    if mode == "LSTM" and rng.random() < 0.3:
+    if mode == "LSTM" and rng.random() < 0.2:
         chosen["input_forget"] = 1
     return chosen
 
 
 def operands(rng, mode, directions):
-    steps, batch, features, size = (int(rng.integers(1, end)) for end in (6, 4, 5, 5))
+    ends = (6, 4, 5, 5) if rng.random() < 0.9 else (30, 9, 20, 40)
+    steps, batch, features, size = (int(rng.integers(1, end)) for end in ends)
     gates = GATES[mode]
     values = {"X": rng.standard_normal((steps, batch, features)),
               "W": rng.standard_normal((directions, gates * size, features)),
-              "R": rng.standard_normal((directions, gates * size, size))}
+              # Of larger ones, errors would grow from step to step.
+              "R": rng.standard_normal((directions, gates * size, size)) * min(1, 2 / size)}
     optional = [("B", 0.6, rng.standard_normal((directions, 2 * gates * size))),
                 ("L", 0.5, rng.integers(1, steps + 1, size=batch)),
                 ("H", 0.5, rng.standard_normal((directions, batch, size)))]

@@ -57,7 +57,7 @@ public final class Layouts {
      * @param wanted
      *            the packed layout
      * @param kernel
-     *            the kernel that reads the packed input
+     *            the kernel that reads all packed inputs of the stage
      * @param packing
      *            the kernel that packs it
      */
@@ -81,38 +81,53 @@ public final class Layouts {
         for (int i = 0; i < tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute task && task.place().isHost()) {
                 for (int j = 0; j < task.stages().size(); j++) {
-                    Packed packed = layouts.packed(i, j, task.stages().get(j));
-                    if (packed != null) {
-                        all.add(packed);
-                    }
+                    all.addAll(layouts.packed(i, j, task.stages().get(j)));
                 }
             }
         }
         return List.copyOf(all);
     }
 
-    private @Nullable Packed packed(int task, int at, Stage stage) {
+    private List<Packed> packed(int task, int at, Stage stage) {
         Computation computation = stage.computation();
         Kernel plain = stage.kernel();
-        Arg weights = stage.inputs().size() > WEIGHTS ? stage.inputs().get(WEIGHTS) : null;
-        if (computation == null || plain == null || weights == null || !pays(computation, weights.spec())
-                || !isKept(weights)) {
-            return null;
-        }
-        TensorSpec wanted = plain.preferred(WEIGHTS, weights.spec());
-        if (wanted.equals(weights.spec()) || !(wanted.layout() instanceof Layout.Opaque)) {
-            return null;
+        if (computation == null || plain == null) {
+            return List.of();
         }
         TensorSpec[] specs = stage.specs();
-        specs[WEIGHTS] = wanted;
-        Kernel kernel = kernels.find(ofPacked(computation), Place.CPU, specs);
-        if (kernel == null || !kernel.provider().equals(plain.provider())) {
-            return null;
+        List<Integer> inputs = new ArrayList<>();
+        for (int i = 0; i < stage.inputs().size(); i++) {
+            Arg weights = stage.inputs().get(i);
+            if (weights == null || !isWeights(computation, i) || !pays(computation, weights.spec())
+                    || !isKept(weights)) {
+                continue;
+            }
+            TensorSpec wanted = plain.preferred(i, weights.spec());
+            if (!wanted.equals(weights.spec()) && wanted.layout() instanceof Layout.Opaque) {
+                specs[i] = wanted;
+                inputs.add(i);
+            }
         }
-        TensorSpec source = source(computation, weights.spec());
-        TensorSpec target = new TensorSpec(wanted.dtype(), source.shape(), wanted.layout());
-        Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, source, target);
-        return packing == null ? null : new Packed(task, at, WEIGHTS, source, wanted, kernel, packing);
+        Kernel kernel = inputs.isEmpty() ? null : kernels.find(ofPacked(computation), Place.CPU, specs);
+        if (kernel == null || !kernel.provider().equals(plain.provider())) {
+            return List.of();
+        }
+        List<Packed> all = new ArrayList<>();
+        for (int input : inputs) {
+            TensorSpec wanted = specs[input];
+            TensorSpec source = source(computation, Objects.requireNonNull(stage.inputs().get(input)).spec());
+            TensorSpec target = new TensorSpec(wanted.dtype(), source.shape(), wanted.layout());
+            Kernel packing = kernels.find(Copy.PLAIN, Place.CPU, source, target);
+            if (packing == null) {
+                return List.of();
+            }
+            all.add(new Packed(task, at, input, source, wanted, kernel, packing));
+        }
+        return all;
+    }
+
+    private static boolean isWeights(Computation computation, int input) {
+        return computation instanceof Recurrence recurrence ? recurrence.isWeights(input) : input == WEIGHTS;
     }
 
     /** Returns the computation that reads the packed weights: they have been transposed by then. */

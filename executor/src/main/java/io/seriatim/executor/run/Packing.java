@@ -6,6 +6,9 @@ import io.seriatim.executor.ir.PackedWeights;
 import io.seriatim.executor.pass.Layouts;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.WeakHashMap;
@@ -17,6 +20,8 @@ final class Packing {
     private final Work work;
     private final Arg arg;
     private final PackedWeights.Form form;
+    /** Those of the same stage, this one too. */
+    private List<Packing> ofStage = List.of();
     private @Nullable Tensor variable;
     private PackedWeights.@Nullable Entry entry;
     /**
@@ -34,10 +39,14 @@ final class Packing {
 
     /** Creates the bindings of all packed arguments of a plan in the works of a frame. */
     static Packing[] of(CompiledPlan plan, Work[][] works) {
-        return plan.layouts().stream().map(packed -> {
+        List<Packing> all = plan.layouts().stream().map(packed -> {
             Work work = works[packed.task()][packed.stage()];
             return new Packing(packed, work, Objects.requireNonNull(work.stage().inputs().get(packed.input())));
-        }).toArray(Packing[]::new);
+        }).toList();
+        IdentityHashMap<Work, List<Packing>> stages = new IdentityHashMap<>();
+        all.forEach(each -> stages.computeIfAbsent(each.work, _ -> new ArrayList<>()).add(each));
+        all.forEach(each -> each.ofStage = Objects.requireNonNull(stages.get(each.work)));
+        return all.toArray(Packing[]::new);
     }
 
     /** Returns the number of the argument's value. */
@@ -57,16 +66,24 @@ final class Packing {
                 : weights.get(name, tensor, form, packed.packing());
         entry = now;
         variable = tensor;
-        if (now != null) {
-            work.use(packed.kernel(), packed.input(), now.packed());
-        } else {
-            work.use(work.stage().kernel(), packed.input(),
-                    tensor == null ? null : Storage.view(tensor.declared(), arg));
-        }
+        choose();
         if (weights != null) {
             PackedWeights.Entry before = now == null ? taken.remove(weights) : taken.put(weights, now);
             if (before != null) {
                 weights.release(name, form, before);
+            }
+        }
+    }
+
+    /** The kernel of a stage reads all of these arguments packed, or none. */
+    private void choose() {
+        boolean all = ofStage.stream().allMatch(each -> each.entry != null);
+        for (Packing each : ofStage) {
+            if (all) {
+                work.use(packed.kernel(), each.packed.input(), Objects.requireNonNull(each.entry).packed());
+            } else {
+                work.use(work.stage().kernel(), each.packed.input(),
+                        each.variable == null ? null : Storage.view(each.variable.declared(), each.arg));
             }
         }
     }

@@ -220,7 +220,9 @@ public final class PaddleForms {
         Set<String> undefined = new LinkedHashSet<>();
         Steps.Names names = new Steps.Names(rewritten.blocks());
         Reads reads = new Reads(rewritten.blocks(), fetches, parameters);
-        for (Block block : rewritten.blocks()) {
+        // A rule may add blocks.
+        for (int i = 0; i < rewritten.blocks().size(); i++) {
+            Block block = rewritten.block(i);
             Steps steps = new Steps(block, names);
             List<OpDesc> before = new ArrayList<>(block.ops());
             for (OpDesc each : before) {

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 
 /**
  * Recurrent layers as PaddlePaddle knows them: not those whose gates are in ONNX's order, nor those whose only
- * direction begins with the last step.
+ * direction begins with the last step, nor those with cells of others ({@link RecurrentLoopForm}).
  */
 final class RecurrentForm {
     private static final String ORDER = "gate_order";
@@ -26,6 +26,9 @@ final class RecurrentForm {
     }
 
     private static boolean recurrence(OpDesc op, Steps steps) {
+        if (RecurrentLoopForm.rewrite(op, steps)) {
+            return true;
+        }
         if (op.attribute(ORDER) == null && op.attribute(REVERSE) == null) {
             return false;
         }

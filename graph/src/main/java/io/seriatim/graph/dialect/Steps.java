@@ -3,6 +3,7 @@ package io.seriatim.graph.dialect;
 import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -89,6 +91,33 @@ final class Steps {
         String name = fresh();
         block.put(VarDesc.of(name, type));
         return name;
+    }
+
+    /** The operations of a new block below this one. */
+    Steps child() {
+        return new Steps(block.program().addBlock(block.index(), null), names);
+    }
+
+    /**
+     * Appends a loop over the operations of a block below this one.
+     *
+     * @param again
+     *            the variable that says whether another step follows; a step writes it
+     * @param written
+     *            the other variables of this block that a step writes
+     */
+    void loop(Steps body, String again, List<String> written) {
+        Set<String> read = new LinkedHashSet<>();
+        body.ops.forEach(op -> op.inputNames().stream().filter(name -> body.block.var(name) == null)
+                .forEach(read::add));
+        read.addAll(written);
+        read.remove(again);
+        List<String> results = new ArrayList<>(written);
+        results.add(again);
+        body.block.setOps(body.ops);
+        ops.add(OpDesc.of("while").in("X", List.copyOf(read)).in("Condition", again).out("Out", results)
+                .out("StepScopes", declare(new VarType.Other(VarType.STEP_SCOPES)))
+                .attr("sub_block", new Attribute.BlockRef(body.block.index())).attr("is_test", false).build());
     }
 
     Step op(String type) {

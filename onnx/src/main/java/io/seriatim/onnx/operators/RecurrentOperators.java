@@ -69,17 +69,21 @@ public final class RecurrentOperators {
             return all;
         }
 
-        /** The mode of Paddle's operation; an error if it has none for the attributes. */
+        /** The mode of the operation {@code rnn}; empty if it has none for the attributes. */
         private String kind() {
             boolean relu = mode.equals("RNN") && activations.stream().allMatch(each -> each.equalsIgnoreCase("Relu"));
             boolean usual = relu || activations.stream().map(String::toLowerCase).toList()
                     .equals(defaults().stream().map(String::toLowerCase).toList());
             boolean peepholes = mode.equals("LSTM") && node.has(7);
             boolean before = mode.equals("GRU") && !node.flag("linear_before_reset", false);
-            if (!usual || peepholes || before || node.hasAttribute("clip") || node.flag("input_forget", false)) {
+            if (!usual || node.hasAttribute("clip") || node.flag("input_forget", false)) {
                 return "";
             }
-            return mode.equals("RNN") ? relu ? "RNN_RELU" : "RNN_TANH" : mode;
+            return switch (mode) {
+                case "LSTM" -> peepholes ? "PEEPHOLE_LSTM" : mode;
+                case "GRU" -> before ? "RESET_GRU" : mode;
+                default -> relu ? "RNN_RELU" : "RNN_TANH";
+            };
         }
 
         List<Ref> results() {
@@ -108,6 +112,11 @@ public final class RecurrentOperators {
                 }
             }
             weights.addAll(biases);
+            if (kind.equals("PEEPHOLE_LSTM")) {
+                for (int direction = 0; direction < directions(); direction++) {
+                    weights.add(select(node.input(7), direction));
+                }
+            }
             OpAppender op = steps.op("rnn").in("Input", x).in("PreState", states).in("WeightList", weights)
                     .maybe("SequenceLength", lengths).attr("mode", kind).attr("is_bidirec", both)
                     .attr("input_size", x.dim(2)).attr("hidden_size", size).attr("num_layers", 1)

@@ -35,6 +35,7 @@ final class OneOperator {
     private final long version;
     private final Map<String, OnnxAttribute> attributes = new HashMap<>();
     private boolean constants;
+    private boolean trained;
     private boolean unknown;
 
     OneOperator(Consumer<Registry> family, String domain, String type, long version) {
@@ -121,6 +122,12 @@ final class OneOperator {
         }
     }
 
+    /** A model of which the first operand is a feed and the others are parameters; its fetches are y0, y1 and so on. */
+    InferenceModel withParameters(int results, @Nullable Tensor... operands) {
+        trained = true;
+        return model(names(results), new LinkedHashMap<>(), operands);
+    }
+
     private static List<String> names(int results) {
         return IntStream.range(0, results).mapToObj(i -> "y" + i).toList();
     }
@@ -132,6 +139,8 @@ final class OneOperator {
             Tensor operand = operands[i];
             if (operand == null) {
                 refs.add(null);
+            } else if (trained && i > 0) {
+                refs.add(builder.parameter("c" + i, Tensor.of(operand.toFloatArray(), operand.shape().dims())));
             } else if (constants && i > 0) {
                 refs.add(builder.constant("c" + i, operand));
             } else {

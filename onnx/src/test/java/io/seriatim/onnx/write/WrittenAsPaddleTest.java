@@ -207,7 +207,9 @@ class WrittenAsPaddleTest {
     @ParameterizedTest
     @CsvSource({"LSTM,4,1,false,false", "GRU,3,1,false,true", "RNN_TANH,1,1,false,false", "LSTM,4,2,false,true",
             "LSTM,4,1,true,false", "LSTM,4,1,true,true", "GRU,3,1,true,true", "RNN_RELU,1,1,true,true",
-            "RNN_TANH,1,1,true,false"})
+            "RNN_TANH,1,1,true,false", "PEEPHOLE_LSTM,4,1,false,false", "PEEPHOLE_LSTM,4,2,false,true",
+            "PEEPHOLE_LSTM,4,1,true,true", "RESET_GRU,3,1,false,true", "RESET_GRU,3,2,false,false",
+            "RESET_GRU,3,1,true,false"})
     void recurrencesOfOnnx(String mode, long gates, int directions, boolean reverse, boolean lengths)
             throws IOException {
         Map<String, Tensor> parameters = new LinkedHashMap<>();
@@ -219,11 +221,14 @@ class WrittenAsPaddleTest {
         for (int i = 0; i < 2 * directions; i++) {
             parameters.put("w" + (2 * directions + i), values(DType.FLOAT32, gates * 3));
         }
+        for (int i = 0; mode.equals("PEEPHOLE_LSTM") && i < directions; i++) {
+            parameters.put("p" + i, values(DType.FLOAT32, 9));
+        }
         List<String> weights = List.copyOf(parameters.keySet());
         if (lengths) {
             parameters.put("lengths", Tensor.of(DType.INT32, new long[]{2, 5}, 2));
         }
-        List<String> states = mode.equals("LSTM") ? List.of("h", "c") : List.of("h");
+        List<String> states = mode.endsWith("LSTM") ? List.of("h", "c") : List.of("h");
         states.forEach(state -> parameters.put(state, values(DType.FLOAT32, directions, 2, 3)));
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 5, 2, 2)));

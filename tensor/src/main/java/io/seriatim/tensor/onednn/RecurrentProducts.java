@@ -43,18 +43,17 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
     /** Null if the library has none. */
     static @Nullable Kernel kernel(Dnnl dnnl, Recurrence recurrence, @Nullable TensorSpec[] arguments) {
-        TensorSpec weights = Objects.requireNonNull(arguments[1]);
-        boolean packed = weights.layout() instanceof Layout.Opaque;
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec other = arguments[i];
             if (other != null && other.layout() instanceof Layout.Opaque layout
-                    && (i != 1 || !layout.library().equals(OneDnnKernels.PROVIDER))) {
+                    && (!recurrence.isWeights(i) || !layout.library().equals(OneDnnKernels.PROVIDER))) {
                 return null;
             }
         }
         TensorSpec x = Objects.requireNonNull(arguments[0]);
-        RecurrentProducts products = packed ? ofPacked(dnnl, x, weights) : of(dnnl, x, weights);
-        return products == null ? null : FloatRecurrence.of(recurrence, arguments, products);
+        return FloatRecurrence.of(recurrence, arguments, weights -> weights.layout() instanceof Layout.Opaque
+                ? ofPacked(dnnl, x, weights)
+                : of(dnnl, x, weights));
     }
 
     private static @Nullable RecurrentProducts ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed) {

@@ -36,11 +36,17 @@ class FloatRecurrenceTest {
             int size = large ? random.nextInt(60, 150) : random.nextInt(1, 50);
             Recurrence recurrence = new Recurrence(cell, random.nextBoolean(), random.nextBoolean());
             int gates = cell.gates() * size;
+            int products = cell.products() * size;
             List<Tensor> inputs = new ArrayList<>(List.of(strided(random, 2, steps, batch, gates),
-                    strided(random, 1 / Math.sqrt(size), gates, size), strided(random, 0.5, gates),
+                    strided(random, 1 / Math.sqrt(size), products, size), strided(random, 0.5, gates),
                     strided(random, 1, batch, size)));
-            if (cell == Cell.LSTM) {
+            if (cell.isLstm()) {
                 inputs.add(strided(random, 1, batch, size));
+            }
+            if (cell == Cell.PEEPHOLE_LSTM) {
+                inputs.add(strided(random, 1, 3L * size));
+            } else if (cell == Cell.RESET_GRU) {
+                inputs.add(strided(random, 1 / Math.sqrt(size), size, size));
             }
             if (recurrence.lengths()) {
                 long[] lengths = random.longs(batch, 0, steps + 1).toArray();
@@ -130,6 +136,9 @@ class FloatRecurrenceTest {
             inputs[0] = inOrderOfOnnx(inputs[0], cell, 2);
             inputs[1] = inOrderOfOnnx(inputs[1], cell, 0);
             inputs[2] = inOrderOfOnnx(inputs[2], cell, 0);
+            if (cell == Cell.PEEPHOLE_LSTM) {
+                inputs[given.more()] = inOrder("021", inputs[given.more()], 0);
+            }
             for (Kernels kernels : List.of(Kernels.system(), PORTABLE)) {
                 Tensor[] expected = KernelRun.run(kernels, given, one.inputs);
                 Tensor[] actual = KernelRun.run(kernels, ordered, inputs);
@@ -142,11 +151,15 @@ class FloatRecurrenceTest {
     }
 
     private static Tensor inOrderOfOnnx(Tensor x, Cell cell, int axis) {
-        String order = switch (cell) {
-            case LSTM -> "0312";
+        return inOrder(switch (cell) {
+            case LSTM, PEEPHOLE_LSTM -> "0312";
             case GRU -> "102";
+            case RESET_GRU -> axis == 0 && x.shape().rank() == 2 ? "10" : "102";
             case TANH, RELU -> "0";
-        };
+        }, x, axis);
+    }
+
+    private static Tensor inOrder(String order, Tensor x, int axis) {
         long[] dims = x.shape().dims();
         int block = Math.toIntExact(dims[axis] / order.length());
         int inner = axis == dims.length - 1 ? 1 : Math.toIntExact(x.shape().size() / dims[axis]);
@@ -207,12 +220,19 @@ class FloatRecurrenceTest {
             long... lengths) {
         List<Tensor> inputs = new ArrayList<>();
         int gates = cell.gates() * size;
-        for (long[] dims : new long[][]{{steps, batch, gates}, {gates, size}, {gates}, {batch, size}}) {
+        int products = cell.products() * size;
+        long[][] all = {{steps, batch, gates}, {products, size}, {gates}, {batch, size}};
+        for (long[] dims : all) {
             inputs.add(Tensor.of(DType.FLOAT32,
                     random.doubles(TensorSpec.of(DType.FLOAT32, dims).shape().size(), -1, 1).toArray(), dims));
         }
-        if (cell == Cell.LSTM) {
+        if (cell.isLstm()) {
             inputs.add(Tensor.of(DType.FLOAT32, random.doubles((long) batch * size, -1, 1).toArray(), batch, size));
+        }
+        if (cell == Cell.PEEPHOLE_LSTM) {
+            inputs.add(Tensor.of(DType.FLOAT32, random.doubles(3L * size, -1, 1).toArray(), 3L * size));
+        } else if (cell == Cell.RESET_GRU) {
+            inputs.add(Tensor.of(DType.FLOAT32, random.doubles((long) size * size, -1, 1).toArray(), size, size));
         }
         inputs.add(Tensor.of(lengths, batch));
         return inputs.toArray(Tensor[]::new);

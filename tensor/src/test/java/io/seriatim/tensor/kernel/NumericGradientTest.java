@@ -107,21 +107,38 @@ class NumericGradientTest {
     }
 
     /** Of three sequences of up to four steps. */
+    private static Tensor columns(Tensor matrix, int from, int count) {
+        double[] all = matrix.toDoubleArray();
+        int width = Math.toIntExact(matrix.shape().dim(1));
+        double[] some = new double[all.length / width * count];
+        for (int i = 0; i < some.length; i++) {
+            some[i] = all[i / count * width + from + i % count];
+        }
+        return Tensor.of(some, matrix.shape().dim(0), count);
+    }
+
     private static Case recurrence(SplittableRandom r, Recurrence recurrence) {
         int size = 5;
         int gates = recurrence.cell().gates() * size;
-        boolean lstm = recurrence.cell() == Recurrence.Cell.LSTM;
+        Recurrence.Cell cell = recurrence.cell();
+        int products = cell.products() * size;
         List<Tensor> inputs = new ArrayList<>(
-                List.of(random(r, -1, 1, 4, 3, gates), random(r, -1, 1, gates, size), random(r, -1, 1, gates),
+                List.of(random(r, -1, 1, 4, 3, gates), random(r, -1, 1, products, size), random(r, -1, 1, gates),
                         random(r, -1, 1, 3, size)));
-        if (lstm) {
+        if (cell.isLstm()) {
             inputs.add(random(r, -1, 1, 3, size));
         }
-        int states = lstm ? 2 : 1;
+        int states = cell.states();
+        if (cell == Recurrence.Cell.PEEPHOLE_LSTM) {
+            inputs.add(random(r, -1, 1, 3L * size));
+        } else if (cell == Recurrence.Cell.RESET_GRU) {
+            inputs.add(random(r, -1, 1, size, size));
+        }
         if (recurrence.lengths()) {
             inputs.add(Tensor.of(new long[]{4, 1, 3}, 3));
         }
-        return new Case(recurrence.toString(), recurrence, inputs, IntStream.range(0, 3 + states).boxed().toList(),
+        return new Case(recurrence.toString(), recurrence, inputs,
+                IntStream.range(0, 3 + states + (cell.hasMore() ? 1 : 0)).boxed().toList(),
                 g -> {
                     List<Tensor> given = new ArrayList<>(List.of(g.y()));
                     given.addAll(g.out().subList(1 + states, g.out().size()));
@@ -130,13 +147,20 @@ class NumericGradientTest {
                     given.add(g.dy());
                     Tensor[] all = given.toArray(new Tensor[given.size() + states]);
                     List<Tensor> results = run(new RecurrenceGrad(recurrence), all);
-                    Tensor du = (recurrence.cell() == Recurrence.Cell.GRU ? results.getLast() : results.getFirst())
+                    Tensor du = (cell == Recurrence.Cell.GRU ? results.getLast() : results.getFirst())
                             .reshape(12, gates);
-                    Tensor weights = run(new MatMul(true, false, false, List.of()), du,
-                            results.get(1).reshape(12, size)).getFirst();
+                    MatMul transposed = new MatMul(true, false, false, List.of());
+                    Tensor weights = run(transposed, columns(du, 0, products), results.get(1).reshape(12, size))
+                            .getFirst();
                     Tensor bias = run(new Reduction(Reduction.Function.SUM, List.of(0), false), du).getFirst();
                     List<Tensor> gradients = new ArrayList<>(List.of(results.getFirst(), weights, bias));
                     gradients.addAll(results.subList(2, 2 + states));
+                    if (cell == Recurrence.Cell.PEEPHOLE_LSTM) {
+                        gradients.add(results.getLast());
+                    } else if (cell == Recurrence.Cell.RESET_GRU) {
+                        Tensor reset = columns(g.out().getLast().reshape(12, 4L * size), 3 * size, size);
+                        gradients.add(run(transposed, columns(du, products, size), reset).getFirst());
+                    }
                     return gradients;
                 });
     }

@@ -79,10 +79,11 @@ final class RecurrentGradient {
         if (network.cell().saved() > 0) {
             in.add(network.saved(reserve, row));
         }
-        in.add(l.in("WeightList", network.weights(row, true)));
+        in.add(network.ofState(l.in("WeightList", network.weights(row, true))));
         for (int i = 0; i < network.states(); i++) {
             in.add(l.in("PreState", i).select(0, row));
         }
+        RecurrentOperations.addMore(l, network, row, in);
         if (l.has("SequenceLength")) {
             in.add(l.in("SequenceLength"));
         }
@@ -102,11 +103,31 @@ final class RecurrentGradient {
             du = l.temporary(gates);
             out.add(du);
         }
+        if (network.cell() == Recurrence.Cell.PEEPHOLE_LSTM) {
+            int peepholes = network.peepholes(row);
+            out.add(l.wants("WeightList@GRAD", peepholes) ? l.output("WeightList@GRAD", peepholes) : null);
+        }
         l.into(new RecurrenceGrad(recurrence), in, out);
         Operand rows = RecurrentOperations.matrix(l, dx);
         parameters(network.weights(row, false), network.bias(row, false), rows, input);
-        parameters(network.weights(row, true), network.bias(row, true), RecurrentOperations.matrix(l, du),
-                RecurrentOperations.matrix(l, before));
+        Operand state = RecurrentOperations.matrix(l, before);
+        int weights = network.weights(row, true);
+        int bias = network.bias(row, true);
+        if (network.cell() == Recurrence.Cell.RESET_GRU) {
+            bias(bias, rows);
+            if (l.wants("WeightList@GRAD", weights)) {
+                Operand gradient = l.output("WeightList@GRAD", weights);
+                long from = network.resetFrom();
+                // The last part of what is saved is the states that were reset.
+                Operand reset = RecurrentOperations.matrix(l, network.saved(reserve, row))
+                        .slice(1, network.gates(), network.gates() + network.size());
+                l.into(TRANSPOSED, List.of(rows.slice(1, 0, from), state), List.of(network.ofState(gradient)));
+                l.into(TRANSPOSED, List.of(rows.slice(1, from, network.gates()), reset),
+                        List.of(network.ofReset(gradient)));
+            }
+        } else {
+            parameters(weights, bias, RecurrentOperations.matrix(l, du), state);
+        }
         return rows;
     }
 
@@ -115,6 +136,10 @@ final class RecurrentGradient {
         if (l.wants("WeightList@GRAD", weights)) {
             l.out("WeightList@GRAD", weights, l.run(TRANSPOSED, gradient, factor));
         }
+        bias(bias, gradient);
+    }
+
+    private void bias(int bias, Operand gradient) {
         if (l.wants("WeightList@GRAD", bias)) {
             l.out("WeightList@GRAD", bias, l.run(OVER_ROWS, gradient));
         }

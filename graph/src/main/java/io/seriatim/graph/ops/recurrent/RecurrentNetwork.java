@@ -64,15 +64,18 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
             case "GRU" -> Recurrence.Cell.GRU;
             case "RNN_TANH" -> Recurrence.Cell.TANH;
             case "RNN_RELU" -> Recurrence.Cell.RELU;
+            case "PEEPHOLE_LSTM" -> Recurrence.Cell.PEEPHOLE_LSTM;
+            case "RESET_GRU" -> Recurrence.Cell.RESET_GRU;
             default ->
                 throw new IllegalArgumentException(
-                        "the attribute 'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is '" + mode + "'");
+                        "the attribute 'mode' must be LSTM, GRU, RNN_TANH, RNN_RELU, PEEPHOLE_LSTM or RESET_GRU, but "
+                                + "is '" + mode + "'");
         };
     }
 
     /** How many states there are: LSTM has a cell too. */
     int states() {
-        return cell == Recurrence.Cell.LSTM ? 2 : 1;
+        return cell.states();
     }
 
     /** All layers in all directions. */
@@ -91,6 +94,30 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
     /** The width of a layer's output. */
     long width() {
         return directions * size;
+    }
+
+    /** How many tensors the list of weights has; peepholes, one tensor for each row, are the last ones. */
+    int parameters() {
+        return (cell == Recurrence.Cell.PEEPHOLE_LSTM ? 5 : 4) * rows();
+    }
+
+    int peepholes(int row) {
+        return 4 * rows() + row;
+    }
+
+    /** The weights of a state, without those of a candidate that multiply what was reset. */
+    Operand ofState(Operand weights) {
+        return cell == Recurrence.Cell.RESET_GRU ? weights.slice(0, 0, resetFrom()) : weights;
+    }
+
+    /** The rows of a candidate that multiply what was reset. */
+    Operand ofReset(Operand weights) {
+        return weights.slice(0, resetFrom(), gates());
+    }
+
+    /** The first of the gates' numbers that belongs to the candidate, which is the last gate in each order. */
+    long resetFrom() {
+        return cell.products() * size;
     }
 
     /** Where the weights of the input, those of the state, and the biases of both are in the list. */

@@ -79,16 +79,18 @@ public final class RecurrentOperations {
         for (int i = 0; i < network.states(); i++) {
             shaped(inference, "PreState", i, network.rows(), x[1], network.size());
         }
-        inference.require(inference.count("WeightList") == 4L * network.rows(),
-                "WeightList must hold 4 tensors for each layer and direction, %d in all, but has %d",
-                4L * network.rows(),
-                inference.count("WeightList"));
+        inference.require(inference.count("WeightList") == network.parameters(),
+                "WeightList must hold %d tensors for each layer and direction, %d in all, but has %d",
+                network.parameters() / network.rows(), network.parameters(), inference.count("WeightList"));
         for (int row = 0; row < network.rows(); row++) {
             long width = row < network.directions() ? x[2] : network.width();
             shaped(inference, "WeightList", network.weights(row, false), network.gates(), width);
             shaped(inference, "WeightList", network.weights(row, true), network.gates(), network.size());
             shaped(inference, "WeightList", network.bias(row, false), network.gates());
             shaped(inference, "WeightList", network.bias(row, true), network.gates());
+            if (network.cell() == Recurrence.Cell.PEEPHOLE_LSTM) {
+                shaped(inference, "WeightList", network.peepholes(row), 3 * network.size());
+            }
         }
         if (inference.has("SequenceLength")) {
             DType lengths = inference.dtype("SequenceLength");
@@ -190,12 +192,14 @@ public final class RecurrentOperations {
         Operand gates = l.run(WITH_BIAS, matrix(l, input), l.in("WeightList", network.weights(row, false)),
                 l.in("WeightList", network.bias(row, false)));
         List<Operand> in = new ArrayList<>(List.of(gates.reshape(network.steps(), network.batch(), network.gates()),
-                l.in("WeightList", network.weights(row, true)), l.in("WeightList", network.bias(row, true))));
+                network.ofState(l.in("WeightList", network.weights(row, true))),
+                l.in("WeightList", network.bias(row, true))));
         List<@Nullable Operand> out = new ArrayList<>(List.of(network.direction(output, direction)));
         for (int i = 0; i < network.states(); i++) {
             in.add(l.in("PreState", i).select(0, row));
             out.add(l.wants("State", i) ? l.output("State", i).select(0, row) : null);
         }
+        addMore(l, network, row, in);
         if (l.has("SequenceLength")) {
             in.add(l.in("SequenceLength"));
         }
@@ -203,6 +207,17 @@ public final class RecurrentOperations {
             out.add(reserve == null ? null : network.saved(reserve, row));
         }
         l.into(network.recurrence(direction, l.has("SequenceLength")), in, out);
+    }
+
+    /** Adds the operand that only some cells have. */
+    static void addMore(Lowering l, RecurrentNetwork network, int row, List<? super Operand> to) {
+        switch (network.cell()) {
+            case PEEPHOLE_LSTM -> to.add(l.in("WeightList", network.peepholes(row)));
+            case RESET_GRU -> to.add(network.ofReset(l.in("WeightList", network.weights(row, true))));
+            default -> {
+                // They have none.
+            }
+        }
     }
 
     /** The factors of a layer's outputs: 0, or 1 / (1 − probability). */

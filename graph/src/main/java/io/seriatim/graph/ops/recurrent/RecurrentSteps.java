@@ -53,9 +53,10 @@ final class RecurrentSteps {
         }
         for (long i = 0; i < network.steps(); i++) {
             long step = network.isBackwards(direction) ? network.steps() - 1 - i : i;
-            Operand u = l.run(WITH_BIAS, states.getFirst().operand(), l.in("WeightList", network.weights(row, true)),
-                    l.in("WeightList", network.bias(row, true)));
-            List<Term> next = cell(new Term(l, gates.select(0, step)), new Term(l, u), states);
+            Operand u = l.run(WITH_BIAS, states.getFirst().operand(),
+                    network.ofState(l.in("WeightList", network.weights(row, true))),
+                    network.ofState(l.in("WeightList", network.bias(row, true))));
+            List<Term> next = cell(row, new Term(l, gates.select(0, step)), new Term(l, u), states);
             Term within = within(step);
             Term y = within == null ? next.getFirst() : within.orZero(next.getFirst());
             l.into(Copy.PLAIN, List.of(y.operand()), List.of(output.select(0, step)));
@@ -82,10 +83,35 @@ final class RecurrentSteps {
         return new Term(l, gates.operand().slice(1, from, from + network.size()));
     }
 
+    /** A gate with the part of the cell that it sees. */
+    private Term peep(int row, Term sum, int number, Term c) {
+        long from = network.order().peephole(number) * network.size();
+        Operand peepholes = l.in("WeightList", network.peepholes(row)).slice(0, from, from + network.size());
+        return gate(sum, number).plus(c.times(new Term(l, peepholes.unsqueeze(0))));
+    }
+
     /** The states after a step. */
-    private List<Term> cell(Term x, Term u, List<Term> before) {
+    private List<Term> cell(int row, Term x, Term u, List<Term> before) {
         Term h = before.getFirst();
         return switch (network.cell()) {
+            case PEEPHOLE_LSTM -> {
+                Term sum = x.plus(u);
+                Term candidate = gate(sum, 2).unary(Unary.Function.TANH);
+                Term kept = peep(row, sum, 1, before.get(1)).unary(Unary.Function.SIGMOID).times(before.get(1));
+                Term put = peep(row, sum, 0, before.get(1)).unary(Unary.Function.SIGMOID);
+                Term c = kept.plus(put.times(candidate));
+                Term out = peep(row, sum, 3, c).unary(Unary.Function.SIGMOID);
+                yield List.of(out.times(c.unary(Unary.Function.TANH)), c);
+            }
+            case RESET_GRU -> {
+                Term reset = gate(x, 0).plus(gate(u, 0)).unary(Unary.Function.SIGMOID);
+                Term keep = gate(x, 1).plus(gate(u, 1)).unary(Unary.Function.SIGMOID);
+                Operand product = l.run(WITH_BIAS, reset.times(h).operand(),
+                        network.ofReset(l.in("WeightList", network.weights(row, true))),
+                        network.ofReset(l.in("WeightList", network.bias(row, true))));
+                Term candidate = gate(x, 2).plus(new Term(l, product)).unary(Unary.Function.TANH);
+                yield List.of(candidate.plus(keep.times(h.minus(candidate))));
+            }
             case LSTM -> {
                 Term sum = x.plus(u);
                 Term candidate = gate(sum, 2).unary(Unary.Function.TANH);

@@ -19,6 +19,7 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -159,13 +160,85 @@ class RecurrentOperationsTest {
         refused(feeds, rnn("", "LSTM", 2, "x", names("w", 8), 1).build(),
                 "PreState must hold 2 tensors for the mode LSTM, but has 1");
         refused(feeds, rnn("", "LTSM", 2, "x", names("w", 8), 1).build(),
-                "'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is 'LTSM'");
+                "'mode' must be LSTM, GRU, RNN_TANH, RNN_RELU, PEEPHOLE_LSTM or RESET_GRU, but is 'LTSM'");
+        refused(feeds, rnn("", "PEEPHOLE_LSTM", 2, "x", names("w", 8), 1).build(),
+                "PreState must hold 2 tensors for the mode PEEPHOLE_LSTM, but has 1");
         refused(feeds, rnn("", "RNN_TANH", 2, "w0", names("w", 8), 1).build(),
                 "Input must be [steps, batch, size], but has 2 dimensions");
         refused(feeds, rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).attr("dropout_prob", 2f).build(),
                 "'dropout_prob' must be from 0 to 1, but is 2.0");
         refused(feeds, rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).in("SequenceLength", "w4").build(),
                 "SequenceLength must be int32 or int64");
+    }
+
+    /** The cells of ONNX in networks of several layers: gradients against central differences. */
+    @ParameterizedTest
+    @CsvSource({"PEEPHOLE_LSTM,1,false,false", "PEEPHOLE_LSTM,2,true,true", "RESET_GRU,1,false,true",
+            "RESET_GRU,2,true,false"})
+    void gradientsOfCellsOfOnnx(String mode, int layers, boolean both, boolean lengths) {
+        SplittableRandom random = new SplittableRandom(SEED + layers);
+        int directions = both ? 2 : 1;
+        int rows = layers * directions;
+        boolean lstm = mode.equals("PEEPHOLE_LSTM");
+        int states = lstm ? 2 : 1;
+        long gates = (lstm ? 4 : 3) * (long) SIZE;
+        Map<String, Tensor> feeds = new HashMap<>();
+        feeds.put("x", OneRun.random(random, DType.FLOAT64, STEPS, BATCH, SIZE));
+        feeds.put("dy", OneRun.random(random, DType.FLOAT64, STEPS, BATCH, (long) directions * SIZE));
+        feeds.put("lengths", Tensor.of(DType.INT64, new long[]{3, 1}, BATCH));
+        for (int i = 0; i < states; i++) {
+            feeds.put("h" + i, OneRun.random(random, DType.FLOAT64, rows, BATCH, SIZE));
+            feeds.put("ds" + i, OneRun.random(random, DType.FLOAT64, rows, BATCH, SIZE));
+        }
+        int weights = (lstm ? 5 : 4) * rows;
+        for (int i = 0; i < weights; i++) {
+            long width = i % 2 == 0 && i >= 2 * directions ? (long) directions * SIZE : SIZE;
+            feeds.put("w" + i, i < 2 * rows
+                    ? OneRun.random(random, DType.FLOAT64, gates, width)
+                    : OneRun.random(random, DType.FLOAT64, i < 4 * rows ? gates : 3L * SIZE));
+        }
+        OpDesc op = rnn("", mode, layers, "x", names("w", weights), states).attr("is_bidirec", both)
+                .attr("gate_order", layers == 1 ? "onnx" : "paddle")
+                .in("SequenceLength", lengths ? List.of("lengths") : List.of()).build();
+        Map<String, List<String>> inputs = new HashMap<>(gradient(op).inputs());
+        inputs.put("State@GRAD", names("ds", states));
+        OpDesc gradient = gradient(op).with(inputs, Map.of("Input@GRAD", List.of("dx"), "PreState@GRAD",
+                names("dh", states), "WeightList@GRAD", names("dw", weights)));
+        Map<String, Tensor> results = OneRun.of(feeds, op, gradient);
+        List<String> variables = new ArrayList<>(List.of("x"));
+        variables.addAll(names("h", states));
+        variables.addAll(names("w", weights));
+        for (String variable : variables) {
+            double[] given = OneRun.values(results, "d" + variable);
+            double[] values = OneRun.values(feeds, variable);
+            for (int k = 0; k < 3; k++) {
+                int at = random.nextInt(values.length);
+                double change = 1e-5;
+                double[] sums = new double[2];
+                for (int side = 0; side < 2; side++) {
+                    double[] changed = values.clone();
+                    changed[at] += side == 0 ? -change : change;
+                    Map<String, Tensor> other = new HashMap<>(feeds);
+                    other.put(variable, Tensor.of(DType.FLOAT64, changed, OneRun.get(feeds, variable).shape().dims()));
+                    sums[side] = sum(OneRun.of(other, op), feeds, states);
+                }
+                assertEquals((sums[1] - sums[0]) / (2 * change), given[at], 1e-7,
+                        "seed " + (SEED + layers) + ", " + variable + ", element " + at);
+            }
+        }
+    }
+
+    /** All results times the gradients that are given for them. */
+    private static double sum(Map<String, Tensor> results, Map<String, Tensor> feeds, int states) {
+        double sum = dot(OneRun.values(results, "out"), OneRun.values(feeds, "dy"));
+        for (int i = 0; i < states; i++) {
+            sum += dot(OneRun.values(results, "s" + i), OneRun.values(feeds, "ds" + i));
+        }
+        return sum;
+    }
+
+    private static double dot(double[] x, double[] y) {
+        return IntStream.range(0, x.length).mapToDouble(i -> x[i] * y[i]).sum();
     }
 
     /** Without lengths, a layer from the end is one over reversed sequences; with them, each has its own end. */

@@ -25,8 +25,8 @@ public final class RecurrentWriters {
      */
     private static int[] gates(String mode) {
         return switch (mode) {
-            case "LSTM" -> new int[]{0, 3, 1, 2};
-            case "GRU" -> new int[]{1, 0, 2};
+            case "LSTM", "PEEPHOLE_LSTM" -> new int[]{0, 3, 1, 2};
+            case "GRU", "RESET_GRU" -> new int[]{1, 0, 2};
             default -> new int[]{0};
         };
     }
@@ -58,14 +58,17 @@ public final class RecurrentWriters {
         int layers = op.attrs().getInt("num_layers");
         int directions = op.attrs().getBool("is_bidirec") ? 2 : 1;
         int all = layers * directions;
-        if (op.count("WeightList") != 4 * all) {
+        boolean peepholes = mode.equals("PEEPHOLE_LSTM");
+        int parameters = (peepholes ? 5 : 4) * all;
+        if (op.count("WeightList") != parameters) {
             throw op.error("has %d weights, but a network of %d layers and %d directions with biases has %d",
-                    op.count("WeightList"), layers, directions, 4 * all);
+                    op.count("WeightList"), layers, directions, parameters);
         }
         String lengths = op.has("SequenceLength") ? op.cast(op.in("SequenceLength"), DType.INT32) : "";
-        int[] gates = op.attrs().getText("gate_order").equals("onnx") ? new int[]{0} : gates(mode);
+        boolean ordered = op.attrs().getText("gate_order").equals("onnx");
+        int[] gates = ordered ? new int[]{0} : gates(mode);
         String x = op.in("Input");
-        int states = mode.equals("LSTM") ? 2 : 1;
+        int states = operator(mode).equals("LSTM") ? 2 : 1;
         List<List<String>> last = List.of(new ArrayList<>(), new ArrayList<>());
         for (int layer = 0; layer < layers; layer++) {
             List<String> operands = new ArrayList<>(List.of(x));
@@ -90,6 +93,15 @@ public final class RecurrentWriters {
                         : op.node("Slice", op.in("PreState", state), op.ints((long) layer * directions),
                                 op.ints((long) (layer + 1) * directions), op.ints(0)));
             }
+            if (peepholes) {
+                List<String> given = new ArrayList<>();
+                for (int direction = 0; direction < directions; direction++) {
+                    // Input, forget, output become input, output, forget.
+                    given.add(reordered(op, op.in("WeightList", 4 * all + layer * directions + direction),
+                            ordered ? new int[]{0} : new int[]{0, 2, 1}));
+                }
+                operands.add(joined(op, given));
+            }
             List<String> results = op.nodes(operator(mode), 1 + states, attributes(op, mode, directions), operands);
             // [time, directions, batch, hidden] becomes [time, batch, directions * hidden].
             x = directions == 1
@@ -111,8 +123,8 @@ public final class RecurrentWriters {
 
     private static String operator(String mode) {
         return switch (mode) {
-            case "LSTM" -> "LSTM";
-            case "GRU" -> "GRU";
+            case "LSTM", "PEEPHOLE_LSTM" -> "LSTM";
+            case "GRU", "RESET_GRU" -> "GRU";
             default -> "RNN";
         };
     }

@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Inputs x [t, b, g·h], the input's part of the g gates; weights [g·h, h] and bias [g·h] of the recurrent part; h [b,
- * h], the state before the first step; c [b, h], the cell before the first step (LSTM only); lengths [b], int32 or
- * int64 (left out unless given). Outputs y [t, b, h]; h and, for LSTM, c after each sequence's last step; saved [t, b,
- * s·h], what the gradient needs (unless s = 0). Past the length of a sequence y is 0.
+ * h], the state before the first step; c [b, h], the cell before the first step (LSTM only); what a cell has of its own
+ * ({@link Cell#PEEPHOLE_LSTM}, {@link Cell#RESET_GRU}); lengths [b], int32 or int64 (left out unless given). Outputs y
+ * [t, b, h]; h and, for LSTM, c after each sequence's last step; saved [t, b, s·h], what the gradient needs (unless s =
+ * 0). Past the length of a sequence y is 0.
  *
  * @param cell
  *            what a step computes
@@ -48,6 +49,8 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
         /** LSTM i, o, f, g; GRU z, r, n. */
         ONNX(new int[]{0, 2, 3, 1}, new int[]{1, 0, 2});
 
+        private static final int CANDIDATE = 2;
+
         @SuppressWarnings("ImmutableEnumChecker") // Nothing changes them.
         private final int[] lstm;
         @SuppressWarnings("ImmutableEnumChecker")
@@ -69,10 +72,21 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
          */
         public int place(Cell cell, int gate) {
             return switch (cell) {
-                case LSTM -> lstm[gate];
-                case GRU -> gru[gate];
+                case LSTM, PEEPHOLE_LSTM -> lstm[gate];
+                case GRU, RESET_GRU -> gru[gate];
                 case TANH, RELU -> gate;
             };
+        }
+
+        /**
+         * Where the peephole of a gate is: as the gate, but the candidate has none.
+         *
+         * @param gate
+         *            the number of i, f or o in the order that {@link Cell} states
+         * @return its place, from 0
+         */
+        public int peephole(int gate) {
+            return lstm[gate] > lstm[CANDIDATE] ? lstm[gate] - 1 : lstm[gate];
         }
     }
 
@@ -84,10 +98,21 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
          */
         LSTM(4, 5),
         /**
+         * An LSTM whose gates see the cell (Gers, Schmidhuber, 2000): i and f add their peepholes times the cell before
+         * the step, o times that after it. The peepholes [3·h] follow c, without one of g.
+         */
+        PEEPHOLE_LSTM(4, 5),
+        /**
          * A gated recurrent unit (Cho et al., 2014). With σ of the gates r, z: n = tanh(x + r · u), h = z · h + (1 − z)
          * · n. Gates in the order r, z, n.
          */
         GRU(3, 4),
+        /**
+         * A gated recurrent unit as it was first published, which resets the state before the product: with the weights
+         * w [h, h] of the candidate, n = tanh(x + w · (r · h) + bias). The weights are those of r and z, [2·h, h]; w
+         * follows h.
+         */
+        RESET_GRU(3, 4),
         /** h = tanh(x + u). */
         TANH(1, 0),
         /** h = max(0, x + u). */
@@ -118,6 +143,79 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
         public int saved() {
             return saved;
         }
+
+        /**
+         * Whether there is a cell beside the state.
+         *
+         * @return for LSTM
+         */
+        public boolean isLstm() {
+            return this == LSTM || this == PEEPHOLE_LSTM;
+        }
+
+        /**
+         * How many states there are.
+         *
+         * @return 2 for LSTM, else 1
+         */
+        public int states() {
+            return isLstm() ? 2 : 1;
+        }
+
+        /**
+         * How many gates are rows of the weights.
+         *
+         * @return from 1
+         */
+        public int products() {
+            return this == RESET_GRU ? 2 : gates;
+        }
+
+        /**
+         * Whether a cell has an operand of its own, after its states.
+         *
+         * @return for peepholes, and the weights of a candidate
+         */
+        public boolean hasMore() {
+            return this == PEEPHOLE_LSTM || this == RESET_GRU;
+        }
+    }
+
+    /**
+     * How many inputs there are.
+     *
+     * @return from 4
+     */
+    public int inputs() {
+        return 3 + cell.states() + (cell.hasMore() ? 1 : 0) + (lengths ? 1 : 0);
+    }
+
+    /**
+     * Where the operand is that only this cell has.
+     *
+     * @return the index of the input, if the cell has one
+     */
+    public int more() {
+        return 3 + cell.states();
+    }
+
+    /**
+     * Whether an input is weights that multiply states in each step, which kernels may read packed.
+     *
+     * @param input
+     *            the index of an input
+     * @return for the weights of the gates, and those that only the candidate has
+     */
+    public boolean isWeights(int input) {
+        return input == 1 || (cell == Cell.RESET_GRU && input == more());
+    }
+
+    static void checkMore(Operands in, int at, Cell cell, TensorSpec like, long size) {
+        if (cell == Cell.PEEPHOLE_LSTM) {
+            check(in, "the peepholes", in.get(at, "peepholes"), like, 3 * size);
+        } else if (cell == Cell.RESET_GRU) {
+            check(in, "the candidate's weights", in.get(at, "weights"), like, size, size);
+        }
     }
 
     @Override
@@ -127,8 +225,8 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
 
     @Override
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
-        boolean lstm = cell == Cell.LSTM;
-        int count = 4 + (lstm ? 1 : 0) + (lengths ? 1 : 0);
+        boolean lstm = cell.isLstm();
+        int count = inputs();
         Operands in = Operands.of(operation(), inputs, count, count);
         TensorSpec x = in.get(0, "x");
         TensorSpec h = in.get(3, "h");
@@ -137,12 +235,13 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
         long batch = x.shape().dim(1);
         long size = h.shape().dim(1);
         check(in, "x", x, x, x.shape().dim(0), batch, cell.gates * size);
-        check(in, "weights", in.get(1, "weights"), x, cell.gates * size, size);
+        check(in, "weights", in.get(1, "weights"), x, cell.products() * size, size);
         check(in, "bias", in.get(2, "bias"), x, cell.gates * size);
         check(in, "h", h, x, batch, size);
         if (lstm) {
             check(in, "c", in.get(4, "c"), x, batch, size);
         }
+        checkMore(in, more(), cell, x, size);
         if (lengths) {
             TensorSpec given = in.get(count - 1, "lengths");
             in.whole(given, "lengths");

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -116,14 +117,18 @@ public final class FloatRecurrence extends PortableKernel {
     private final Sequence s;
     private final TensorSpec weights;
     private final Products products;
+    /** Those of a candidate with weights of its own. */
+    private final @Nullable Products candidate;
     private final int rowsOfBlock;
     private final AtomicReference<@Nullable Memory> idle = new AtomicReference<>();
 
-    private FloatRecurrence(Sequence s, TensorSpec weights, Products products) {
+    private FloatRecurrence(Sequence s, TensorSpec weights, Products products, @Nullable Products candidate) {
         this.s = s;
         this.weights = weights;
         this.products = products;
-        rowsOfBlock = Math.max(1, Math.min(s.batch(), BLOCK / Math.max(1, s.size())));
+        this.candidate = candidate;
+        // The candidate's product is one for all sequences.
+        rowsOfBlock = candidate == null ? Math.max(1, Math.min(s.batch(), BLOCK / Math.max(1, s.size()))) : s.batch();
     }
 
     /**
@@ -133,23 +138,29 @@ public final class FloatRecurrence extends PortableKernel {
      *            the computation
      * @param arguments
      *            its arguments
-     * @param products
-     *            the way to multiply
+     * @param way
+     *            the way to multiply with some weights; null if there is none
      * @return null if it has none for these arguments
      */
-    public static @Nullable Kernel of(Recurrence recurrence, @Nullable TensorSpec[] arguments, Products products) {
-        TensorSpec weights = Objects.requireNonNull(arguments[1]);
-        TensorSpec y = Objects.requireNonNull(arguments[outputs(recurrence)]);
+    public static @Nullable Kernel of(Recurrence recurrence, @Nullable TensorSpec[] arguments,
+            Function<TensorSpec, @Nullable Products> way) {
+        TensorSpec y = Objects.requireNonNull(arguments[recurrence.inputs()]);
         boolean floats = Arrays.stream(arguments)
                 .allMatch(each -> each == null || each.dtype() == DType.FLOAT32 || !each.dtype().isFloating());
         if (!floats || y.shape().size() == 0) {
             return null;
         }
-        return new FloatRecurrence(Sequence.of(recurrence, y), weights, products);
-    }
-
-    private static int outputs(Recurrence recurrence) {
-        return 4 + (recurrence.cell() == Cell.LSTM ? 1 : 0) + (recurrence.lengths() ? 1 : 0);
+        TensorSpec weights = Objects.requireNonNull(arguments[1]);
+        Products products = way.apply(weights);
+        if (products == null || recurrence.cell() != Cell.RESET_GRU) {
+            return products == null ? null : new FloatRecurrence(Sequence.of(recurrence, y), weights, products, null);
+        }
+        Products candidate = way.apply(Objects.requireNonNull(arguments[recurrence.more()]));
+        if (candidate == null) {
+            products.close();
+            return null;
+        }
+        return new FloatRecurrence(Sequence.of(recurrence, y), weights, products, candidate);
     }
 
     /** Rounded up to whole vectors, so that loops need no rest. */
@@ -165,17 +176,21 @@ public final class FloatRecurrence extends PortableKernel {
     @Override
     public void load() {
         products.load();
+        if (candidate != null) {
+            candidate.load();
+        }
     }
 
     @Override
     public long bytes() {
-        return products.bytes();
+        return products.bytes() + (candidate == null ? 0 : candidate.bytes());
     }
 
     /** The weights may come packed: once for all runs instead of in each. */
     @Override
     public TensorSpec preferred(int argument, TensorSpec given) {
-        TensorSpec packed = argument == 1 ? products.packed() : null;
+        Products of = argument == 1 ? products : s.recurrence().isWeights(argument) ? candidate : null;
+        TensorSpec packed = of == null ? null : of.packed();
         return packed == null ? given : packed;
     }
 
@@ -183,12 +198,18 @@ public final class FloatRecurrence extends PortableKernel {
     public void release() {
         idle.set(null);
         products.release();
+        if (candidate != null) {
+            candidate.release();
+        }
     }
 
     @Override
     public void close() {
         idle.set(null);
         products.close();
+        if (candidate != null) {
+            candidate.close();
+        }
     }
 
     private void keep(Memory memory) {
@@ -201,7 +222,8 @@ public final class FloatRecurrence extends PortableKernel {
     void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Memory memory = idle.getAndSet(null);
         if (memory == null) {
-            memory = new Memory(this, products.workspace(weights));
+            memory = new Memory(this, products.workspace(weights),
+                    candidate == null ? null : candidate.workspace(weights));
         }
         new Run(this, new Arguments(arguments), memory, context).all();
         keep(memory);
@@ -210,6 +232,12 @@ public final class FloatRecurrence extends PortableKernel {
     /** The arrays of a run. */
     private static final class Memory {
         final Workspace workspace;
+        /** Of the candidate's own weights, and its bias, and the states that were reset. */
+        final @Nullable Workspace candidate;
+        final float[] candidateBias;
+        final float[] reset;
+        /** For i, f and o, their peepholes as often as a block has rows. */
+        final float[][] peepholes;
         final float[] bias;
         final float[] states;
         final float[] inputs;
@@ -226,9 +254,12 @@ public final class FloatRecurrence extends PortableKernel {
         final float[] inner;
         final float[] saved;
 
-        Memory(FloatRecurrence kernel, Workspace workspace) {
+        Memory(FloatRecurrence kernel, Workspace workspace, @Nullable Workspace candidate) {
             Sequence s = kernel.s;
             this.workspace = workspace;
+            this.candidate = candidate;
+            candidateBias = new float[candidate == null ? 0 : padded(s.batch() * s.size())];
+            reset = new float[candidateBias.length];
             int blocks = Math.ceilDiv(s.batch(), kernel.rowsOfBlock);
             int block = padded(kernel.rowsOfBlock * s.size());
             int all = padded(Math.multiplyExact(s.batch(), s.gates()));
@@ -238,7 +269,8 @@ public final class FloatRecurrence extends PortableKernel {
             sums = new float[all];
             totals = s.recurrence().cell() == Cell.GRU ? new float[all] : inputs;
             hidden = new float[blocks][block];
-            cells = s.recurrence().cell() == Cell.LSTM ? new float[blocks][block] : new float[0][];
+            cells = s.recurrence().cell().isLstm() ? new float[blocks][block] : new float[0][];
+            peepholes = new float[3][s.recurrence().cell() == Cell.PEEPHOLE_LSTM ? block : 0];
             gates = new float[3 * block];
             candidates = new float[block];
             kept = new float[block];
@@ -276,10 +308,10 @@ public final class FloatRecurrence extends PortableKernel {
             this.all = all;
             this.memory = memory;
             this.context = context;
-            outputs = outputs(s.recurrence());
+            outputs = s.recurrence().inputs();
             x = all.get(0);
             y = all.get(outputs);
-            saved = s.saved() > 0 ? all.optional(outputs + (cell == Cell.LSTM ? 3 : 2)) : null;
+            saved = s.saved() > 0 ? all.optional(outputs + 1 + cell.states()) : null;
             lengths = new int[s.batch()];
             Tensor given = s.recurrence().lengths() ? all.get(outputs - 1) : null;
             for (int b = 0; b < lengths.length; b++) {
@@ -295,7 +327,14 @@ public final class FloatRecurrence extends PortableKernel {
         void all() {
             memory.workspace.begin(all.get(1), context);
             for (int row = 0; row < s.batch(); row++) {
-                load(all.get(2), 0, 0, memory.bias, row * s.gates(), s.gates());
+                load(all.get(2), 0, 0, memory.bias, row * s.products(), s.products());
+            }
+            switch (cell) {
+                case PEEPHOLE_LSTM -> peepholes(all.get(s.recurrence().more()));
+                case RESET_GRU -> candidate(all.get(s.recurrence().more()));
+                default -> {
+                    // It has no operand of its own.
+                }
             }
             int active = s.batch();
             for (int row = 0; row < active; row++) {
@@ -320,11 +359,33 @@ public final class FloatRecurrence extends PortableKernel {
             }
         }
 
+        private void peepholes(Tensor given) {
+            int[] gates = {0, 1, 3};
+            for (int i = 0; i < gates.length; i++) {
+                for (int row = 0; row < kernel.rowsOfBlock; row++) {
+                    loadPart(given, s.peephole(gates[i]), memory.peepholes[i], row * n);
+                }
+            }
+        }
+
+        private void candidate(Tensor weights) {
+            Objects.requireNonNull(memory.candidate).begin(weights, context);
+            for (int row = 0; row < s.batch(); row++) {
+                loadPart(all.get(2), s.products(), memory.candidateBias, row * n);
+            }
+        }
+
+        private void loadPart(Tensor vector, int from, float[] into, int at) {
+            long stride = PortableRecurrence.last(vector);
+            Floats.load(vector.memory(), DType.FLOAT32, vector.offset() + from * stride * Float.BYTES, stride, into, at,
+                    n);
+        }
+
         private void first(int row) {
             int block = row / kernel.rowsOfBlock;
             load(all.get(3), 0, order[row], memory.hidden[block], within(row), n);
             System.arraycopy(memory.hidden[block], within(row), memory.states, row * n, n);
-            if (cell == Cell.LSTM) {
+            if (cell.isLstm()) {
                 load(all.get(4), 0, order[row], memory.cells[block], within(row), n);
             }
         }
@@ -336,7 +397,7 @@ public final class FloatRecurrence extends PortableKernel {
         private void finish(int row) {
             int block = row / kernel.rowsOfBlock;
             store(all.optional(outputs + 1), 0, order[row], memory.hidden[block], within(row), n);
-            if (cell == Cell.LSTM) {
+            if (cell.isLstm()) {
                 store(all.optional(outputs + 2), 0, order[row], memory.cells[block], within(row), n);
             }
         }
@@ -354,6 +415,10 @@ public final class FloatRecurrence extends PortableKernel {
                 }
             }
             memory.workspace.multiply(memory.states, memory.bias, memory.sums, active, context);
+            if (cell == Cell.RESET_GRU) {
+                resetGru(step, active);
+                return;
+            }
             FloatGates.add(memory.inputs, memory.sums, memory.totals, active * s.gates());
             for (int from = 0; from < active; from += kernel.rowsOfBlock) {
                 block(step, from, Math.min(active - from, kernel.rowsOfBlock));
@@ -369,8 +434,9 @@ public final class FloatRecurrence extends PortableKernel {
         private void block(int step, int from, int rows) {
             float[] hidden = memory.hidden[from / kernel.rowsOfBlock];
             switch (cell) {
-                case LSTM -> lstm(step, from, rows, hidden);
+                case LSTM, PEEPHOLE_LSTM -> lstm(step, from, rows, hidden);
                 case GRU -> gru(step, from, rows, hidden);
+                case RESET_GRU -> throw new AssertionError("computed for all rows at once");
                 case TANH -> {
                     gather(memory.totals, from, rows, 0, hidden, 0);
                     FloatGates.tanh(hidden, hidden, rows * n);
@@ -380,6 +446,11 @@ public final class FloatRecurrence extends PortableKernel {
                     FloatGates.relu(hidden, hidden, rows * n);
                 }
             }
+            give(step, from, rows, hidden);
+        }
+
+        /** The states of some rows are those of the next step, and results. */
+        private void give(int step, int from, int rows, float[] hidden) {
             System.arraycopy(hidden, 0, memory.states, from * n, rows * n);
             if (isTogether(y, n)) {
                 store(y, time(step, from), from, hidden, 0, rows * n);
@@ -392,8 +463,12 @@ public final class FloatRecurrence extends PortableKernel {
 
         /** Copies one gate of some rows. */
         private void gather(float[] values, int from, int rows, int gate, float[] to, int at) {
+            gather(values, from, rows, s.gates(), gate, to, at);
+        }
+
+        private void gather(float[] values, int from, int rows, int width, int gate, float[] to, int at) {
             for (int i = 0; i < rows; i++) {
-                System.arraycopy(values, (from + i) * s.gates() + s.gate(gate), to, at + i * n, n);
+                System.arraycopy(values, (from + i) * width + s.gate(gate), to, at + i * n, n);
             }
         }
 
@@ -404,11 +479,23 @@ public final class FloatRecurrence extends PortableKernel {
             gather(memory.totals, from, rows, 1, memory.gates, count);
             gather(memory.totals, from, rows, 3, memory.gates, 2 * count);
             gather(memory.totals, from, rows, 2, memory.candidates, 0);
-            FloatGates.sigmoid(memory.gates, memory.gates, 3 * count);
             FloatGates.tanh(memory.candidates, memory.candidates, count);
-            System.arraycopy(memory.gates, count, memory.kept, 0, count);
-            System.arraycopy(memory.gates, 2 * count, memory.inner, 0, count);
-            FloatGates.cell(cells, memory.kept, memory.candidates, memory.gates, count);
+            if (cell == Cell.PEEPHOLE_LSTM) {
+                System.arraycopy(memory.gates, count, memory.kept, 0, count);
+                System.arraycopy(memory.gates, 2 * count, memory.inner, 0, count);
+                FloatGates.addProduct(memory.gates, memory.peepholes[0], cells, count);
+                FloatGates.addProduct(memory.kept, memory.peepholes[1], cells, count);
+                FloatGates.sigmoid(memory.gates, memory.gates, count);
+                FloatGates.sigmoid(memory.kept, memory.kept, count);
+                FloatGates.cell(cells, memory.kept, memory.candidates, memory.gates, count);
+                FloatGates.addProduct(memory.inner, memory.peepholes[2], cells, count);
+                FloatGates.sigmoid(memory.inner, memory.inner, count);
+            } else {
+                FloatGates.sigmoid(memory.gates, memory.gates, 3 * count);
+                System.arraycopy(memory.gates, count, memory.kept, 0, count);
+                System.arraycopy(memory.gates, 2 * count, memory.inner, 0, count);
+                FloatGates.cell(cells, memory.kept, memory.candidates, memory.gates, count);
+            }
             FloatGates.tanh(cells, hidden, count);
             FloatGates.multiply(hidden, memory.inner, hidden, count);
             if (saved != null) {
@@ -434,15 +521,43 @@ public final class FloatRecurrence extends PortableKernel {
             FloatGates.addProduct(memory.candidates, memory.gates, memory.inner, count);
             FloatGates.tanh(memory.candidates, memory.candidates, count);
             FloatGates.mix(hidden, memory.kept, memory.candidates, count);
+            saveGru(step, from, rows, memory.inner);
+        }
+
+        private void saveGru(int step, int from, int rows, float[] last) {
             if (saved != null) {
                 for (int i = 0; i < rows; i++) {
                     save(0, memory.gates, i * n);
                     save(1, memory.kept, i * n);
                     save(2, memory.candidates, i * n);
-                    save(3, memory.inner, i * n);
+                    save(3, last, i * n);
                     store(saved, time(step, from + i), order[from + i], memory.saved, 0, s.saved());
                 }
             }
+        }
+
+        /** All rows at once: between the gates and the candidate is another product. */
+        private void resetGru(int step, int rows) {
+            int count = rows * n;
+            float[] hidden = memory.hidden[0];
+            gather(memory.inputs, 0, rows, 0, memory.gates, 0);
+            gather(memory.sums, 0, rows, s.products(), 0, memory.inner, 0);
+            FloatGates.add(memory.gates, memory.inner, memory.gates, count);
+            gather(memory.inputs, 0, rows, 1, memory.kept, 0);
+            gather(memory.sums, 0, rows, s.products(), 1, memory.inner, 0);
+            FloatGates.add(memory.kept, memory.inner, memory.kept, count);
+            FloatGates.sigmoid(memory.gates, memory.gates, count);
+            FloatGates.sigmoid(memory.kept, memory.kept, count);
+            FloatGates.multiply(memory.gates, hidden, memory.inner, count);
+            System.arraycopy(memory.inner, 0, memory.reset, 0, count);
+            Objects.requireNonNull(memory.candidate).multiply(memory.reset, memory.candidateBias, memory.sums, rows,
+                    context);
+            gather(memory.inputs, 0, rows, 2, memory.candidates, 0);
+            FloatGates.add(memory.candidates, memory.sums, memory.candidates, count);
+            FloatGates.tanh(memory.candidates, memory.candidates, count);
+            FloatGates.mix(hidden, memory.kept, memory.candidates, count);
+            saveGru(step, 0, rows, memory.reset);
+            give(step, 0, rows, hidden);
         }
 
         private void save(int part, float[] values, int at) {

@@ -38,16 +38,20 @@ public final class JavaProducts implements FloatRecurrence.Products {
     static @Nullable Kernel of(Recurrence recurrence, @Nullable TensorSpec[] arguments) {
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec each = arguments[i];
-            if (each != null && each.layout() instanceof Layout.Opaque && !(i == WEIGHTS && isPacked(each))) {
+            if (each != null && each.layout() instanceof Layout.Opaque
+                    && !(recurrence.isWeights(i) && isPacked(each))) {
                 return null;
             }
         }
         TensorSpec weights = Objects.requireNonNull(arguments[WEIGHTS]);
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         long size = weights.shape().size();
+        if (recurrence.cell() == Recurrence.Cell.RESET_GRU) {
+            size += Objects.requireNonNull(arguments[recurrence.more()]).shape().size();
+        }
         boolean faster = x.shape().dim(1) == 1
                 && (size <= FEW_WEIGHTS || (size <= MOST_WEIGHTS && x.shape().dim(0) >= FEWEST_STEPS));
-        return faster ? FloatRecurrence.of(recurrence, arguments, new JavaProducts(packed(weights))) : null;
+        return faster ? FloatRecurrence.of(recurrence, arguments, each -> new JavaProducts(packed(each))) : null;
     }
 
     private static boolean isPacked(TensorSpec weights) {

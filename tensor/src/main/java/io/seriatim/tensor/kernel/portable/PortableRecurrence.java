@@ -29,6 +29,11 @@ final class PortableRecurrence {
             return Math.multiplyExact(recurrence.cell().gates(), size);
         }
 
+        /** The rows of the weights. */
+        int products() {
+            return Math.multiplyExact(recurrence.cell().products(), size);
+        }
+
         int saved() {
             return Math.multiplyExact(recurrence.cell().saved(), size);
         }
@@ -36,6 +41,11 @@ final class PortableRecurrence {
         /** Where a gate begins in x, u and their gradients. */
         int gate(int number) {
             return recurrence.order().place(recurrence.cell(), number) * size;
+        }
+
+        /** Where the peephole of a gate begins. */
+        int peephole(int number) {
+            return recurrence.order().peephole(number) * size;
         }
 
         /** The step that comes after some others. */
@@ -104,27 +114,33 @@ final class PortableRecurrence {
     /**
      * Adds the rows of a matrix, each times a factor: four at once, in a loop that the JIT compiles to vector
      * instructions.
+     *
+     * @param at
+     *            the first number of the sum
+     * @param from
+     *            the first factor
      */
-    private static void addRows(double[] sum, double[] factors, double[][] rows) {
+    private static void addRows(double[] sum, int at, double[] factors, int from, double[][] rows) {
+        int width = rows.length == 0 ? 0 : rows[0].length;
         int k = 0;
         for (; k + 3 < rows.length; k += 4) {
-            double a = factors[k];
-            double b = factors[k + 1];
-            double c = factors[k + 2];
-            double d = factors[k + 3];
+            double a = factors[from + k];
+            double b = factors[from + k + 1];
+            double c = factors[from + k + 2];
+            double d = factors[from + k + 3];
             double[] rowA = rows[k];
             double[] rowB = rows[k + 1];
             double[] rowC = rows[k + 2];
             double[] rowD = rows[k + 3];
-            for (int j = 0; j < sum.length; j++) {
-                sum[j] += a * rowA[j] + b * rowB[j] + (c * rowC[j] + d * rowD[j]);
+            for (int j = 0; j < width; j++) {
+                sum[at + j] += a * rowA[j] + b * rowB[j] + (c * rowC[j] + d * rowD[j]);
             }
         }
         for (; k < rows.length; k++) {
-            double a = factors[k];
+            double a = factors[from + k];
             double[] row = rows[k];
-            for (int j = 0; j < sum.length; j++) {
-                sum[j] += a * row[j];
+            for (int j = 0; j < width; j++) {
+                sum[at + j] += a * row[j];
             }
         }
     }
@@ -133,19 +149,41 @@ final class PortableRecurrence {
         return 1 / (1 + Math.exp(-x));
     }
 
+    /**
+     * What only some cells have.
+     *
+     * @param peepholes
+     *            zeros if there are none
+     * @param candidate
+     *            the weights of the candidate of a GRU that resets before the product, or their transposition
+     */
+    @SuppressWarnings("ArrayRecordComponent")
+    private record More(double[] peepholes, double[][] candidate) {
+        static More of(Sequence s, PortableKernel.Arguments all, int at, boolean transposed) {
+            double[] peepholes = new double[3 * s.size()];
+            if (s.recurrence().cell() == Cell.PEEPHOLE_LSTM) {
+                load(all.get(at), 0, 0, peepholes, peepholes.length);
+            }
+            return new More(peepholes, s.recurrence().cell() == Cell.RESET_GRU
+                    ? matrix(all.get(at), s.size(), s.size(), transposed)
+                    : new double[0][]);
+        }
+    }
+
     /** The state of a sequence between two steps. */
     @SuppressWarnings("ArrayRecordComponent")
-    private record State(Sequence s, double[] h, double[] c, double[] x, double[] u, double[] saved) {
-        static State of(Sequence s) {
-            return new State(s, new double[s.size()], new double[s.size()], new double[s.gates()],
+    private record State(Sequence s, More more, double[] h, double[] c, double[] x, double[] u, double[] saved) {
+        static State of(Sequence s, More more) {
+            return new State(s, more, new double[s.size()], new double[s.size()], new double[s.gates()],
                     new double[s.gates()],
                     new double[s.saved()]);
         }
 
         void step() {
             switch (s.recurrence().cell()) {
-                case LSTM -> lstm();
+                case LSTM, PEEPHOLE_LSTM -> lstm();
                 case GRU -> gru();
+                case RESET_GRU -> resetGru();
                 case TANH -> {
                     for (int j = 0; j < h.length; j++) {
                         h[j] = Math.tanh(x[j] + u[j]);
@@ -165,18 +203,41 @@ final class PortableRecurrence {
             int f = s.gate(1);
             int g = s.gate(2);
             int o = s.gate(3);
+            boolean peeps = s.recurrence().cell() == Cell.PEEPHOLE_LSTM;
             for (int j = 0; j < n; j++) {
-                double input = sigmoid(x[i + j] + u[i + j]);
-                double forget = sigmoid(x[f + j] + u[f + j]);
+                double before = c[j];
+                double input = sigmoid(x[i + j] + u[i + j] + (peeps ? peep(0, j) * before : 0));
+                double forget = sigmoid(x[f + j] + u[f + j] + (peeps ? peep(1, j) * before : 0));
                 double candidate = Math.tanh(x[g + j] + u[g + j]);
-                double output = sigmoid(x[o + j] + u[o + j]);
-                c[j] = forget * c[j] + input * candidate;
+                c[j] = forget * before + input * candidate;
+                double output = sigmoid(x[o + j] + u[o + j] + (peeps ? peep(3, j) * c[j] : 0));
                 h[j] = output * Math.tanh(c[j]);
                 saved[j] = input;
                 saved[n + j] = forget;
                 saved[2 * n + j] = candidate;
                 saved[3 * n + j] = output;
                 saved[4 * n + j] = c[j];
+            }
+        }
+
+        private double peep(int gate, int j) {
+            return more.peepholes()[s.peephole(gate) + j];
+        }
+
+        private void resetGru() {
+            int n = h.length;
+            int r = s.gate(0);
+            int z = s.gate(1);
+            for (int j = 0; j < n; j++) {
+                saved[j] = sigmoid(x[r + j] + u[r + j]);
+                saved[n + j] = sigmoid(x[z + j] + u[z + j]);
+                saved[3 * n + j] = saved[j] * h[j];
+            }
+            addRows(u, 2 * n, saved, 3 * n, more.candidate());
+            for (int j = 0; j < n; j++) {
+                double candidate = Math.tanh(x[2 * n + j] + u[2 * n + j]);
+                saved[2 * n + j] = candidate;
+                h[j] = saved[n + j] * h[j] + (1 - saved[n + j]) * candidate;
             }
         }
 
@@ -198,15 +259,15 @@ final class PortableRecurrence {
     }
 
     static Kernel forward(Recurrence recurrence, @Nullable TensorSpec[] arguments) {
-        boolean lstm = recurrence.cell() == Cell.LSTM;
-        int inputs = 4 + (lstm ? 1 : 0) + (recurrence.lengths() ? 1 : 0);
+        boolean lstm = recurrence.cell().isLstm();
+        int inputs = recurrence.inputs();
         Sequence s = Sequence.of(recurrence, Objects.requireNonNull(arguments[inputs]));
         int savedAt = inputs + (lstm ? 3 : 2);
         return PortableKernel.of((all, _) -> {
-            double[][] weights = matrix(all.get(1), s.gates(), s.size(), true);
+            double[][] weights = matrix(all.get(1), s.products(), s.size(), true);
             double[] bias = new double[s.gates()];
             load(all.get(2), 0, 0, bias, s.gates());
-            State state = State.of(s);
+            State state = State.of(s, More.of(s, all, recurrence.more(), true));
             double[] zeros = new double[Math.max(s.size(), s.saved())];
             Tensor saved = s.saved() > 0 ? all.optional(savedAt) : null;
             for (int b = 0; b < s.batch(); b++) {
@@ -219,7 +280,7 @@ final class PortableRecurrence {
                     int t = s.step(i, length);
                     load(all.get(0), t, b, state.x(), s.gates());
                     System.arraycopy(bias, 0, state.u(), 0, s.gates());
-                    addRows(state.u(), state.h(), weights);
+                    addRows(state.u(), 0, state.h(), 0, weights);
                     state.step();
                     store(all.get(inputs), t, b, state.h(), s.size());
                     store(saved, t, b, state.saved(), s.saved());
@@ -238,12 +299,12 @@ final class PortableRecurrence {
 
     /** The gradients of the state after a step become those of the state before it, of x and of u. */
     @SuppressWarnings("ArrayRecordComponent")
-    private record Gradient(Sequence s, double[] dh, double[] dc, double[] dx, double[] du, double[] before,
-            double[] cellBefore, double[] y,
-            double[] saved) {
-        static Gradient of(Sequence s) {
+    private record Gradient(Sequence s, More more, double[] dpeepholes, double[] dreset, double[] dh, double[] dc,
+            double[] dx, double[] du, double[] before, double[] cellBefore, double[] y, double[] saved) {
+        static Gradient of(Sequence s, More more) {
             int n = s.size();
-            return new Gradient(s, new double[n], new double[n], new double[s.gates()],
+            return new Gradient(s, more, new double[3 * n], new double[n], new double[n], new double[n],
+                    new double[s.gates()],
                     new double[s.gates()],
                     new double[n],
                     new double[n], new double[n], new double[s.saved()]);
@@ -252,8 +313,9 @@ final class PortableRecurrence {
         /** Leaves in dh the gradient that does not pass through u. */
         void step() {
             switch (s.recurrence().cell()) {
-                case LSTM -> lstm();
+                case LSTM, PEEPHOLE_LSTM -> lstm();
                 case GRU -> gru();
+                case RESET_GRU -> resetGru();
                 case TANH -> {
                     for (int j = 0; j < y.length; j++) {
                         dx[j] = dh[j] * (1 - y[j] * y[j]);
@@ -267,6 +329,8 @@ final class PortableRecurrence {
             }
             if (s.recurrence().cell() != Cell.GRU) {
                 System.arraycopy(dx, 0, du, 0, dx.length);
+            }
+            if (s.recurrence().cell().gates() != 3) {
                 Arrays.fill(dh, 0);
             }
         }
@@ -277,18 +341,45 @@ final class PortableRecurrence {
             int f = s.gate(1);
             int g = s.gate(2);
             int o = s.gate(3);
+            int peepI = s.peephole(0);
+            int peepF = s.peephole(1);
+            int peepO = s.peephole(3);
+            double[] peepholes = more.peepholes();
             for (int j = 0; j < n; j++) {
                 double input = saved[j];
                 double forget = saved[n + j];
                 double candidate = saved[2 * n + j];
                 double output = saved[3 * n + j];
                 double squashed = Math.tanh(saved[4 * n + j]);
-                double change = dc[j] + dh[j] * output * (1 - squashed * squashed);
+                dx[o + j] = dh[j] * squashed * output * (1 - output);
+                double change = dc[j] + dh[j] * output * (1 - squashed * squashed) + dx[o + j] * peepholes[peepO + j];
                 dx[i + j] = change * candidate * input * (1 - input);
                 dx[f + j] = change * cellBefore[j] * forget * (1 - forget);
                 dx[g + j] = change * input * (1 - candidate * candidate);
-                dx[o + j] = dh[j] * squashed * output * (1 - output);
-                dc[j] = change * forget;
+                dc[j] = change * forget + dx[i + j] * peepholes[peepI + j] + dx[f + j] * peepholes[peepF + j];
+                dpeepholes[peepI + j] += dx[i + j] * cellBefore[j];
+                dpeepholes[peepF + j] += dx[f + j] * cellBefore[j];
+                dpeepholes[peepO + j] += dx[o + j] * saved[4 * n + j];
+            }
+        }
+
+        private void resetGru() {
+            int n = y.length;
+            int r = s.gate(0);
+            int z = s.gate(1);
+            for (int j = 0; j < n; j++) {
+                double keep = saved[n + j];
+                double candidate = saved[2 * n + j];
+                dx[2 * n + j] = dh[j] * (1 - keep) * (1 - candidate * candidate);
+                dx[z + j] = dh[j] * (before[j] - candidate) * keep * (1 - keep);
+                dh[j] *= keep;
+            }
+            Arrays.fill(dreset, 0);
+            addRows(dreset, 0, dx, 2 * n, more.candidate());
+            for (int j = 0; j < n; j++) {
+                double reset = saved[j];
+                dx[r + j] = dreset[j] * before[j] * reset * (1 - reset);
+                dh[j] += dreset[j] * reset;
             }
         }
 
@@ -319,15 +410,19 @@ final class PortableRecurrence {
     /** The gradient: where its operands are, and the way back through each sequence. */
     private record Backward(RecurrenceGrad grad, Sequence s) {
         private boolean lstm() {
-            return grad.forward().cell() == Cell.LSTM;
+            return grad.forward().cell().isLstm();
         }
 
         private int states() {
-            return lstm() ? 2 : 1;
+            return grad.forward().cell().states();
+        }
+
+        private int more() {
+            return grad.weights() + 1 + states();
         }
 
         private int gradients() {
-            return grad.weights() + 1 + states() + (grad.forward().lengths() ? 1 : 0);
+            return more() + (grad.forward().cell().hasMore() ? 1 : 0) + (grad.forward().lengths() ? 1 : 0);
         }
 
         private int outputs() {
@@ -336,10 +431,13 @@ final class PortableRecurrence {
 
         Kernel kernel() {
             return PortableKernel.of((all, _) -> {
-                double[][] weights = matrix(all.get(grad.weights()), s.gates(), s.size(), false);
-                Gradient g = Gradient.of(s);
+                double[][] weights = matrix(all.get(grad.weights()), s.products(), s.size(), false);
+                Gradient g = Gradient.of(s, More.of(s, all, more(), false));
                 for (int b = 0; b < s.batch(); b++) {
                     sequence(all, weights, g, b);
+                }
+                if (grad.forward().cell() == Cell.PEEPHOLE_LSTM) {
+                    store(all.optional(outputs() + 4), 0, 0, g.dpeepholes(), g.dpeepholes().length);
                 }
             });
         }
@@ -365,7 +463,7 @@ final class PortableRecurrence {
                     load(all.get(1), t, b, g.saved(), s.saved());
                 }
                 g.step();
-                addRows(g.dh(), g.du(), weights);
+                addRows(g.dh(), 0, g.du(), 0, weights);
                 store(all.get(outputs()), t, b, g.dx(), s.gates());
                 store(all.optional(outputs() + 1), t, b, g.before(), s.size());
                 store(du, t, b, g.du(), s.gates());
