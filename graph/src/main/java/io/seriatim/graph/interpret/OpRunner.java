@@ -16,6 +16,7 @@ import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -28,7 +29,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs one operation that comes down to steps, on tensors of the host. */
 final class OpRunner {
+    /** Copies up to so many bytes take less time than a library takes to prepare them. */
+    private static final long SMALL_COPY = 1 << 16;
+    private static final PreparedKernels COPIES = new PreparedKernels(Kernels.portable(), 1024);
+
     private final PreparedKernels kernels;
+    private final LoweredOps ops = new LoweredOps();
 
     OpRunner(Kernels kernels) {
         this(new PreparedKernels(kernels, 1024));
@@ -39,18 +45,32 @@ final class OpRunner {
     }
 
     void run(OpDesc written, Operation schema, Environment environment, RunState state, Tensor randomKey) {
+        LoweredOps.Key key = LoweredOps.key(written, schema, environment);
+        LoweredOps.Entry known = key == null ? null : ops.find(key);
+        if (known == null) {
+            known = lowered(written, schema, environment, state, key);
+        }
+        Memory memory = new Memory(known.op(), environment, known.lowered(), known.types(), randomKey);
+        for (Step step : known.lowered().steps()) {
+            run(known.op(), step, memory);
+        }
+        memory.store(environment);
+    }
+
+    private LoweredOps.Entry lowered(OpDesc written, Operation schema, Environment environment, RunState state,
+            LoweredOps.@Nullable Key key) {
         OpDesc op = schema.runForm(written);
-        Inference.Source source = new Values(op, environment);
+        Values source = new Values(op, environment);
         Map<String, List<@Nullable ArgType>> types = schema.infer(op, source);
         Lowering lowering = new Lowering(op, schema, source, types, state.paddleRandom());
         Lowered lowered = Collective.isComputation(op)
                 ? Collective.lower(op, lowering, state.communicator())
                 : schema.lower(lowering);
-        Memory memory = new Memory(op, environment, lowered, types, randomKey);
-        for (Step step : lowered.steps()) {
-            run(op, step, memory);
+        LoweredOps.Entry entry = new LoweredOps.Entry(op, types, lowered);
+        if (key != null && !source.valuesRead) {
+            ops.put(key, entry);
         }
-        memory.store(environment);
+        return entry;
     }
 
     private void run(OpDesc op, Step step, Memory memory) {
@@ -63,7 +83,11 @@ final class OpRunner {
                 TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
                         .toArray(TensorSpec[]::new);
                 KernelTables.require(computation, specs);
-                kernels.get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]), KernelContext.current());
+                // Copies give the same bits, whichever kernel makes them.
+                boolean small = computation instanceof Copy && specs[1] != null && specs[1].bytes() <= SMALL_COPY
+                        && specs[0] != null && specs[0].dtype() == specs[1].dtype();
+                (small ? COPIES : kernels).get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]),
+                        KernelContext.current());
             }
             case Step.Work.Call(String name, var function) -> {
                 try {
@@ -83,6 +107,8 @@ final class OpRunner {
         private final OpDesc op;
         private final Environment environment;
         private @Nullable Object computed;
+        /** Whether what was inferred depends on values, not only on types. */
+        private boolean valuesRead;
 
         Values(OpDesc op, Environment environment) {
             this.op = op;
@@ -97,12 +123,14 @@ final class OpRunner {
 
         @Override
         public long @Nullable [] values(String slot, int index) {
+            valuesRead = true;
             Object value = environment.get(op.input(slot).get(index));
             return value instanceof SelectedRows rows ? rows.rows().toLongArray() : whole((Tensor) value);
         }
 
         @Override
         public double @Nullable [] numbers(String slot, int index) {
+            valuesRead = true;
             return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
                     ? tensor.toDoubleArray()
                     : Inference.Source.super.numbers(slot, index);
@@ -110,6 +138,7 @@ final class OpRunner {
 
         @Override
         public Object computed(Supplier<?> computation) {
+            valuesRead = true;
             Object result = computed == null ? computation.get() : computed;
             computed = result;
             return result;

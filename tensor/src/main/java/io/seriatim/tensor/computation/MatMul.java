@@ -29,6 +29,12 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
     /** Neither transposed nor biased, without post-ops. */
     public static final MatMul PLAIN = new MatMul(false, false, false, List.of());
 
+    /**
+     * Products of one row for each of a batch of so few elements of y in all may be computed by other kernels than
+     * larger ones, so a part of a larger one has more.
+     */
+    public static final long FEW = 1 << 15;
+
     /** Copies the list. */
     public MatMul {
         postOps = List.copyOf(postOps);
@@ -102,6 +108,7 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
             return List.of();
         }
         int rank = out.shape().rank();
+        boolean batched = rank > 2 && y.shape().rank() == rank && out.shape().dim(-2) == 1;
         List<Split> splits = new ArrayList<>();
         for (int axis = 0; axis < rank; axis++) {
             int[] axes = new int[arguments.length];
@@ -115,10 +122,12 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
             axes[1] = axis == rank - 2
                     ? Split.WHOLE
                     : axis == rank - 1 ? y.shape().rank() - (transposeY ? 2 : 1) : batch(y, rank, axis);
-            if (out.shape().dim(axis) > 1) {
+            long size = y.shape().size();
+            if (out.shape().dim(axis) > 1 && !(batched && axis == rank - 1 && size <= FEW)) {
                 // A single row is multiplied in another order.
                 boolean rows = axis >= rank - 2 || y.shape().rank() == 2;
-                splits.add(new Split(Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
+                int least = batched ? Split.leastBeyond(FEW, size, out.shape().dim(axis)) : 1;
+                splits.add(new Split(Arrays.stream(axes).boxed().toList(), Math.max(least, rows ? 2 : 1)));
             }
         }
         // With 16 bits it takes longer to bring operands into pairs of numbers than to multiply: the larger one is

@@ -75,6 +75,21 @@ public record Split(List<Integer> axes, int least, @Nullable Under window, int u
     }
 
     /**
+     * How many places of an axis a part needs to have more than so many elements, if the whole has.
+     *
+     * @param few
+     *            so many
+     * @param size
+     *            the elements of the whole
+     * @param dim
+     *            the places of the axis, from 1
+     * @return 1 if the whole has no more
+     */
+    public static int leastBeyond(long few, long size, long dim) {
+        return size <= few ? 1 : Math.toIntExact(few / Math.max(1, size / Math.max(1, dim)) + 1);
+    }
+
+    /**
      * The places of an axis under a window that moves along it.
      *
      * @param stride

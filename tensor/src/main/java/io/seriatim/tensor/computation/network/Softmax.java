@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  *            whether the logarithm is wanted
  */
 public record Softmax(int axis, boolean log) implements Computation {
+    /** So few elements may be computed by other kernels than more, so a part of more has more. */
+    public static final long FEW = 1 << 11;
+
     @Override
     public String operation() {
         return "softmax";
@@ -49,6 +52,9 @@ public record Softmax(int axis, boolean log) implements Computation {
         TensorSpec x = arguments[0];
         return x == null || x.shape().rank() == 0
                 ? List.of()
-                : Split.elementwiseBut(x.shape().axis(axis), x.shape(), arguments);
+                : Split.elementwiseBut(x.shape().axis(axis), x.shape(), arguments).stream()
+                        .map(each -> new Split(each.axes(), Math.max(each.least(),
+                                Split.leastBeyond(FEW, x.shape().size(), x.shape().dim(each.axes().getFirst())))))
+                        .toList();
     }
 }

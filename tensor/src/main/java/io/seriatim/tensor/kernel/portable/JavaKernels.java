@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
@@ -11,6 +12,7 @@ import io.seriatim.tensor.computation.network.GroupNorm;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
@@ -40,6 +42,11 @@ public final class JavaKernels implements KernelProvider {
                 PortableKernels.plain(BlockedBatchNorm::grad));
         kernels.register(PROVIDER, PortableKernels.CPU, "group_norm", GroupNorm.class, FLOAT32,
                 PortableKernels.plain(FloatGroupNorm::of));
+        kernels.register(PROVIDER, PortableKernels.CPU, "matmul", MatMul.class, FLOAT32,
+                PortableKernels.plain(RowProducts::of));
+        kernels.register(PROVIDER, PortableKernels.CPU, "softmax", Softmax.class,
+                List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16),
+                PortableKernels.plain(RowSoftmax::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary", Unary.class, FLOAT32,
                 PortableKernels.plain(FloatLog::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary_grad", UnaryGrad.class, HALF,

@@ -5,6 +5,7 @@ import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.LoopNest;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.Unsigned;
@@ -22,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class PortableCopy {
     private static final int BLOCK = 32;
     private static final int FEW = 32;
+    /** The most elements of 4 bytes that are arranged in arrays that hold all of them. */
+    private static final int GATHERED = 1 << 14;
 
     private PortableCopy() {
     }
@@ -44,6 +47,10 @@ final class PortableCopy {
             if (bits.bytes() <= 2 && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1
                     && to.strides()[rank - 1] == 1) {
                 return transposed(from, to);
+            }
+            if (bits == DType.INT32 && nest.rows() * nest.rowLength() <= GATHERED && to.isRowMajor()
+                    && span(from, to.shape()) <= GATHERED) {
+                return gathered(from, to);
             }
             Tiles tiles = Tiles.of(to.shape(), 1, KernelContext.TILE, Tensor.broadcastStrides(from, to.shape()),
                     to.strides());
@@ -93,6 +100,42 @@ final class PortableCopy {
                 }
             }
         }
+    }
+
+    /** How many elements of memory lie from the first to the last one that is read. */
+    private static long span(TensorSpec from, Shape shape) {
+        long span = 1;
+        long[] strides = Tensor.broadcastStrides(from, shape);
+        for (int i = 0; i < strides.length; i++) {
+            if (strides[i] < 0) {
+                return Long.MAX_VALUE;
+            }
+            span += strides[i] * (shape.dim(i) - 1);
+        }
+        return span;
+    }
+
+    /** A few elements in another order, such as a small transposition: arranged from array to array. */
+    private static Kernel gathered(TensorSpec from, TensorSpec to) {
+        int length = (int) span(from, to.shape());
+        int count = (int) to.shape().size();
+        LoopNest nest = LoopNest.of(to.shape(), Tensor.broadcastStrides(from, to.shape()), to.strides());
+        int columns = (int) nest.rowLength();
+        int step = (int) nest.rowStride(0);
+        int rows = (int) nest.rows();
+        return PortableKernel.of((source, target, context) -> {
+            float[] values = context.floatArray(length + count);
+            Floats.load(source.memory(), DType.FLOAT32, source.offset(), 1, values, 0, length);
+            int write = length;
+            for (int row = 0; row < rows; row++) {
+                int read = (int) nest.offset(0, row);
+                for (int i = 0; i < columns; i++) {
+                    values[write + i] = values[read + i * step];
+                }
+                write += columns;
+            }
+            Floats.store(target.memory(), DType.FLOAT32, target.offset(), 1, values, length, count);
+        });
     }
 
     private static void element(MemorySegment source, long read, MemorySegment target, long write, int bytes) {
