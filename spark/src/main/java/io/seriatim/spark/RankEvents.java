@@ -4,6 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.util.AccumulatorV2;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The latest events of rank 0. Spark sends accumulators of running tasks to the driver with each heartbeat of their
@@ -13,6 +14,10 @@ import org.apache.spark.util.AccumulatorV2;
  * Heartbeats send the whole value again each time, so that it is limited: events that no heartbeat has brought to the
  * driver are lost if {@value #MOST} others follow them. The task adds events while the thread of heartbeats writes this
  * object, which therefore has nothing but a reference to an immutable value.
+ *
+ * <p>
+ * While a task reads this object from a stream, Spark registers it with the task before the reference is set, and that
+ * thread may call it: the reference is null until then. A failure would end all heartbeats of the executor.
  */
 final class RankEvents extends AccumulatorV2<RankEvent, RankEvents.Latest> {
     static final int MOST = 2000;
@@ -20,7 +25,7 @@ final class RankEvents extends AccumulatorV2<RankEvent, RankEvents.Latest> {
     private static final long serialVersionUID = 1;
     private static final Latest NONE = new Latest(new ArrayList<>());
 
-    private volatile Latest latest = NONE;
+    private volatile @Nullable Latest latest = NONE;
 
     /**
      * A value.
@@ -46,13 +51,13 @@ final class RankEvents extends AccumulatorV2<RankEvent, RankEvents.Latest> {
 
     @Override
     public boolean isZero() {
-        return latest.events().isEmpty();
+        return value().events().isEmpty();
     }
 
     @Override
     public RankEvents copy() {
         RankEvents copy = new RankEvents();
-        copy.latest = latest;
+        copy.latest = value();
         return copy;
     }
 
@@ -63,17 +68,18 @@ final class RankEvents extends AccumulatorV2<RankEvent, RankEvents.Latest> {
 
     @Override
     public synchronized void add(RankEvent event) {
-        latest = latest.with(List.of(event));
+        latest = value().with(List.of(event));
     }
 
     /** Only rank 0 has events. */
     @Override
     public synchronized void merge(AccumulatorV2<RankEvent, Latest> other) {
-        latest = latest.with(other.value().events());
+        latest = value().with(other.value().events());
     }
 
     @Override
     public Latest value() {
-        return latest;
+        Latest now = latest;
+        return now == null ? NONE : now;
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,6 +21,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.ObjectStreamClass;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +32,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.apache.spark.TaskContext;
+import org.apache.spark.TaskContext$;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -37,6 +41,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** What the driver is told by rank 0, and tells the user. */
 class SparkReportsTest {
@@ -266,6 +271,40 @@ class SparkReportsTest {
             RankEvents copy = new RankEvents();
             ((RankEvents.Latest) in.readObject()).events().forEach(copy::add);
             return copy;
+        }
+    }
+
+    /** The thread of heartbeats sees accumulators of tasks that are still being read; an exception ends the thread. */
+    @Test
+    void heartbeatsMayComeWhileATaskIsRead() throws IOException, ClassNotFoundException {
+        RankEvents events = new RankEvents();
+        LocalSpark.session().sparkContext().register(events, "half read");
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(events);
+        }
+        List<RankEvents> seen = new ArrayList<>();
+        TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())) {
+            @Override
+            protected Class<?> resolveClass(ObjectStreamClass description) throws IOException, ClassNotFoundException {
+                // The value of the field is read next.
+                if (description.getName().equals(RankEvents.Latest.class.getName())) {
+                    CollectionConverters.asJava(TaskContext.get().taskMetrics().accumulators()).forEach(each -> {
+                        if (each instanceof RankEvents half) {
+                            seen.add(half);
+                            assertTrue(half.isZero());
+                            assertTrue(half.copy().isZero());
+                            assertEquals(List.of(), half.value().events());
+                        }
+                    });
+                }
+                return super.resolveClass(description);
+            }
+        }) {
+            assertSame(in.readObject(), seen.getFirst());
+        } finally {
+            TaskContext$.MODULE$.unset();
         }
     }
 
