@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.Copy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -35,10 +36,20 @@ final class DirectResults {
 
     private static void rewrite(TaskGraph tasks) {
         for (int i = 0; i < tasks.size(); i++) {
-            if (tasks.get(i) instanceof Task.Compute copy && copy.stages().size() == 1) {
+            if (tasks.get(i) instanceof Task.Compute copy && copy.stages().size() == 1 && isOnlyACopy(tasks, i)) {
                 rewrite(tasks, i, copy.stages().getFirst());
             }
         }
+    }
+
+    /** Returns whether nobody needs what else a task writes, such as the shape that a reshape keeps for its gradient. */
+    private static boolean isOnlyACopy(TaskGraph tasks, int index) {
+        Task.Compute task = tasks.compute(index);
+        return Arrays.stream(task.writes())
+                .filter(value -> task.stages().getFirst().outputs().stream()
+                        .noneMatch(arg -> arg != null && arg.value() == value))
+                .noneMatch(value -> tasks.values().isWanted(value) || tasks.values().isPersistable(value)
+                        || !tasks.readers(value).isEmpty());
     }
 
     private static void rewrite(TaskGraph tasks, int index, Stage copy) {
