@@ -42,7 +42,7 @@ final class DirectResults {
         }
     }
 
-    /** Returns whether nobody needs what else a task writes, such as the shape that a reshape keeps for its gradient. */
+    /** Returns whether nobody needs what else a task writes, such as the shape that a gradient of a reshape reads. */
     private static boolean isOnlyACopy(TaskGraph tasks, int index) {
         Task.Compute task = tasks.compute(index);
         return Arrays.stream(task.writes())

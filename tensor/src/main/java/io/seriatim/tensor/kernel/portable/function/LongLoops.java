@@ -1,14 +1,15 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Binary;
 
 /** Functions over tiles of whole numbers, with a loop for each cheap function, which the JIT vectorises. */
-final class LongLoops {
+public final class LongLoops {
     private LongLoops() {
     }
 
     /** Whether it has a loop for a function of two elements, which then has run. */
-    static boolean binary(Binary.Function function, boolean unsigned, long[] x, long[] y, long[] out, int count) {
+    public static boolean binary(Binary.Function function, boolean unsigned, long[] x, long[] y, long[] out,
+            int count) {
         switch (function) {
             case ADD -> add(x, y, out, count);
             case SUBTRACT -> subtract(x, y, out, count);
@@ -28,7 +29,7 @@ final class LongLoops {
     }
 
     /** The first of two values where a condition is not 0, else the second. */
-    static void select(long[] condition, long[] x, long[] y, long[] out, int n) {
+    public static void select(long[] condition, long[] x, long[] y, long[] out, int n) {
         for (int i = 0; i < n; i++) {
             long chosen = -((condition[i] | -condition[i]) >>> (Long.SIZE - 1));
             out[i] = y[i] ^ ((x[i] ^ y[i]) & chosen);

@@ -1,15 +1,14 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Binary;
-import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 
 /** Functions over tiles of doubles, with a loop for each cheap function, which the JIT vectorises. */
-final class DoubleLoops {
+public final class DoubleLoops {
     private DoubleLoops() {
     }
 
     /** A function of two elements; the results may go into one of the operands. */
-    static void binary(Binary.Function function, double[] x, double[] y, double[] out, int count) {
+    public static void binary(Binary.Function function, double[] x, double[] y, double[] out, int count) {
         switch (function) {
             case ADD -> add(x, y, out, count);
             case SUBTRACT -> subtract(x, y, out, count);
