@@ -27,6 +27,8 @@ public final class Doubles {
 
     /** Of the square blocks that are transposed fastest. */
     private static final int SIDE = 32;
+    /** Rows up to so long are moved without a call for each. */
+    private static final int SHORT_ROW = 8;
 
     private Doubles() {
     }
@@ -268,7 +270,7 @@ public final class Doubles {
             }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (values[from + i] != 0 ? 1 : 0));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, bool(values[from + i]));
                 }
             }
             case COMPLEX64 -> {
@@ -284,6 +286,10 @@ public final class Doubles {
                 }
             }
         }
+    }
+
+    private static byte bool(double value) {
+        return (byte) (value != 0 ? 1 : 0);
     }
 
     private static boolean storeDense(MemorySegment memory, DType dtype, long at, double[] values, int from,
@@ -306,7 +312,7 @@ public final class Doubles {
             }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (values[from + i] != 0 ? 1 : 0));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, bool(values[from + i]));
                 }
             }
             default -> {
@@ -350,9 +356,7 @@ public final class Doubles {
             }
         } else if (stride == 0) {
             load(memory, dtype, at, rowStride, scratch, 0, rows);
-            for (int i = 0; i < rows; i++) {
-                Arrays.fill(into, i * columns, (i + 1) * columns, scratch[i]);
-            }
+            repeat(scratch, rows, columns, into);
         } else if (isTransposed(rowStride, stride)) {
             for (int j = 0; j < columns; j++) {
                 load(memory, dtype, at + j * stride * dtype.bytes(), rowStride, scratch, j * rows, rows);
@@ -399,6 +403,21 @@ public final class Doubles {
         } else {
             for (int i = 0; i < rows; i++) {
                 store(memory, dtype, at + i * rowStride * dtype.bytes(), stride, values, i * columns, columns);
+            }
+        }
+    }
+
+    /** Each number so many times. */
+    private static void repeat(double[] numbers, int rows, int columns, double[] into) {
+        if (columns > SHORT_ROW) {
+            for (int i = 0; i < rows; i++) {
+                Arrays.fill(into, i * columns, (i + 1) * columns, numbers[i]);
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            for (int i = 0, at = j; i < rows; i++, at += columns) {
+                into[at] = numbers[i];
             }
         }
     }

@@ -27,9 +27,9 @@ public final class Floats {
 
     /** Of the square blocks that are transposed fastest. */
     private static final int SIDE = 32;
-    /** Rows up to so long are moved column by column. */
+    /** Rows up to so long are moved without a call for each. */
     private static final int SHORT_ROW = 8;
-    /** Unless rows are so many bytes apart: each is on a page of its own then. */
+    /** They are moved column by column, unless rows are so many bytes apart: each is on a page of its own then. */
     private static final int CLOSE = 2048;
 
     private Floats() {

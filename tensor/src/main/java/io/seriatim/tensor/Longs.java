@@ -25,11 +25,10 @@ public final class Longs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Rows up to so long are moved without calls. */
-    private static final int SHORT_ROW = 8;
-
     /** Of the square blocks that are transposed fastest. */
     private static final int SIDE = 32;
+    /** Rows up to so long are moved without a call for each. */
+    private static final int SHORT_ROW = 8;
 
     private Longs() {
     }
@@ -271,7 +270,7 @@ public final class Longs {
             }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, (byte) (values[from + i] != 0 ? 1 : 0));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i * step, bool(values[from + i]));
                 }
             }
             case COMPLEX64 -> {
@@ -287,6 +286,10 @@ public final class Longs {
                 }
             }
         }
+    }
+
+    private static byte bool(long value) {
+        return (byte) (value != 0 ? 1 : 0);
     }
 
     private static boolean storeDense(MemorySegment memory, DType dtype, long at, long[] values, int from,
@@ -309,7 +312,7 @@ public final class Longs {
             }
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (values[from + i] != 0 ? 1 : 0));
+                    memory.set(ValueLayout.JAVA_BYTE, at + i, bool(values[from + i]));
                 }
             }
             default -> {

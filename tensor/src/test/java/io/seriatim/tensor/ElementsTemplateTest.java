@@ -86,7 +86,7 @@ class ElementsTemplateTest {
                     + "{@link Unsigned}.",
             Map.of("fromFloat", "(long) ", "fromDouble", "(long) ", "toFloat", "(float) ", "toDouble", "(double) ",
                     "asInt", "(int) "),
-            Set.of("single"));
+            Set.of("single", "whole"));
 
     /** With conversions from numbers that may have a fraction to whole ones. */
     private static Map<String, String> withWhole(Map<String, String> casts) {

@@ -68,8 +68,10 @@ public interface Communicator {
      * With u = 2<sup>−8</sup>, v = 2<sup>−24</sup>, n ranks and S = |x<sub>0</sub>| + … + |x<sub>n−1</sub>|, and
      * without overflow, it differs from the exact sum by at most
      *
-     * <pre>(2u + u²) S + (1 + u)² (n − 1) v S + 2<sup>−133</sup> (n + 1)</pre>
+     * <p>
+     * (2u + u²) S + (1 + u)² (n − 1) v S + 2<sup>−133</sup> (n + 1)
      *
+     * <p>
      * to first order in v; the last term is that of subnormal numbers. The bound of the rounding does not grow with
      * the number of ranks. A number above the largest bfloat16, about 3.39e38, becomes infinite when it is rounded; NaN
      * stays NaN, and all NaNs of a sum have the same bits.
