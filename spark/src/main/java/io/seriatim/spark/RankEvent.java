@@ -17,7 +17,32 @@ sealed interface RankEvent extends Serializable {
     /** Calls the method of the event. */
     void tell(TrainingListener listener) throws IOException;
 
-    /** The training starts; {@code examples} are those of rank 0. */
+    /**
+     * The training starts; {@code examples} are those of rank 0.
+     *
+     * @param number
+     *            the number among the events of an attempt, from 0
+     * @param model
+     *            the name of the model
+     * @param place
+     *            where the steps are computed
+     * @param threads
+     *            the number of threads of a rank
+     * @param batch
+     *            the examples of a step, those of all ranks together
+     * @param firstStep
+     *            the step after which the training begins
+     * @param steps
+     *            the number of steps
+     * @param epochs
+     *            the number of epochs
+     * @param parameters
+     *            the number of elements of the parameters
+     * @param examples
+     *            the number of examples
+     * @param unit
+     *            what the throughput counts
+     */
     record Began(long number, String model, String place, int threads, int batch, long firstStep, long steps,
             int epochs, long parameters, int examples, String unit) implements RankEvent {
         private static final long serialVersionUID = 1;
@@ -44,7 +69,26 @@ sealed interface RankEvent extends Serializable {
         }
     }
 
-    /** Some steps are done; the last one is {@code step}. */
+    /**
+     * Some steps are done; the last one is {@code step}.
+     *
+     * @param number
+     *            the number among the events of an attempt, from 0
+     * @param step
+     *            the last step before the event
+     * @param epoch
+     *            the epoch of the step, from 1
+     * @param loss
+     *            the loss
+     * @param metrics
+     *            the metrics by name
+     * @param rate
+     *            the learning rate; NaN if the program has no schedule
+     * @param seconds
+     *            the duration of the step
+     * @param units
+     *            the number of processed units, such as tokens
+     */
     record Stepped(long number, long step, int epoch, double loss, HashMap<String, Double> metrics, double rate,
             double seconds, long units) implements RankEvent {
         private static final long serialVersionUID = 1;
@@ -55,7 +99,24 @@ sealed interface RankEvent extends Serializable {
         }
     }
 
-    /** The model was evaluated. */
+    /**
+     * The model was evaluated.
+     *
+     * @param number
+     *            the number among the events of an attempt, from 0
+     * @param step
+     *            the last step before the event
+     * @param epoch
+     *            the epoch of the step, from 1
+     * @param loss
+     *            the mean loss over all examples
+     * @param metrics
+     *            the metrics by name
+     * @param best
+     *            whether the loss is the smallest so far
+     * @param seconds
+     *            the duration of the evaluation
+     */
     record Evaluated(long number, long step, int epoch, double loss, HashMap<String, Double> metrics, boolean best,
             double seconds) implements RankEvent {
         private static final long serialVersionUID = 1;
@@ -71,7 +132,16 @@ sealed interface RankEvent extends Serializable {
         }
     }
 
-    /** The training has ended. */
+    /**
+     * The training has ended.
+     *
+     * @param number
+     *            the number among the events of an attempt, from 0
+     * @param end
+     *            why it has ended
+     * @param step
+     *            the last step before the event
+     */
     record Ended(long number, TrainingListener.End end, long step) implements RankEvent {
         private static final long serialVersionUID = 1;
 
