@@ -72,6 +72,9 @@ final class TransposedProducts implements Kernel {
         this.count = count;
     }
 
+    /** Strides of files have no bound; each combination of their places has a plane of sums. */
+    private static final double MOST_STRIDES = 64;
+
     /**
      * Whether products are faster than the library's own, by a model of the time for each pixel of x that is fitted to
      * 290 shapes: of the best of both for each, the choice takes 1.02 times as long.
@@ -85,7 +88,8 @@ final class TransposedProducts implements Kernel {
         }
         double channels = weights.dim(1);
         double padded = Math.ceilDiv(weights.dim(1), BLOCK) * BLOCK;
-        return channels * (taps * (inputs + SUM) + strides * STORE) < MOST * (taps * padded * inputs + strides * PIXEL);
+        return strides <= MOST_STRIDES && channels * (taps * (inputs + SUM) + strides * STORE) < MOST
+                * (taps * padded * inputs + strides * PIXEL);
     }
 
     /** Null where the library's own are as fast. */
