@@ -13,7 +13,6 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.optimizer.Adam;
-import io.seriatim.graph.parallel.Communicator;
 import io.seriatim.graph.parallel.DataParallel;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -21,7 +20,6 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
@@ -34,39 +32,6 @@ class ExchangedMemoryTest {
     /** By how much the arena of several threads may exceed that of one. */
     private static final double GROWTH = 1.25;
     private static final long ALLOWANCE = 1 << 20;
-
-    /** Two ranks, of which nothing is exchanged. */
-    private static final class Silent implements Communicator {
-        @Override
-        public int rank() {
-            return 0;
-        }
-
-        @Override
-        public int size() {
-            return 2;
-        }
-
-        @Override
-        public void allReduce(MemorySegment data, DType type) {
-        }
-
-        @Override
-        public void reduceScatter(MemorySegment data, MemorySegment result, DType type) {
-        }
-
-        @Override
-        public void allGather(MemorySegment part, MemorySegment result) {
-        }
-
-        @Override
-        public void broadcast(MemorySegment data, int root) {
-        }
-
-        @Override
-        public void barrier() {
-        }
-    }
 
     /** Layers whose gradients fill buckets alone, in part, or several together. */
     private static Network network(Random random) {
@@ -153,7 +118,7 @@ class ExchangedMemoryTest {
             DataParallel parallel = DataParallel.of(network.main(), network.startup(), List.of("x"), loss,
                     List.of(loss), List.of(Place.CPU)).ofRank(0, 2);
             try (Tensor x = Bits.normal(1, 4 + random.nextInt(200), 36);
-                    Executor executor = Executor.builder().communicator(new Silent()).threads(2).build()) {
+                    Executor executor = Executor.builder().communicator(new SilentRanks()).threads(2).build()) {
                 executor.run(parallel.startup());
                 Plan plan = executor.compile(parallel.main(), Executor.feeds("x"), new Fetches(List.of(loss)));
                 CompiledPlan compiled = Internals.compiled(plan, executor.scope(), x);
@@ -181,7 +146,7 @@ class ExchangedMemoryTest {
             from = to;
         }
         try (Tensor x = Tensor.of(new float[512 * 512], 512, 512);
-                Executor executor = Executor.builder().communicator(new Silent()).threads(2).build()) {
+                Executor executor = Executor.builder().communicator(new SilentRanks()).threads(2).build()) {
             CompiledPlan compiled = Internals.compiled(
                     executor.compile(program, Executor.feeds("x"), Executor.fetches(from)), executor.scope(), x);
             assertNoneWaits(compiled, "chain");

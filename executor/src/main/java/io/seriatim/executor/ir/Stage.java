@@ -61,6 +61,24 @@ public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, L
         return new Stage(access, work, in, out, kernel);
     }
 
+    /** Returns the stage with other numbers for the values that it reads and writes. */
+    public Stage withValues(IntUnaryOperator numbers) {
+        return with(revalued(inputs, numbers), revalued(outputs, numbers));
+    }
+
+    /** Returns the stage with other numbers for the values that it reads. */
+    public Stage reading(IntUnaryOperator numbers) {
+        return with(revalued(inputs, numbers), outputs);
+    }
+
+    private static List<@Nullable Arg> revalued(List<@Nullable Arg> args, IntUnaryOperator numbers) {
+        List<@Nullable Arg> all = new ArrayList<>(args.size());
+        for (Arg arg : args) {
+            all.add(arg == null || arg.value() < 0 ? arg : arg.of(numbers.applyAsInt(arg.value())));
+        }
+        return all;
+    }
+
     Stage withTemporaries(IntUnaryOperator numbers) {
         return with(renumbered(inputs, numbers), renumbered(outputs, numbers));
     }

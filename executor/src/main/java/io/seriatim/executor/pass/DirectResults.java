@@ -8,12 +8,9 @@ import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.Copy;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Computes results in their own memory. Where a task only copies a temporary value to a result, as the body of a loop
@@ -81,26 +78,12 @@ final class DirectResults {
         // A task before the copy may read what the variable held before.
         boolean isFirst = tasks.readers(result).isEmpty() || tasks.readers(result).first() > index;
         if (canChange && isFirst) {
-            users.forEach(user -> tasks.put(user, renamed(tasks.compute(user), value, result)));
+            for (int user : users) {
+                Task.Compute task = tasks.compute(user);
+                tasks.put(user, task.with(task.operations(), task.stages().stream()
+                        .map(stage -> stage.withValues(other -> other == value ? result : other)).toList()));
+            }
             tasks.remove(index);
         }
-    }
-
-    private static Task.Compute renamed(Task.Compute task, int value, int result) {
-        List<Stage> stages = new ArrayList<>(task.stages().size());
-        for (Stage stage : task.stages()) {
-            stages.add(stage.with(renamed(stage.inputs(), value, result), renamed(stage.outputs(), value, result)));
-        }
-        return task.with(task.operations(), stages);
-    }
-
-    private static List<@Nullable Arg> renamed(List<@Nullable Arg> args, int value, int result) {
-        List<@Nullable Arg> all = new ArrayList<>(args.size());
-        for (Arg arg : args) {
-            all.add(arg != null && arg.value() == value
-                    ? new Arg(new Arg.Value(result), arg.offset(), arg.spec())
-                    : arg);
-        }
-        return all;
     }
 }

@@ -255,7 +255,7 @@ public final class ParameterResults {
             if (tasks.get(i) instanceof Task.Compute task
                     && Arrays.stream(task.reads()).anyMatch(kept::containsKey)) {
                 List<Stage> stages = task.stages().stream()
-                        .map(stage -> stage.with(replaced(stage.inputs(), kept), stage.outputs())).toList();
+                        .map(stage -> stage.reading(value -> kept.getOrDefault(value, value))).toList();
                 tasks.put(i, Task.Compute.of(task.operations(), stages, task.temporaries(), task.place()));
             }
         }
@@ -268,14 +268,5 @@ public final class ParameterResults {
             }
         }
         tasks.compact();
-    }
-
-    private static List<@Nullable Arg> replaced(List<@Nullable Arg> args, Map<Integer, Integer> kept) {
-        List<@Nullable Arg> all = new ArrayList<>(args.size());
-        for (Arg arg : args) {
-            Integer value = arg == null ? null : kept.get(arg.value());
-            all.add(value == null || arg == null ? arg : arg.of(value));
-        }
-        return all;
     }
 }

@@ -1,7 +1,6 @@
 package io.seriatim.executor.schedule;
 
 import io.seriatim.device.Place;
-import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Failures;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Stage;
@@ -26,7 +25,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Selects the place and the kernels of each task, and inserts transfers between places.
@@ -320,21 +318,9 @@ public final class Placement {
     }
 
     private static Task.Compute renamed(Task.Compute task, IntUnaryOperator names) {
-        List<Stage> stages = new ArrayList<>(task.stages().size());
-        for (Stage stage : task.stages()) {
-            stages.add(stage.with(renamed(stage.inputs(), names), renamed(stage.outputs(), names)));
-        }
-        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(),
-                renamed(task.reads(), names),
-                renamed(task.writes(), names));
-    }
-
-    private static List<@Nullable Arg> renamed(List<@Nullable Arg> args, IntUnaryOperator names) {
-        List<@Nullable Arg> renamed = new ArrayList<>(args.size());
-        for (Arg arg : args) {
-            renamed.add(arg == null || arg.value() < 0 ? arg : arg.of(names.applyAsInt(arg.value())));
-        }
-        return renamed;
+        return new Task.Compute(task.operations(),
+                task.stages().stream().map(stage -> stage.withValues(names)).toList(),
+                task.temporaries(), task.place(), renamed(task.reads(), names), renamed(task.writes(), names));
     }
 
     private static int[] renamed(int[] numbers, IntUnaryOperator names) {

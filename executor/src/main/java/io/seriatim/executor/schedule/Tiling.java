@@ -208,9 +208,7 @@ public final class Tiling {
         Computation computation = Objects.requireNonNull(last.computation());
         for (Split split : splits(computation, last.specs(), CriticalPaths.cost(last))) {
             StageCuts cuts = StageCuts.of(task, split);
-            int count = cuts == null
-                    ? 0
-                    : (int) Math.min(Math.min(threads, cost / least), cuts.length() / split.least());
+            int count = cuts == null ? 0 : count(split, cuts.length(), cost);
             List<Task.Compute> parts = cuts == null || count < 2 ? List.of() : parts(task, cuts, count);
             if (!parts.isEmpty()) {
                 return parts;
@@ -242,7 +240,7 @@ public final class Tiling {
      */
     private long time(Split split, TensorSpec[] specs, long cost) {
         long units = split.length(specs) / split.unit();
-        long count = Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
+        int count = count(split, split.length(specs), cost);
         if (count < 2) {
             return 2 * cost;
         }
@@ -251,6 +249,11 @@ public final class Tiling {
             whole += specs[i] == null || split.axes().get(i) != Split.WHOLE ? 0 : specs[i].bytes();
         }
         return whole + Math.max(0, cost - whole) / units * Math.ceilDiv(units, count);
+    }
+
+    /** Returns into how many tiles a task of some cost is cut at most. */
+    private int count(Split split, long length, long cost) {
+        return (int) Math.min(Math.min(threads, cost / least), length / split.least());
     }
 
     /** Returns whether the threads would wait for a tenth of the time or more for the one with the most places. */

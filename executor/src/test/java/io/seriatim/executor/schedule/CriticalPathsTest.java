@@ -7,52 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Internals;
 import io.seriatim.executor.Plan;
-import io.seriatim.graph.parallel.Communicator;
+import io.seriatim.executor.SilentRanks;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
 /** What is sent to other ranks is computed before what only computations wait for. */
 class CriticalPathsTest {
     private static final int CHAIN = 20;
-
-    /** Two ranks, of which nothing is exchanged. */
-    private static final class Silent implements Communicator {
-        @Override
-        public int rank() {
-            return 0;
-        }
-
-        @Override
-        public int size() {
-            return 2;
-        }
-
-        @Override
-        public void allReduce(MemorySegment data, DType type) {
-        }
-
-        @Override
-        public void reduceScatter(MemorySegment data, MemorySegment result, DType type) {
-        }
-
-        @Override
-        public void allGather(MemorySegment part, MemorySegment result) {
-        }
-
-        @Override
-        public void broadcast(MemorySegment data, int root) {
-        }
-
-        @Override
-        public void barrier() {
-        }
-    }
 
     private static void add(Program program, String type, String from, String to) {
         program.global().put(VarDesc.of(to, VarType.dense(DType.FLOAT32, 8, 8)));
@@ -72,7 +38,7 @@ class CriticalPathsTest {
         }
         add(program, "softmax", "x", "gradient");
         add(program, last, "gradient", "out");
-        try (Executor executor = Executor.builder().communicator(new Silent()).threads(2).build()) {
+        try (Executor executor = Executor.builder().communicator(new SilentRanks()).threads(2).build()) {
             Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches(from, "out"));
             try (Tensor x = Tensor.of(new float[64], 8, 8)) {
                 CompiledPlan compiled = Internals.compiled(plan, executor.scope(), x);

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  *            the functions applied to each element of the result, in order
  */
 public record Convolution(Window window, int groups, boolean bias, List<PostOp> postOps) implements Computation {
+    /** The number of channels that kernels compute together: the floats of a cache line. */
+    private static final int CHANNELS = 16;
+
     /** Copies the list. */
     public Convolution {
         postOps = List.copyOf(postOps);
@@ -106,9 +109,6 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
                 x.dim(1), w.dim(1), w.dim(0));
     }
 
-    /** The number of channels that kernels compute together: the floats of a cache line. */
-    private static final int CHANNELS = 16;
-
     /** By images, by rows, or by channels of the result. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
@@ -135,9 +135,9 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
         if (bias) {
             axes.set(2, 0);
         }
-        long each = new Split(axes, 1).length(arguments) / groups;
-        int unit = groups == 1 ? CHANNELS : (int) (each * Math.ceilDiv(CHANNELS, Math.max(1, each)));
-        return new Split(axes, Math.max(1, unit), null, Math.max(1, unit));
+        long each = groups == 1 ? 1 : Math.max(1, new Split(axes, 1).length(arguments) / groups);
+        int unit = (int) (each * Math.ceilDiv(CHANNELS, each));
+        return new Split(axes, unit, null, unit);
     }
 
     private List<Integer> axes(int axis, Shape result, @Nullable TensorSpec... arguments) {

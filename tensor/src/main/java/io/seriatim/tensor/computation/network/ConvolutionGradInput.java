@@ -59,22 +59,19 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
      * @return a view of the same memory, [groups,] c/groups, o/groups, kernel...
      */
     public static TensorSpec packedWeights(TensorSpec weights, int groups) {
-        long[] own = weights.shape().dims();
-        long[] ownStrides = weights.strides();
-        int first = groups > 1 ? 1 : 0;
-        long[] dims = new long[own.length + first];
-        long[] strides = new long[dims.length];
-        System.arraycopy(own, 0, dims, first, own.length);
-        System.arraycopy(ownStrides, 0, strides, first, own.length);
-        dims[first] = own[1];
-        strides[first] = ownStrides[1];
-        dims[first + 1] = own[0] / groups;
-        strides[first + 1] = ownStrides[0];
-        if (groups > 1) {
-            dims[0] = groups;
-            strides[0] = ownStrides[0] * (own[0] / groups);
-        }
+        TensorSpec grouped = Convolution.packedWeights(weights, groups);
+        long[] dims = grouped.shape().dims();
+        long[] strides = grouped.strides();
+        int outputs = groups > 1 ? 1 : 0;
+        swap(dims, outputs);
+        swap(strides, outputs);
         return new TensorSpec(weights.dtype(), Shape.of(dims), Layout.strided(strides));
+    }
+
+    private static void swap(long[] numbers, int at) {
+        long first = numbers[at];
+        numbers[at] = numbers[at + 1];
+        numbers[at + 1] = first;
     }
 
     @Override
