@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly STAGING=$PWD/target/staging WORK=$PWD/target/release
-readonly LIBRARIES="engine device tensor graph cluster executor onnx mxnet train"
+readonly LIBRARIES="engine device tensor graph cluster executor onnx mxnet train spark"
 readonly POMS="bom natives-linux-x86_64 natives-linux-arm64 natives-macosx-arm64 natives-windows-x86_64"
 VERSION=$(sed -n 's:^  <version>\(.*\)</version>$:\1:p' pom.xml | head -n 1)
 readonly VERSION
@@ -35,9 +35,10 @@ check_files() {
                 for file in "$base.jar" "$base-sources.jar" "$base-javadoc.jar"; do
                     [ -s "$file" ] || fail "there is no $file"
                 done
-                for file in module-info.class META-INF/LICENSE META-INF/NOTICE; do
+                for file in META-INF/LICENSE META-INF/NOTICE; do
                     unzip -tqq "$base.jar" "$file" >/dev/null || fail "$base.jar has no $file"
                 done
+                check_module "$name" "$base.jar"
                 ;;
         esac
         for file in "$base"*; do
@@ -52,6 +53,7 @@ check_files() {
             files=$((files + 1))
         done
     done
+    check_spark "$STAGING/io/seriatim/seriatim-spark/$VERSION/seriatim-spark-$VERSION.pom"
     for file in "$STAGING"/io/seriatim/*; do
         name=${file##*/seriatim-}
         case " $LIBRARIES $POMS " in
@@ -60,6 +62,23 @@ check_files() {
         esac
     done
     echo "staged: $files files of $(echo $LIBRARIES $POMS | wc -w) artifacts, complete, with checksums${signed:+ and signatures}"
+}
+
+# Spark's jars share packages, so that no descriptor can require them: its module has a name only.
+check_module() {
+    if [ "$1" = spark ]; then
+        unzip -p "$2" META-INF/MANIFEST.MF | tr -d '\r' | grep -qx 'Automatic-Module-Name: io.seriatim.spark' ||
+            fail "$2 has no name of a module"
+    else
+        unzip -tqq "$2" module-info.class >/dev/null || fail "$2 has no module-info.class"
+    fi
+}
+
+# A cluster has its own Spark, which jars of an application must not replace.
+check_spark() {
+    local scopes
+    scopes=$(sed -n '/<groupId>org.apache.spark</,/<\/dependency>/p; /<groupId>org.scala-lang</,/<\/dependency>/p' "$1" | grep '<scope>' | sort -u | tr -d ' ')
+    [ "$scopes" = '<scope>provided</scope>' ] || fail "$1 needs Spark in the scope provided, but has: ${scopes:-none}"
 }
 
 check_pom() {

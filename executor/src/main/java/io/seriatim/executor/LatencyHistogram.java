@@ -9,8 +9,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * buckets, so that a quantile is at most 1/64 above the exact one. Any number of threads may record.
  *
  * <p>
- * The layout is that of HdrHistogram with two significant digits. The library is not used: it has no module name, and
- * an automatic module cannot be linked into a run-time image.
+ * The layout is that of HdrHistogram with two significant digits. Decision 085 says why the library is not used.
  */
 final class LatencyHistogram {
     private static final int BITS = 6;

@@ -23,7 +23,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/api has the public declarations of each published module, so that a review shows each change of them. */
+/**
+ * docs/api has the public declarations of each published module that has a descriptor, so that a review shows each
+ * change of them.
+ */
 class PublicApiTest {
     private static final Path ROOT = Path.of("..");
     private static final Path PAGES = ROOT.resolve("docs/api");
@@ -32,23 +35,29 @@ class PublicApiTest {
     private static final Pattern EXPORT = Pattern.compile("^\\s*exports\\s+([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern LIBRARY = Pattern.compile("<artifactId>seriatim-(\\w+)</artifactId>");
 
-    /** The modules in the BOM are those that are published. */
+    /**
+     * Returns the published modules, which are in the BOM, if they have a descriptor. The one for Spark has none:
+     * reflection on its classes needs Spark's jars, which cannot be on a module path.
+     */
     static List<String> published() throws IOException {
         List<String> modules = new ArrayList<>();
         Matcher artifact = LIBRARY.matcher(Files.readString(ROOT.resolve("release/bom/pom.xml")));
         while (artifact.find()) {
-            if (!artifact.group(1).equals("bom")) {
+            if (Files.exists(descriptor(artifact.group(1)))) {
                 modules.add(artifact.group(1));
             }
         }
         return modules;
     }
 
+    private static Path descriptor(String module) {
+        return ROOT.resolve(module).resolve("src/main/java/module-info.java");
+    }
+
     /** Returns the packages that a module exports to all. */
     static List<String> exports(String module) throws IOException {
         List<String> packages = new ArrayList<>();
-        Path descriptor = ROOT.resolve(module).resolve("src/main/java/module-info.java");
-        Matcher export = EXPORT.matcher(Files.readString(descriptor));
+        Matcher export = EXPORT.matcher(Files.readString(descriptor(module)));
         while (export.find()) {
             packages.add(export.group(1));
         }
@@ -111,7 +120,7 @@ class PublicApiTest {
         for (String module : published()) {
             pages.put("seriatim-" + module + ".txt", api(module));
         }
-        assertTrue(pages.size() > 1, pages.keySet()::toString);
+        assertTrue(pages.size() >= 9, pages.keySet()::toString);
         if (Boolean.getBoolean(REWRITE)) {
             Files.createDirectories(PAGES);
             for (Map.Entry<String, String> page : pages.entrySet()) {
