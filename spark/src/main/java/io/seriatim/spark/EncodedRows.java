@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -18,6 +19,12 @@ final class EncodedRows implements Dataset {
     EncodedRows(List<Field> fields, List<byte[]> rows) {
         this.fields = List.copyOf(fields);
         this.rows = List.copyOf(rows);
+    }
+
+    /** Data of the kind that the ranks have, for checks. */
+    static EncodedRows zeros(List<Field> fields, int size) {
+        byte[] row = new byte[fields.stream().mapToInt(EncodedRows::bytes).sum()];
+        return new EncodedRows(fields, Collections.nCopies(size, row));
     }
 
     static int bytes(Field field) {

@@ -65,7 +65,7 @@ record EstimatorTraining(SeriatimEstimator<?, ?> estimator, Dataset<Row> example
         SparkTraining training = SparkTraining.of(withScores(model, estimator.getFeaturesCol()), examples)
                 .columns(estimator.getFeaturesCol(), estimator.getLabelCol()).batch(estimator.getBatchSize())
                 .epochs(estimator.getMaxIter()).seed(estimator.getSeed())
-                .ranks(ranks());
+                .ranks(ranks()).exchange(estimator.exchange());
         String folder = estimator.getCheckpointDir().isEmpty()
                 ? null
                 : estimator.getCheckpointDir() + "/" + estimator.uid() + "-" + UUID.randomUUID();

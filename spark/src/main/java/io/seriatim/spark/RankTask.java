@@ -4,6 +4,7 @@ import io.seriatim.cluster.Cluster;
 import io.seriatim.cluster.ClusterOptions;
 import io.seriatim.cluster.Rendezvous;
 import io.seriatim.graph.parallel.CommunicationException;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
@@ -20,7 +21,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +56,10 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
      *            of the job, which all connections name
      * @param secret
      *            of the job, with which ranks know each other
+     * @param tls
+     *            encrypts their connections; null for not
+     * @param exchange
+     *            how they exchange gradients
      * @param ranks
      *            how many there are
      * @param model
@@ -91,7 +95,8 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
      * @param probe
      *            called after each step
      */
-    record Job(String name, String secret, int ranks, ModelMessage model, RowEncoder encoder,
+    record Job(String name, JobSecret secret, @Nullable TlsFiles tls, Exchange exchange, int ranks, ModelMessage model,
+            RowEncoder encoder,
             @Nullable ArrayList<byte[]> validation, ArrayList<String> digests, int batch, int epochs, long steps,
             long seed, int threads, long evaluateEvery, long checkpointEvery, int patience, Duration joinLimit,
             Duration silenceLimit, @Nullable CheckpointStore store, Probe probe) implements Serializable {
@@ -107,7 +112,7 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
             Dataset held = validation == null ? own : new EncodedRows(fields(), validation);
             Trainer.Builder trainer = Trainer.of(trained, new Split(own, held)).batch(batch).epochs(epochs).steps(steps)
                     .seed(seed).threads(threads).evaluateEvery(evaluateEvery).checkpointEvery(checkpointEvery)
-                    .patience(patience);
+                    .patience(patience).exchange(exchange);
             return validation == null ? trainer.withoutEvaluation() : trainer;
         }
     }
@@ -187,10 +192,13 @@ final class RankTask extends AbstractFunction1<Iterator<byte[]>, Iterator<RankTa
         Job all = job.value();
         int rank = context.partitionId();
         requireSame(rank, rows, all.digests().get(rank));
-        ClusterOptions options = ClusterOptions.of(rank, all.ranks(), HexFormat.of().parseHex(all.secret()))
+        ClusterOptions options = ClusterOptions.of(rank, all.ranks(), all.secret().bytes())
                 .job(all.name()).generation(attempt)
                 .host(host(context.getTaskInfos()[rank].address())).joinLimit(all.joinLimit())
                 .silenceLimit(all.silenceLimit());
+        if (all.tls() != null) {
+            options = options.tls(all.tls().read());
+        }
         // Spark's exchange takes a second.
         Rendezvous meeting = Rendezvous.gather(address -> all.ranks() == 1
                 ? List.of(address)

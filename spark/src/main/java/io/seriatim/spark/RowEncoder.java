@@ -1,13 +1,17 @@
 package io.seriatim.spark;
 
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.train.Model;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.FlatMapFunction;
+import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 
 /**
@@ -46,6 +50,35 @@ record RowEncoder(List<Column> columns) implements FlatMapFunction<Iterator<Row>
         Shape shape() {
             return Shape.of(sizes.stream().mapToLong(Long::longValue).toArray());
         }
+    }
+
+    /** Returns how the columns of a data frame become fields. */
+    static RowEncoder of(Model model, List<String> columns, Dataset<Row> frame) {
+        List<String> fed = columns.isEmpty() ? model.feeds() : columns;
+        if (fed.size() != model.feeds().size()) {
+            throw new IllegalArgumentException("The columns are " + fed + ", but the model is fed " + model.feeds()
+                    + ": name a column for each");
+        }
+        List<String> there = List.of(frame.columns());
+        List<Column> encoded = new ArrayList<>();
+        for (int i = 0; i < fed.size(); i++) {
+            VarDesc feed = model.main().global().get(model.feeds().get(i));
+            VarType.TensorType type = feed.tensor();
+            List<Long> sizes = type.dims();
+            if (!there.contains(fed.get(i))) {
+                throw new IllegalArgumentException("There is no column '" + fed.get(i) + "' for '" + feed.name()
+                        + "': the columns are " + there + "; name others by columns(…)");
+            }
+            if (sizes.isEmpty() || sizes.getFirst() >= 0 || sizes.stream().skip(1).anyMatch(each -> each < 0)
+                    || !Numbers.isEncoded(type.dtype())) {
+                throw new IllegalArgumentException("'" + feed.name() + "' of the model is " + type.dtype() + " "
+                        + sizes + ": a feed from a column has -1 rows, no other open size, and neither complex nor "
+                        + "16-bit floating-point numbers");
+            }
+            encoded.add(new Column(fed.get(i), there.indexOf(fed.get(i)), type.dtype(),
+                    List.copyOf(sizes.subList(1, sizes.size()))));
+        }
+        return new RowEncoder(encoded);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.seriatim.spark;
 
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.tensor.DType;
 import io.seriatim.train.model.LoadedModel;
 import java.io.IOException;
@@ -8,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.ml.Estimator;
+import org.apache.spark.ml.param.BooleanParam;
 import org.apache.spark.ml.param.DoubleParam;
 import org.apache.spark.ml.param.IntArrayParam;
 import org.apache.spark.ml.param.IntParam;
@@ -35,10 +37,12 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
             Estimator<M>
         implements
             MLWritable,
-            ExampleParams<E>
+            ExampleParams<E>,
+            RankParams<E>
         permits SeriatimClassifier, SeriatimRegressor {
     private static final long serialVersionUID = 1;
     private static final int[] HIDDEN = {64, 32};
+    private static final String BFLOAT16 = "bf16";
 
     /** The name. */
     private final String uid;
@@ -68,6 +72,12 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
     private final IntParam numRanks;
     /** The folder for checkpoints. */
     private final Param<String> checkpointDir;
+    /** What gradients travel as. */
+    private final Param<String> wire;
+    /** Whether batch normalisation takes the rows of all ranks. */
+    private final BooleanParam syncBatchNorm;
+    /** Whether the optimizer's state is sharded. */
+    private final BooleanParam shardOptimizer;
 
     SeriatimEstimator(String uid) {
         this.uid = uid;
@@ -87,6 +97,12 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
         numRanks = new IntParam(this, "numRanks", "the number of ranks: tasks that train together; 0 for as many as "
                 + "Spark's default parallelism and the batch size allow", ParamValidators.gtEq(0));
         checkpointDir = new Param<>(this, "checkpointDir", "a folder for the checkpoints of trainings that run");
+        wire = new Param<>(this, "wire", "what gradients travel as between ranks: f32 or bf16",
+                ParamValidators.inArray(new String[]{"f32", BFLOAT16}));
+        syncBatchNorm = new BooleanParam(this, "syncBatchNorm", "whether batch normalisation takes mean and variance "
+                + "of the rows of all ranks");
+        shardOptimizer = new BooleanParam(this, "shardOptimizer", "whether each rank keeps the optimizer's state of "
+                + "some parameters only");
         setDefault(featuresCol, "features");
         setDefault(labelCol, "label");
         setDefault(predictionCol, "prediction");
@@ -98,6 +114,9 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
         setDefault(hiddenLayers, HIDDEN.clone());
         setDefault(seed, 0L);
         setDefault(numRanks, 0);
+        setDefault(wire, "f32");
+        setDefault(syncBatchNorm, false);
+        setDefault(shardOptimizer, false);
     }
 
     /** Throws if the labels do not fit; returns how many outputs a network for them has. */
@@ -220,6 +239,26 @@ public abstract sealed class SeriatimEstimator<E extends SeriatimEstimator<E, M>
      */
     public final Param<String> checkpointDir() {
         return checkpointDir;
+    }
+
+    @Override
+    public final Param<String> wire() {
+        return wire;
+    }
+
+    @Override
+    public final BooleanParam syncBatchNorm() {
+        return syncBatchNorm;
+    }
+
+    @Override
+    public final BooleanParam shardOptimizer() {
+        return shardOptimizer;
+    }
+
+    Exchange exchange() {
+        return Exchange.PLAIN.bfloat16(getWire().equals(BFLOAT16)).syncBatchNorm(getSyncBatchNorm())
+                .sharded(getShardOptimizer());
     }
 
     /**

@@ -1,23 +1,20 @@
 package io.seriatim.spark;
 
+import io.seriatim.device.Place;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
-import io.seriatim.graph.program.VarDesc;
-import io.seriatim.graph.program.VarType;
+import io.seriatim.graph.parallel.DataParallel;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
 import io.seriatim.train.NotFiniteException;
 import io.seriatim.train.Trainer;
 import io.seriatim.train.TrainingListener;
-import io.seriatim.train.data.Dataset;
-import io.seriatim.train.data.Field;
 import java.io.IOException;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,11 +55,12 @@ import scala.reflect.ClassTag$;
  *
  * <p>
  * <b>Cluster.</b> All ranks run at the same time: there must be as many free slots for tasks as ranks. They connect to
- * each other by TCP, with a secret that the driver draws; what is sent is authenticated, not encrypted.
+ * each other by TCP, and are authenticated by a secret: one that follows from that of Spark where Spark authenticates
+ * its own connections ({@code spark.authenticate}), and otherwise one that the driver draws and sends to the tasks.
+ * What is sent is encrypted with {@link #tls}.
  */
 public final class SparkTraining {
     private static final System.Logger LOGGER = System.getLogger("io.seriatim.spark");
-    private static final int SECRET_BYTES = 32;
     private static final int ATTEMPTS = 4;
 
     private final Model model;
@@ -81,6 +79,8 @@ public final class SparkTraining {
     private int attempts = ATTEMPTS;
     private Duration joinLimit = Duration.ofMinutes(2);
     private Duration silenceLimit = Duration.ofSeconds(15);
+    private Exchange exchange = Exchange.PLAIN;
+    private @Nullable TlsFiles tls;
     private @Nullable String checkpoints;
     private boolean resume;
     private @Nullable String report;
@@ -313,6 +313,55 @@ public final class SparkTraining {
     }
 
     /**
+     * Sets how ranks exchange gradients. Whatever it is, checkpoints are whole, and the variables of the result, too.
+     *
+     * @param value
+     *            {@link Exchange#PLAIN} by default. A training is resumed with the same
+     * @return this
+     */
+    public SparkTraining exchange(Exchange value) {
+        exchange = value;
+        return this;
+    }
+
+    /**
+     * Encrypts the connections between ranks with TLS 1.3, with key and certificates from files in PEM. They are on
+     * the machine of each executor: a name that is not absolute is that of a file of {@code --files}
+     * ({@code spark.files}), which Spark sends on its own connections; a key is better put there by other means.
+     * Without this the files are those of Spark's settings {@code spark.seriatim.tls.certificate},
+     * {@code spark.seriatim.tls.key} and {@code spark.seriatim.tls.trust}, if they are set.
+     *
+     * @param certificate
+     *            the certificate of the executor, which names its host as Spark does, and behind it those that have
+     *            signed it
+     * @param key
+     *            its private key, as PKCS#8 without a password
+     * @param trusted
+     *            the certificates that have signed those of the executors, or these themselves
+     * @return this
+     */
+    public SparkTraining tls(String certificate, String key, String trusted) {
+        tls = new TlsFiles(certificate, key, trusted);
+        return this;
+    }
+
+    /**
+     * Encrypts the connections between ranks, as {@link #tls(String, String, String)} does, with stores of the type
+     * PKCS12. Their password is in the variable {@code SERIATIM_TLS_PASSWORD} of the executors' environment, such as
+     * {@code spark.executorEnv.SERIATIM_TLS_PASSWORD} sets it.
+     *
+     * @param keys
+     *            with the private key of the executor and the chain of its certificate
+     * @param trusted
+     *            with the certificates that have signed those of the executors, or with these themselves
+     * @return this
+     */
+    public SparkTraining tls(String keys, String trusted) {
+        tls = new TlsFiles(keys, null, trusted);
+        return this;
+    }
+
+    /**
      * Sets the folder of the checkpoints. Without one, a failure starts the training from its first step.
      *
      * @param folder
@@ -412,10 +461,12 @@ public final class SparkTraining {
      *
      * @return the result, which belongs to the caller
      * @throws IllegalArgumentException
-     *             if columns are missing or do not fit the model, or there are too few rows for a batch
+     *             if columns are missing or do not fit the model, there are too few rows for a batch, or
+     *             the model cannot be trained with this {@link #exchange}
      * @throws IllegalStateException
      *             if the ranks have failed as often as allowed; the causes are the failures. Or if the folder holds
-     *             checkpoints, and the training is not resumed
+     *             checkpoints, and the training is not resumed. Or if {@link #tls} is wanted, but whoever reads the
+     *             connections of Spark would read the secret of the ranks
      * @throws IOException
      *             if checkpoints cannot be read, or the report cannot be written before the first step
      */
@@ -426,6 +477,7 @@ public final class SparkTraining {
             throw new IllegalArgumentException("A batch of " + batch + " cannot be split evenly among " + size
                     + " ranks: take a multiple");
         }
+        TlsFiles certificates = tls == null ? TlsFiles.configured(spark.getConf()) : tls;
         CheckpointStore store = checkpoints == null
                 ? null
                 : CheckpointStore.of(checkpoints, spark.hadoopConfiguration());
@@ -434,7 +486,7 @@ public final class SparkTraining {
                     + "newest after step " + store.steps().getLast() + ": resume that training with resume(), or train "
                     + "into another folder");
         }
-        RowEncoder encoder = encoder(rows);
+        RowEncoder encoder = RowEncoder.of(model, columns, rows);
         ArrayList<byte[]> held = validation == null ? null : new ArrayList<>(held(validation));
         JavaRDD<byte[]> data = DealtRows.of(rows.javaRDD().mapPartitions(encoder), size)
                 .persist(StorageLevel.MEMORY_AND_DISK());
@@ -447,17 +499,20 @@ public final class SparkTraining {
                         + parts.stream().map(DealtRows.Part::rows).toList() + ": take smaller batches or fewer ranks");
             }
             long total = Math.min(steps, (long) epochs * (fewest / (batch / size)));
-            byte[] secret = new byte[SECRET_BYTES];
-            new SecureRandom().nextBytes(secret);
-            RankTask.Job job = new RankTask.Job("spark-" + UUID.randomUUID(), HexFormat.of().formatHex(secret), size,
+            String name = "spark-" + UUID.randomUUID();
+            RankTask.Job job = new RankTask.Job(name, JobSecret.of(name, spark, certificates != null), certificates,
+                    exchange, size,
                     new ModelMessage(model, total), encoder, held,
                     new ArrayList<>(parts.stream().map(DealtRows.Part::digest).toList()), batch, epochs, steps, seed,
                     threads,
                     evaluateEvery, checkpointEvery, patience, joinLimit, silenceLimit, store, probe);
             // Mistakes of the model and its data are found here, and not by each rank.
-            job.trainer(model, new Zeros(job.fields(), batch)).build();
+            job.trainer(model, EncodedRows.zeros(job.fields(), batch)).build();
+            DataParallel.of(model.main(), model.startup(), model.feeds(), model.loss(), List.of(), List.of(Place.CPU))
+                    .ofRank(0, size, exchange);
             try (DriverReports reports = new DriverReports(spark, model,
-                    parts.stream().mapToInt(DealtRows.Part::rows).sum(), settings(spark, size), listeners,
+                    parts.stream().mapToInt(DealtRows.Part::rows).sum(), settings(spark, size, certificates != null),
+                    listeners,
                     report == null ? null : new HadoopReport(report, spark.hadoopConfiguration()))) {
                 reports.open();
                 return run(spark, job, data, reports);
@@ -468,7 +523,7 @@ public final class SparkTraining {
     }
 
     /** What the report says about how the model was trained. */
-    private Map<String, String> settings(SparkContext spark, int size) {
+    private Map<String, String> settings(SparkContext spark, int size, boolean isEncrypted) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("Spark", spark.version() + ", " + spark.master() + ", " + spark.applicationId());
         settings.put("ranks", Integer.toString(size));
@@ -476,6 +531,9 @@ public final class SparkTraining {
         settings.put("epochs", Integer.toString(epochs));
         settings.put("seed", Long.toString(seed));
         settings.put("threads", Integer.toString(threads));
+        settings.put("exchange", (exchange.isBfloat16() ? "gradients as bfloat16" : "gradients in their own type")
+                + (exchange.isSyncBatchNorm() ? ", batch normalisation over all ranks" : "")
+                + (exchange.isSharded() ? ", sharded state of the optimizer" : "") + (isEncrypted ? ", TLS" : ""));
         if (checkpoints != null) {
             settings.put("checkpoints", checkpoints);
         }
@@ -527,50 +585,13 @@ public final class SparkTraining {
                 trained.step(), trained.loss(), trained.bestStep(), trained.bestLoss(), attempt);
     }
 
-    /** Returns how the columns of a data frame become fields. */
-    private RowEncoder encoder(org.apache.spark.sql.Dataset<Row> frame) {
-        List<String> fed = columns.isEmpty() ? model.feeds() : columns;
-        if (fed.size() != model.feeds().size()) {
-            throw new IllegalArgumentException("The columns are " + fed + ", but the model is fed " + model.feeds()
-                    + ": name a column for each");
-        }
-        List<String> there = List.of(frame.columns());
-        List<RowEncoder.Column> encoded = new ArrayList<>();
-        for (int i = 0; i < fed.size(); i++) {
-            VarDesc feed = model.main().global().get(model.feeds().get(i));
-            VarType.TensorType type = feed.tensor();
-            List<Long> sizes = type.dims();
-            if (!there.contains(fed.get(i))) {
-                throw new IllegalArgumentException("There is no column '" + fed.get(i) + "' for '" + feed.name()
-                        + "': the columns are " + there + "; name others by columns(…)");
-            }
-            if (sizes.isEmpty() || sizes.getFirst() >= 0 || sizes.stream().skip(1).anyMatch(each -> each < 0)
-                    || !Numbers.isEncoded(type.dtype())) {
-                throw new IllegalArgumentException("'" + feed.name() + "' of the model is " + type.dtype() + " "
-                        + sizes + ": a feed from a column has -1 rows, no other open size, and neither complex nor "
-                        + "16-bit floating-point numbers");
-            }
-            encoded.add(new RowEncoder.Column(fed.get(i), there.indexOf(fed.get(i)), type.dtype(),
-                    List.copyOf(sizes.subList(1, sizes.size()))));
-        }
-        return new RowEncoder(encoded);
-    }
-
     private List<byte[]> held(org.apache.spark.sql.Dataset<Row> frame) {
-        List<byte[]> held = new ArrayList<>(frame.javaRDD().mapPartitions(encoder(frame)).collect());
+        List<byte[]> held =
+                new ArrayList<>(frame.javaRDD().mapPartitions(RowEncoder.of(model, columns, frame)).collect());
         held.sort(Arrays::compareUnsigned);
         if (held.isEmpty()) {
             throw new IllegalArgumentException("The validation data have no rows: give some, or none at all");
         }
         return held;
-    }
-
-    /** Data of the kind that the ranks have, for checks. */
-    private record Zeros(List<Field> fields, int size) implements Dataset {
-        @Override
-        public List<Tensor> batch(int[] examples) {
-            byte[] row = new byte[fields.stream().mapToInt(EncodedRows::bytes).sum()];
-            return new EncodedRows(fields, Collections.nCopies(size, row)).batch(examples);
-        }
     }
 }

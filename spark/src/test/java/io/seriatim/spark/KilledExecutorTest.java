@@ -7,6 +7,7 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.optimizer.AdamW;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.tensor.DType;
 import io.seriatim.train.Model;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.UUID;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -61,6 +63,9 @@ class KilledExecutorTest {
                 .config("spark.driver.host", "127.0.0.1")
                 .config("spark.driver.bindAddress", "127.0.0.1")
                 .config("spark.executor.memory", "768m")
+                // The secret of the ranks follows from this one.
+                .config("spark.authenticate", true)
+                .config("spark.authenticate.secret", UUID.randomUUID().toString())
                 .config("spark.executor.extraClassPath", System.getProperty("java.class.path"))
                 .config("spark.executor.extraJavaOptions", options)
                 .getOrCreate();
@@ -114,6 +119,7 @@ class KilledExecutorTest {
                 System.out.println("trial " + trial + ": rank " + halted + " after step " + at);
                 Map<String, double[]> actual = fit(SparkTraining.of(model(), rows(spark)).ranks(RANKS).batch(BATCH)
                         .epochs(EPOCHS).seed(7).checkpointEvery(3)
+                        .exchange(Exchange.PLAIN.sharded(trial % 2 == 0))
                         .checkpoints(folder.resolve("run" + trial).toString()).probe((rank, attempt, step) -> {
                             if (attempt == 0 && rank == halted && step == at) {
                                 Runtime.getRuntime().halt(9);

@@ -14,6 +14,7 @@ import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -208,6 +209,21 @@ class SeriatimEstimatorTest {
         assertEquals(7, loaded.copy(new ParamMap().put(loaded.scoringBatchSize(), 7)).getScoringBatchSize());
         assertEquals(1, new SeriatimRegressor().setFeaturesCol("a").setLabelCol("value").setMaxIter(1).setNumRanks(1)
                 .fit(rows()).numFeatures());
+    }
+
+    @Test
+    void ranksOfAnEstimatorExchangeAsItsParamsSay() throws IOException {
+        SeriatimClassifier classifier = classifier().setNumRanks(2).setMaxIter(2).setShardOptimizer(true)
+                .setWire("bf16").setSyncBatchNorm(true);
+        classifier.write().overwrite().save(folder.resolve("classifier").toString());
+        SeriatimClassifier same = SeriatimClassifier.load(folder.resolve("classifier").toString());
+        assertEquals(Exchange.PLAIN.bfloat16(true).sharded(true).syncBatchNorm(true), same.exchange());
+        assertEquals(Exchange.PLAIN, classifier().exchange());
+        assertFails("wire", () -> classifier().setWire("f16"));
+        Dataset<Row> features = assembler().transform(rows());
+        SeriatimClassificationModel sharded = same.setWire("f32").fit(features);
+        assertEquals(ordered(classifier().setNumRanks(2).setMaxIter(2).fit(features).transform(features))
+                .collectAsList(), ordered(sharded.transform(features)).collectAsList());
     }
 
     @Test

@@ -70,6 +70,10 @@ final class TrainingLoop {
                     step(reader, plan);
                     after(evaluator, plan);
                 }
+                if (plan.isSharded()) {
+                    // What was trained is whole on rank 0, as without shards.
+                    plan.gather(options);
+                }
             }
         }
         Checkpoints checkpoints = training.checkpoints();

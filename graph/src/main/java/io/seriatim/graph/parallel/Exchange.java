@@ -1,5 +1,7 @@
 package io.seriatim.graph.parallel;
 
+import java.io.Serializable;
+
 /**
  * How ranks exchange what the optimizer needs; see {@link DataParallel#ofRank(int, int, Exchange)}. All ranks of a
  * training have the same.
@@ -17,7 +19,9 @@ package io.seriatim.graph.parallel;
  *            bytes as any other: see {@link DataParallel#owners}. It updates these and sends them to all others. The
  *            result is the same to the bit
  */
-public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm, boolean isSharded) {
+public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm, boolean isSharded) implements Serializable {
+    private static final long serialVersionUID = 1;
+
     /** Gradients travel in their own type, and nothing else is exchanged. */
     public static final Exchange PLAIN = new Exchange(false, false, false);
 
