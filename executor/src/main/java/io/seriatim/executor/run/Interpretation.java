@@ -7,6 +7,7 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.interpret.RepeatedOperation;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.WorkingMemory;
@@ -14,6 +15,7 @@ import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,18 +34,28 @@ final class Interpretation {
     private final Frame frame;
     private final Storage storage;
     private final long limit;
+    /** By task, what is known of an operation that was interpreted before. */
+    private final @Nullable Repeated[] repeated;
+
+    /** An operation that runs on its operands alone; null if it cannot. */
+    private record Repeated(@Nullable RepeatedOperation operation) {
+    }
 
     Interpretation(CompiledPlan plan, Frame frame, Storage storage) {
         this.values = plan.values();
         this.frame = frame;
         this.storage = storage;
         this.limit = storage.hostLimit();
+        this.repeated = new Repeated[plan.tasks().size()];
     }
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
         Access access = task.access();
         if (ValueNumbering.isRead(access.op())) {
             read(task);
+            return;
+        }
+        if (frame.context().recording() == null && runRepeated(index, task)) {
             return;
         }
         BlockSession session = frame.context().sessions().get();
@@ -102,14 +114,81 @@ final class Interpretation {
                 () -> recording == null ? run.get() : recording.inside(frame.log(), index, run));
     }
 
+    /** Runs an operation that only computes new tensors from others; returns false if it must be run otherwise. */
+    private boolean runRepeated(int index, Task.Interpreted task) {
+        Repeated known = repeated[index];
+        if (known == null) {
+            known = repeated(task);
+            repeated[index] = known;
+        }
+        RepeatedOperation operation = known.operation;
+        if (operation == null) {
+            return false;
+        }
+        int[] reads = task.reads();
+        Tensor[] operands = new Tensor[reads.length];
+        for (int i = 0; i < reads.length; i++) {
+            if (!(storage.get(reads[i]) instanceof Tensor tensor)) {
+                return false;
+            }
+            operands[i] = tensor;
+        }
+        @Nullable
+        Tensor[] results = new Tensor[task.writes().length];
+        if (!operation.run(operands, results, frame.host(), limit)) {
+            return false;
+        }
+        for (int i = 0; i < results.length; i++) {
+            Tensor result = results[i];
+            if (result != null) {
+                give(task, i, result);
+            }
+        }
+        return true;
+    }
+
+    /** Gives a value memory that nothing else has. */
+    private void give(Task.Interpreted task, int index, Tensor result) {
+        int target = task.writes()[index];
+        if (!values.isDeclared(target)) {
+            storage.set(target, result);
+        } else if (storage.get(target) instanceof Tensor || !result.spec().equals(values.spec(target))) {
+            take(task, index, result, Map.of());
+        } else {
+            storage.bind(target, result);
+        }
+    }
+
+    private Repeated repeated(Task.Interpreted task) {
+        Access access = task.access();
+        if (!onlyComputes(task)) {
+            return new Repeated(null);
+        }
+        @Nullable
+        Tensor[] constants = new Tensor[task.reads().length];
+        Arrays.setAll(constants, i -> values.constant(task.reads()[i]));
+        return new Repeated(frame.context().sessions().get().repeated(access.index(),
+                Arrays.stream(access.reads()).mapToObj(values::name).toList(),
+                Arrays.stream(access.writes()).mapToObj(values::name).toList(), constants));
+    }
+
     /** Returns whether an operation depends on nothing but tensors that it reads, and only computes others. */
     private boolean isAlone(Task.Interpreted task) {
+        for (int value : task.reads()) {
+            if (!(storage.get(value) instanceof Tensor) || values.constant(value) != null) {
+                return false;
+            }
+        }
+        return onlyComputes(task);
+    }
+
+    private boolean onlyComputes(Task.Interpreted task) {
         Operation schema = Operations.system().get(task.access().op().type());
         if (!schema.isLowered() || !schema.lodInputs().isEmpty()) {
             return false;
         }
         for (int value : task.reads()) {
-            if (!(storage.get(value) instanceof Tensor) || storage.isShared(value) || values.constant(value) != null) {
+            if (storage.isShared(value)) {
                 return false;
             }
         }

@@ -10,6 +10,8 @@ import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Runs the operations of a block, one after the other. */
 final class BlockRunner {
@@ -60,7 +62,8 @@ final class BlockRunner {
         }
     }
 
-    private static String named(Block block, int index, RuntimeException e) {
+    /** The message of an error of an operation, with its place in the program. */
+    static String named(Block block, int index, RuntimeException e) {
         OpDesc op = block.ops().get(index);
         return "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage()
                 + built(op, e);
@@ -78,6 +81,12 @@ final class BlockRunner {
         return op.type().equals("fill_any_like")
                 && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
                 && op.inputNames().stream().allMatch(name -> environment.find(name) == null);
+    }
+
+    @Nullable
+    RepeatedOperation repeated(Block block, int index, List<String> reads, List<String> writes,
+            @Nullable Tensor[] constants) {
+        return RepeatedOperation.of(state, block, index, reads, writes, constants);
     }
 
     Tensor randomKey(Block block, int index) {

@@ -153,6 +153,24 @@ public final class BlockSession {
     }
 
     /**
+     * An operation for runs on given tensors, in this session and later ones.
+     *
+     * @param index
+     *            its place in the block
+     * @param reads
+     *            the names of the tensors that it is given
+     * @param writes
+     *            the names of the tensors that it gives
+     * @param constants
+     *            for each name that is read, its tensor if that is the same in all runs; otherwise null
+     * @return null if it does more than to compute tensors from others, or is random
+     */
+    public @Nullable RepeatedOperation repeated(int index, List<String> reads, List<String> writes,
+            @Nullable Tensor[] constants) {
+        return runner.repeated(block, index, reads, writes, constants);
+    }
+
+    /**
      * The key of an operation's random numbers. Each call is a draw: it gives another key, unless the operation has a
      * seed.
      *

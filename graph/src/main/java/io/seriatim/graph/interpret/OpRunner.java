@@ -11,19 +11,24 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -74,24 +79,71 @@ final class OpRunner {
     }
 
     private void run(OpDesc op, Step step, Memory memory) {
-        List<@Nullable Tensor> in = memory.tensors(step.inputs());
-        List<@Nullable Tensor> out = memory.tensors(step.outputs());
-        switch (step.work()) {
-            case Step.Work.Compute(var computation) -> {
-                List<@Nullable Tensor> all = new ArrayList<>(in);
-                all.addAll(out);
-                TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
-                        .toArray(TensorSpec[]::new);
-                KernelTables.require(computation, specs);
-                // Copies give the same bits, whichever kernel makes them.
-                boolean small = computation instanceof Copy && specs[1] != null && specs[1].bytes() <= SMALL_COPY
-                        && specs[0] != null && specs[0].dtype() == specs[1].dtype();
-                (small ? COPIES : kernels).get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]),
-                        KernelContext.current());
+        List<@Nullable Tensor> all = memory.tensors(step.inputs());
+        int inputs = all.size();
+        all.addAll(memory.tensors(step.outputs()));
+        TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
+                .toArray(TensorSpec[]::new);
+        prepared(op, step.work(), specs).run(all.toArray(new Tensor[0]), inputs, KernelContext.current());
+    }
+
+    /** Returns the work of a step for the types of its arguments. */
+    Prepared prepared(OpDesc op, Step.Work work, @Nullable TensorSpec[] specs) {
+        Prepared prepared = new Prepared(op, work);
+        prepared.renew(this, specs);
+        return prepared;
+    }
+
+    /** Returns how many kernels that hold memory were evicted. They may still be run, but the cache does not know. */
+    long evictions() {
+        return kernels.evictions();
+    }
+
+    private Kernel kernel(Computation computation, @Nullable TensorSpec[] specs) {
+        KernelTables.require(computation, specs);
+        // Copies give the same bits, whichever kernel makes them.
+        TensorSpec from = specs[0];
+        TensorSpec to = specs[specs.length - 1];
+        boolean small = computation instanceof Copy && from != null && to != null && to.bytes() <= SMALL_COPY
+                && from.dtype() == to.dtype();
+        return (small ? COPIES : kernels).get(computation, Place.CPU, specs);
+    }
+
+    /** The work of a step: a kernel or a Java function. */
+    static final class Prepared {
+        private final OpDesc op;
+        private final Step.Work work;
+        private @Nullable Kernel kernel;
+
+        private Prepared(OpDesc op, Step.Work work) {
+            this.op = op;
+            this.work = work;
+        }
+
+        /** Looks its kernel up again. */
+        void renew(OpRunner runner, @Nullable TensorSpec[] specs) {
+            kernel = work instanceof Step.Work.Compute(var computation) ? runner.kernel(computation, specs) : null;
+        }
+
+        /** Runs it within a limit of the memory that a function takes for itself. */
+        void run(@Nullable Tensor[] arguments, int inputs, KernelContext context, long limit) {
+            if (kernel != null) {
+                kernel.run(arguments, context);
+            } else {
+                WorkingMemory.within(limit, () -> {
+                    run(arguments, inputs, context);
+                    return true;
+                });
             }
-            case Step.Work.Call(String name, var function) -> {
+        }
+
+        private void run(@Nullable Tensor[] arguments, int inputs, KernelContext context) {
+            if (kernel != null) {
+                kernel.run(arguments, context);
+            } else if (work instanceof Step.Work.Call(String name, var function)) {
+                List<@Nullable Tensor> all = Arrays.asList(arguments);
                 try {
-                    function.run(in, out);
+                    function.run(all.subList(0, inputs), all.subList(inputs, all.size()));
                 } catch (RuntimeException e) {
                     throw e;
                 } catch (Exception e) {
@@ -109,10 +161,22 @@ final class OpRunner {
         private @Nullable Object computed;
         /** Whether what was inferred depends on values, not only on types. */
         private boolean valuesRead;
+        private final Predicate<String> isConstant;
 
         Values(OpDesc op, Environment environment) {
+            this(op, environment, _ -> false);
+        }
+
+        /** The inputs of an operation, of which some have the same values in all runs. */
+        Values(OpDesc op, Environment environment, Predicate<String> isConstant) {
             this.op = op;
             this.environment = environment;
+            this.isConstant = isConstant;
+        }
+
+        /** Returns whether what was inferred depends on values that are not constant. */
+        boolean readsValues() {
+            return valuesRead;
         }
 
         @Override
@@ -123,15 +187,17 @@ final class OpRunner {
 
         @Override
         public long @Nullable [] values(String slot, int index) {
-            valuesRead = true;
-            Object value = environment.get(op.input(slot).get(index));
+            String name = op.input(slot).get(index);
+            valuesRead |= !isConstant.test(name);
+            Object value = environment.get(name);
             return value instanceof SelectedRows rows ? rows.rows().toLongArray() : whole((Tensor) value);
         }
 
         @Override
         public double @Nullable [] numbers(String slot, int index) {
-            valuesRead = true;
-            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
+            String name = op.input(slot).get(index);
+            valuesRead |= !isConstant.test(name);
+            return environment.get(name) instanceof Tensor tensor
                     ? tensor.toDoubleArray()
                     : Inference.Source.super.numbers(slot, index);
         }

@@ -50,6 +50,8 @@ public final class PreparedKernels {
     private long idleBytes;
     @GuardedBy("this")
     private int postponements;
+    /** Written with the lock. */
+    private volatile long evictions;
 
     /**
      * The key of a kernel.
@@ -295,7 +297,9 @@ public final class PreparedKernels {
                 Kernel kernel = eldest.next();
                 if (kernel != latest) {
                     gone.add(kernel);
-                    idleBytes -= Objects.requireNonNull(idle.get(kernel));
+                    long bytes = Objects.requireNonNull(idle.get(kernel));
+                    idleBytes -= bytes;
+                    evictions += bytes > 0 ? 1 : 0;
                     eldest.remove();
                     prepared.remove(keys.remove(kernel));
                 }
@@ -308,6 +312,16 @@ public final class PreparedKernels {
         long bytes = gone.stream().mapToLong(Kernel::bytes).sum();
         gone.forEach(Kernel::release);
         NativeHeap.released(bytes);
+    }
+
+    /**
+     * How many kernels with memory off the heap were evicted. Callers that keep kernels without a {@link #hold hold}
+     * ask for them again when the number has changed: an evicted kernel still runs, but its memory is not counted.
+     *
+     * @return from 0
+     */
+    public long evictions() {
+        return evictions;
     }
 
     /** The bytes off the heap of kernels that nothing holds. */
