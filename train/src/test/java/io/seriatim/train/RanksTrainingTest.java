@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.cluster.Cluster;
 import io.seriatim.cluster.ClusterOptions;
 import io.seriatim.cluster.Rendezvous;
+import io.seriatim.device.Place;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
@@ -200,6 +201,35 @@ class RanksTrainingTest {
         assertEquals(plainResumed.getFirst().result(), resumed.getFirst().result());
         Trained one = run(training(0).folder(shardedRun).resume());
         assertSame(run(training(0).folder(plainRun).resume()), one, 0);
+    }
+
+    /** The state of all places of a rank is sharded alike; checkpoints have that of the first. */
+    @Test
+    void shardedStateOfSeveralPlacesChangesNothing() throws Exception {
+        Path plainRun = folder.resolve("plain");
+        Path shardedRun = folder.resolve("sharded");
+        Exchange exchange = Exchange.PLAIN.sharded(true);
+        List<Place> places = List.of(Place.CPU, Place.parse("sim:0"));
+        List<Trained> plain = ranks(3, ranks -> run(training(0).communicator(ranks).places(places).folder(plainRun)
+                .steps(12)));
+        List<Trained> sharded = ranks(3, ranks -> run(training(0).communicator(ranks).places(places)
+                .folder(shardedRun).steps(12).exchange(exchange)));
+        assertEquals(plain.getFirst().result(), sharded.getFirst().result());
+        Path file = Path.of("checkpoints", "12", "variables.pdiparams");
+        assertArrayEquals(Files.readAllBytes(plainRun.resolve(file)), Files.readAllBytes(shardedRun.resolve(file)));
+        List<Trained> resumed = ranks(3, ranks -> run(training(0).communicator(ranks).places(places)
+                .folder(shardedRun).steps(20).resume().exchange(exchange)));
+        Trained expected = ranks(3, ranks -> run(training(0).communicator(ranks).places(places).folder(plainRun)
+                .steps(20).resume())).getFirst();
+        assertEquals(expected.result(), resumed.getFirst().result());
+        expected.values().forEach((name, values) -> {
+            double[] actual = resumed.getFirst().values().get(name);
+            // The state of other places stays where it is.
+            assertTrue(actual != null || name.contains("@"), name);
+            if (actual != null) {
+                assertArrayEquals(values, actual, name);
+            }
+        });
     }
 
     /** In a step, or while the state is gathered for a checkpoint. */

@@ -66,7 +66,7 @@ import java.util.TreeMap;
  *            is {@linkplain Exchange#sharded sharded}. Other ranks may remove
  *            it from their scopes when {@link #startup} or {@link #broadcast} has run
  * @param gather
- *            brings such state to rank 0, as for a checkpoint: to be run by all ranks
+ *            brings such state of the first place to rank 0, as for a checkpoint: to be run by all ranks
  */
 public record DataParallel(Program main, Program startup, Program broadcast, List<Place> places,
         List<List<String>> feeds, String loss,

@@ -5,6 +5,7 @@ import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.graph.program.OpDesc;
@@ -36,19 +37,17 @@ import org.jspecify.annotations.Nullable;
  *            the owner of each parameter that has state
  * @param state
  *            the owner of each variable of state
+ * @param firsts
+ *            of each variable at another place than the first, that of the first place
  */
-record OptimizerShards(Map<String, Integer> parameters, Map<String, Integer> state) {
-    static final OptimizerShards NONE = new OptimizerShards(Map.of(), Map.of());
+record OptimizerShards(Map<String, Integer> parameters, Map<String, Integer> state, Map<String, String> firsts) {
+    static final OptimizerShards NONE = new OptimizerShards(Map.of(), Map.of(), Map.of());
 
     private static final String PARAMETER = "Param";
     /** In place of a parameter: everybody who is no update of one. */
     private static final String OTHERS = "";
 
-    static OptimizerShards of(List<OpDesc> ops, Block block, int ranks, Set<String> seen, List<Place> places) {
-        if (places.size() > 1) {
-            throw new IllegalArgumentException("The optimizer's state is sharded among ranks with one place each, but "
-                    + "there are " + places + ": start more ranks with one place each");
-        }
+    static OptimizerShards of(List<OpDesc> ops, Block block, int ranks, Set<String> seen, Map<String, String> firsts) {
         Map<String, Set<String>> users = new HashMap<>();
         for (OpDesc op : ops) {
             String user = isUpdate(op) ? op.input(PARAMETER).getFirst() : OTHERS;
@@ -76,13 +75,18 @@ record OptimizerShards(Map<String, Integer> parameters, Map<String, Integer> sta
         }
         state.keySet().removeAll(whole);
         Map<String, Long> bytes = new LinkedHashMap<>();
-        state.forEach((parameter, names) -> bytes.put(parameter,
-                names.stream().mapToLong(name -> bytes(block.get(name))).sum()));
-        Map<String, Integer> owners = GradientOwners.of(bytes, IntStream.range(0, ranks).boxed().toList());
+        state.forEach((parameter, names) -> bytes.merge(firsts.getOrDefault(parameter, parameter),
+                names.stream().mapToLong(name -> bytes(block.get(name))).sum(), Long::sum));
+        Map<String, Integer> chosen = GradientOwners.of(bytes, IntStream.range(0, ranks).boxed().toList());
+        Map<String, Integer> owners = new HashMap<>();
         Map<String, Integer> ofState = new TreeMap<>();
-        state.forEach((parameter, names) -> names.forEach(name -> ofState.put(name, owners.getOrDefault(parameter,
-                0))));
-        return new OptimizerShards(owners, ofState);
+        state.forEach((parameter, names) -> {
+            // All places of a rank update what it owns.
+            int owner = chosen.getOrDefault(firsts.getOrDefault(parameter, parameter), 0);
+            owners.put(parameter, owner);
+            names.forEach(name -> ofState.put(name, owner));
+        });
+        return new OptimizerShards(owners, ofState, firsts);
     }
 
     /** Whether an operation updates one parameter in place, and does nothing else than write its results. */
@@ -107,6 +111,22 @@ record OptimizerShards(Map<String, Integer> parameters, Map<String, Integer> sta
         return isUpdate(op) ? parameters.getOrDefault(op.input(PARAMETER).getFirst(), -1) : -1;
     }
 
+    /** What other ranks than the owner do in place of an update: the first place gets the owner's, others copy it. */
+    void replace(OpDesc update, int owner, boolean isOwner, List<OpDesc> written) {
+        String parameter = update.input(PARAMETER).getFirst();
+        String first = firsts.get(parameter);
+        boolean isCopied = first != null && written.stream()
+                .anyMatch(op -> op.type().equals("c_broadcast") && op.outputNames().contains(first));
+        if (first == null || !isCopied) {
+            written.add(copied(parameter, owner));
+        } else if (!isOwner) {
+            OpDesc.Builder copy = OpDesc.of("assign").in("X", first).out("Out", parameter);
+            Attribute.Named device = update.attributes().stream().filter(each -> each.name().equals(Roles.DEVICE))
+                    .findFirst().orElseThrow();
+            written.add(Appender.complete(copy.attr(Roles.DEVICE, device.value()).build(), Roles.OPTIMIZE));
+        }
+    }
+
     /** Copies a variable from a rank to all. */
     static OpDesc copied(String name, int owner) {
         return Appender.complete(OpDesc.of("c_broadcast").in("X", name).out("Out", name).attr("root", owner)
@@ -117,6 +137,9 @@ record OptimizerShards(Map<String, Integer> parameters, Map<String, Integer> sta
     Program gathering(Block block, int rank) {
         Program program = new Program();
         state.forEach((name, owner) -> {
+            if (firsts.containsKey(name)) {
+                return;
+            }
             VarDesc desc = block.get(name);
             boolean isKept = rank == 0 || rank == owner;
             program.global().put(isKept ? desc : VarDesc.of(name, desc.type()));

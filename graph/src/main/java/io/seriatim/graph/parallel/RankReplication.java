@@ -83,7 +83,7 @@ final class RankReplication {
         }
         List<OpDesc> ops = UpdateOrder.of(block.ops());
         if (exchange.isSharded()) {
-            shards = OptimizerShards.of(ops, block, ranks, seen(), alone.places());
+            shards = OptimizerShards.of(ops, block, ranks, seen(), firsts());
         }
         Map<Integer, List<String>> complete = complete(ops);
         for (int i = 0; i < ops.size(); i++) {
@@ -164,9 +164,17 @@ final class RankReplication {
             written.add(op.renamed(name -> means.getOrDefault(name, name), name -> name));
         }
         if (owner >= 0) {
-            written.add(OptimizerShards.copied(op.input("Param").getFirst(), owner));
+            shards.replace(op, owner, owner == rank, written);
         }
         op.outputNames().forEach(means::remove);
+    }
+
+    /** Of each variable that outlives runs at another place than the first, that of the first place. */
+    private Map<String, String> firsts() {
+        Map<String, String> firsts = new HashMap<>();
+        alone.broadcast().global().ops()
+                .forEach(copy -> copy.outputNames().forEach(name -> firsts.put(name, copy.inputNames().getFirst())));
+        return firsts;
     }
 
     /** What the user sees of a step. */
