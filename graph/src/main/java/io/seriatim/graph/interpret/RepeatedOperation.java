@@ -10,6 +10,7 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.graph.op.Step;
 import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Block;
@@ -42,7 +43,8 @@ public final class RepeatedOperation {
     /** An operand that is left out. */
     private static final int ABSENT = -1;
 
-    private final RunState state;
+    private final OpRunner runner;
+    private final @Nullable PaddleRandom random;
     private final Block block;
     private final int index;
     private final OpDesc written;
@@ -115,7 +117,9 @@ public final class RepeatedOperation {
 
     private RepeatedOperation(RunState state, Block block, int index, Operation schema, List<String> reads,
             List<String> writes, @Nullable Tensor[] constants) {
-        this.state = state;
+        // Not the state itself, which refers to the feeds and variables of one run.
+        this.runner = state.runner();
+        this.random = state.paddleRandom();
         this.block = block;
         this.index = index;
         this.written = block.ops().get(index);
@@ -196,11 +200,11 @@ public final class RepeatedOperation {
 
     /** Looks the kernels up again if the cache has evicted some: it should know which ones are in use. */
     private Entry current(Entry entry, long limit) {
-        long evictions = state.runner().evictions();
+        long evictions = runner.evictions();
         if (entry.evictions != evictions) {
             WorkingMemory.within(limit, () -> {
                 for (Bound step : entry.steps) {
-                    step.work().renew(state.runner(), step.specs());
+                    step.work().renew(runner, step.specs());
                 }
                 return true;
             });
@@ -225,7 +229,7 @@ public final class RepeatedOperation {
             return read >= 0 && constants[read] != null;
         });
         Map<String, List<@Nullable ArgType>> types = schema.infer(op, source);
-        Lowered lowered = schema.lower(new Lowering(op, schema, source, types, state.paddleRandom()));
+        Lowered lowered = schema.lower(new Lowering(op, schema, source, types, random));
         if (source.readsValues() || !lowered.aliases().isEmpty() || !lowered.shared().isEmpty()) {
             refused = true;
             return null;
@@ -264,7 +268,7 @@ public final class RepeatedOperation {
 
         @Nullable
         Entry entry() {
-            long evictions = state.runner().evictions();
+            long evictions = runner.evictions();
             // A result of which nothing is inferred is not written.
             List<@Nullable TensorSpec> allocated = new ArrayList<>();
             Collections.addAll(allocated, results);
@@ -301,7 +305,7 @@ public final class RepeatedOperation {
                     fits &= !(changes && (sources[i] < operands.length || sources[i] >= firstFixed));
                 }
             }
-            return new Bound(state.runner().prepared(written, step.work(), specs), step.inputs().size(), sources,
+            return new Bound(runner.prepared(written, step.work(), specs), step.inputs().size(), sources,
                     offsets, specs, whole);
         }
 

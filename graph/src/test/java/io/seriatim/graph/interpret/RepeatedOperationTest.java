@@ -16,11 +16,17 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -176,6 +182,57 @@ class RepeatedOperationTest {
         assertNull(session(uniform, interpreter).repeated(0, List.of(), List.of("out"), new Tensor[0]));
         OpDesc other = op("scale").in("X", "a").attr("scale", 2f).build();
         assertNotNull(session(other, interpreter).repeated(0, List.of("a"), List.of("out"), new Tensor[1]));
+    }
+
+    /** A plan keeps the operation, but no values of the run in which it was first needed. */
+    @Test
+    void noReferenceToAFinishedRunIsKept() {
+        OpDesc op = op("scale").in("X", "a").attr("scale", 2f).build();
+        Program program = new Program();
+        program.global().add(op);
+        Tensor fed = normal(5);
+        BlockSession session = Interpreter.of(Kernels.portable()).session(program.global(), Map.of("a", fed), 0, _ -> {
+            throw new AssertionError("no block");
+        });
+        session.set("a", fed);
+        RepeatedOperation repeated = repeated(session, List.of("a"), new Tensor[1]);
+        assertTrue(repeated.run(new Tensor[]{fed}, new Tensor[1], Devices.system().host(), LIMIT));
+        Set<Object> reached = Collections.newSetFromMap(new IdentityHashMap<>());
+        reach(repeated, reached);
+        assertTrue(reached.contains(op));
+        assertFalse(reached.contains(fed));
+    }
+
+    /** Adds the objects of our own packages and collections that can be reached from one. */
+    private static void reach(@Nullable Object from, Set<Object> reached) {
+        if (from == null || !reached.add(from)) {
+            return;
+        }
+        switch (from) {
+            case Map<?, ?> map -> map.forEach((key, value) -> {
+                reach(key, reached);
+                reach(value, reached);
+            });
+            case Collection<?> all -> all.forEach(each -> reach(each, reached));
+            case Object[] all -> Arrays.stream(all).forEach(each -> reach(each, reached));
+            default -> {
+                boolean isOwn = from.getClass().getPackageName().equals(RepeatedOperation.class.getPackageName());
+                for (Field field : isOwn ? from.getClass().getDeclaredFields() : new Field[0]) {
+                    if (!Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()) {
+                        reach(value(field, from), reached);
+                    }
+                }
+            }
+        }
+    }
+
+    private static @Nullable Object value(Field field, Object of) {
+        try {
+            field.setAccessible(true);
+            return field.get(of);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
