@@ -23,6 +23,10 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -39,7 +43,11 @@ class TlsTest {
     private static final long SEED = Long.getLong("seriatim.seed", 27_443);
     private static final Duration YEAR = Duration.ofDays(365);
     private static final Duration SHORT = Duration.ofMillis(1200);
+    /** For ranks that join. */
+    private static final Duration LONG = Duration.ofSeconds(20);
     private static final Duration SILENCE = Duration.ofMillis(1200);
+    /** Few, so that ranks that compute are heard within the limit. */
+    private static final int AT_ONCE = 2;
     private static final boolean IS_FULL = Boolean.getBoolean("seriatim.full");
 
     @TempDir
@@ -184,13 +192,37 @@ class TlsTest {
     /** Rank 0 is connected to, rank 1 connects. */
     private static List<Outcome<Boolean>> outcomes(Function<ClusterOptions, ClusterOptions> zero,
             Function<ClusterOptions, ClusterOptions> one) throws Exception {
+        return outcomes(SHORT, zero, one);
+    }
+
+    private static List<Outcome<Boolean>> outcomes(Duration limit, Function<ClusterOptions, ClusterOptions> zero,
+            Function<ClusterOptions, ClusterOptions> one) throws Exception {
         long start = System.nanoTime();
         List<Outcome<Boolean>> outcomes = Ranks.outcomes(2, options -> {
-            ClusterOptions limited = options.joinLimit(SHORT);
+            // Rank 1 tries again while rank 0 is there: at the end it says what rank 0 was, not that it has gone.
+            Duration own = options.rank() == 0 ? limit : limit.multipliedBy(2).dividedBy(3);
+            ClusterOptions limited = options.joinLimit(own);
             return options.rank() == 0 ? zero.apply(limited) : one.apply(limited);
         }, Ranks.gathering(2), cluster -> work(cluster, 10));
         assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(Ranks.LIMIT_SECONDS / 2));
         return outcomes;
+    }
+
+    /** Runs actions at once, in their order of results: each waits for limits most of the time. */
+    private static <T> List<T> together(List<Callable<T>> actions) throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
+            List<T> results = new ArrayList<>();
+            for (Future<T> each : threads.invokeAll(actions)) {
+                results.add(each.get());
+            }
+            return results;
+        }
+    }
+
+    /** The outcomes of two pairs of ranks, of which the second has the sides of the first exchanged. */
+    private static List<List<Outcome<Boolean>>> bothWays(Function<ClusterOptions, ClusterOptions> one,
+            Function<ClusterOptions, ClusterOptions> other) throws Exception {
+        return together(List.of(() -> outcomes(one, other), () -> outcomes(other, one)));
     }
 
     private static void assertSays(Outcome<Boolean> outcome, String... parts) {
@@ -209,20 +241,22 @@ class TlsTest {
 
     @Test
     void aCertificateThatNobodySignedIsRefused() throws Exception {
-        List<Outcome<Boolean>> outcomes = outcomes(as(stranger), TlsTest::with);
+        List<List<Outcome<Boolean>>> both = bothWays(as(stranger), TlsTest::with);
+        List<Outcome<Boolean>> outcomes = both.getFirst();
         assertSays(outcomes.get(1), "the certificate of rank 0 is signed by nobody whom this rank trusts",
                 "trust store");
         assertSays(outcomes.get(0), "refuses the certificate of this rank");
-        outcomes = outcomes(TlsTest::with, as(stranger));
+        outcomes = both.getLast();
         assertSays(outcomes.get(0), "the certificate of the other side is signed by nobody", "trust store");
         assertSays(outcomes.get(1), "rank 0 refuses the certificate of this rank");
     }
 
     @Test
     void anExpiredCertificateIsRefused() throws Exception {
-        List<Outcome<Boolean>> outcomes = outcomes(as(expired), TlsTest::with);
+        List<List<Outcome<Boolean>>> both = bothWays(as(expired), TlsTest::with);
+        List<Outcome<Boolean>> outcomes = both.getFirst();
         assertSays(outcomes.get(1), "the certificate of rank 0 has expired", "renew it");
-        outcomes = outcomes(TlsTest::with, as(expired));
+        outcomes = both.getLast();
         assertSays(outcomes.get(0), "the certificate of the other side has expired", "renew it");
         assertSays(outcomes.get(1), "rank 0 refuses the certificate of this rank");
         String message = String.valueOf(assertThrows(IOException.class, () -> Tls.stores(
@@ -236,15 +270,16 @@ class TlsTest {
         List<Outcome<Boolean>> outcomes = outcomes(as(elsewhere), TlsTest::with);
         assertSays(outcomes.get(1), "the certificate of rank 0 is not for the host '127.0.0.1'", "subjectAltName");
         // The side that connects is known by its certificate only.
-        outcomes(TlsTest::with, as(elsewhere)).forEach(each -> assertEquals(true, each.result()));
+        outcomes(LONG, TlsTest::with, as(elsewhere)).forEach(each -> assertEquals(true, each.result()));
     }
 
     @Test
     void ranksWithAndWithoutTlsRefuseEachOther() throws Exception {
-        List<Outcome<Boolean>> outcomes = outcomes(TlsTest::with, Function.identity());
+        List<List<Outcome<Boolean>>> both = bothWays(TlsTest::with, Function.identity());
+        List<Outcome<Boolean>> outcomes = both.getFirst();
         assertSays(outcomes.get(0), "does not use TLS, but this rank does", "start all ranks with TLS, or none");
         assertSays(outcomes.get(1), "rank 0 uses TLS, but rank 1 does not");
-        outcomes = outcomes(Function.identity(), TlsTest::with);
+        outcomes = both.getLast();
         assertSays(outcomes.get(0), "it uses TLS, but this rank does not", "start all ranks with TLS, or none");
         assertSays(outcomes.get(1), "as one does that uses no TLS");
     }
@@ -337,46 +372,53 @@ class TlsTest {
         Random random = new Random(SEED);
         List<Relay.Kind> kinds = Arrays.stream(Relay.Kind.values())
                 .filter(kind -> kind != Relay.Kind.NOTHING && kind != Relay.Kind.SLOW).toList();
+        List<Callable<Boolean>> faults = new ArrayList<>();
         for (int i = 0; i < (IS_FULL ? 20 * kinds.size() : 4); i++) {
             Relay.Kind kind = kinds.get(IS_FULL ? i % kinds.size() : 2 * i);
-            // A connection with data, behind its handshakes of some 3 KiB.
-            int connection = 1;
             boolean isForward = random.nextBoolean();
             long after = 6_000L + random.nextInt(400_000);
-            List<Relay> relays = Collections.synchronizedList(new ArrayList<>());
-            Rendezvous plain = Ranks.gathering(3);
             String name = kind + " " + i + " of seed " + SEED + (isForward ? ", forward" : ", back") + " after "
                     + after;
-            try {
-                List<Outcome<Boolean>> outcomes = Ranks.outcomes(3, options -> with(options.silenceLimit(SILENCE)),
-                        (address, options) -> {
-                            if (options.rank() != 1) {
-                                return plain.exchange(address, options);
-                            }
-                            Relay relay = new Relay(address, kind, connection, isForward, after);
-                            relays.add(relay);
-                            return plain.exchange(relay.address(), options);
-                        }, cluster -> {
-                            while (true) {
-                                work(cluster, 30_000);
-                            }
-                        });
-                assertTrue(relays.getFirst().hasPlanted(), name);
-                for (Outcome<Boolean> each : outcomes) {
-                    if (!(each.failure() instanceof CommunicationException failure)) {
-                        throw new AssertionError(name, each.failure());
-                    }
-                    assertTrue(failure.rank() == 1 || failure.rank() == 2,
-                            () -> name + " → rank " + failure.rank() + ": " + failure.getMessage());
+            faults.add(() -> plant(kind, isForward, after, name));
+        }
+        together(faults);
+    }
+
+    private static boolean plant(Relay.Kind kind, boolean isForward, long after, String name) throws Exception {
+        // A connection with data, behind its handshakes of some 3 KiB.
+        int connection = 1;
+        List<Relay> relays = Collections.synchronizedList(new ArrayList<>());
+        Rendezvous plain = Ranks.gathering(3);
+        try {
+            List<Outcome<Boolean>> outcomes = Ranks.outcomes(3, options -> with(options.silenceLimit(SILENCE)),
+                    (address, options) -> {
+                        if (options.rank() != 1) {
+                            return plain.exchange(address, options);
+                        }
+                        Relay relay = new Relay(address, kind, connection, isForward, after);
+                        relays.add(relay);
+                        return plain.exchange(relay.address(), options);
+                    }, cluster -> {
+                        while (true) {
+                            work(cluster, 30_000);
+                        }
+                    });
+            assertTrue(relays.getFirst().hasPlanted(), name);
+            for (Outcome<Boolean> each : outcomes) {
+                if (!(each.failure() instanceof CommunicationException failure)) {
+                    throw new AssertionError(name, each.failure());
                 }
-            } catch (TimeoutException e) {
-                throw new AssertionError(name + ": a rank hangs", e);
-            } finally {
-                for (Relay each : relays) {
-                    each.close();
-                }
+                assertTrue(failure.rank() == 1 || failure.rank() == 2,
+                        () -> name + " → rank " + failure.rank() + ": " + failure.getMessage());
+            }
+        } catch (TimeoutException e) {
+            throw new AssertionError(name + ": a rank hangs", e);
+        } finally {
+            for (Relay each : relays) {
+                each.close();
             }
         }
+        return true;
     }
 
     @Test
@@ -387,7 +429,7 @@ class TlsTest {
                 stranger.certificate().getEncoded(), own.chain().getLast().getEncoded());
         Tls tls = Tls.files(certificate, key, trusted);
         // One rank with files, the other with stores.
-        outcomes(options -> options.tls(tls), TlsTest::with)
+        outcomes(LONG, options -> options.tls(tls), TlsTest::with)
                 .forEach(each -> assertEquals(true, each.result(), () -> String.valueOf(each.failure())));
         Path other = Certificates.pem(folder.resolve("other.key"), "PRIVATE KEY",
                 stranger.keys().getPrivate().getEncoded());

@@ -4,6 +4,7 @@ import io.seriatim.graph.parallel.CommunicationException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,9 +104,9 @@ public final class Mesh {
     static TimedChannel connect(Member self, int rank, String address, int purpose, long deadline)
             throws InterruptedException {
         long pause = FIRST_PAUSE;
+        IOException failure = null;
         while (true) {
             TimedChannel channel = null;
-            IOException failure;
             try {
                 SocketAddress parsed = Addresses.parse(address);
                 channel = TimedChannel.connect(parsed, deadline);
@@ -120,7 +121,8 @@ public final class Mesh {
                 throw new CommunicationException("rank " + self.rank() + " cannot connect to rank " + rank + " at "
                         + address + ": " + TlsFailure.explain(e, "rank " + rank, Addresses.host(address)), rank, e);
             } catch (IOException e) {
-                failure = e;
+                // An attempt that the limit has cut short says less than the one before it.
+                failure = failure == null || !(e instanceof SocketTimeoutException) ? e : failure;
                 if (channel != null) {
                     Listener.drop(channel);
                 }
