@@ -28,7 +28,7 @@ class RowUpdateTest {
     void touchesItsRowsOnly() {
         for (Update step : STEPS) {
             for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64)) {
-                for (int width : new int[]{1, 13, 2 * KernelContext.TILE + 3}) {
+                for (int width : new int[]{1, 13, KernelContext.TILE / 2, 2 * KernelContext.TILE + 3}) {
                     compare(step, dtype, width);
                 }
             }

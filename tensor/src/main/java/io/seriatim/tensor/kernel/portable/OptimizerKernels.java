@@ -11,10 +11,8 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class OptimizerKernels {
     private static final List<DType> TYPES = List.of(DType.FLOAT32, DType.FLOAT64);
+    // The tiles 0 to 4 hold the parameter, its gradient and the accumulators.
+    private static final int SUMS = 5;
 
     private OptimizerKernels() {
     }
@@ -70,9 +70,21 @@ final class OptimizerKernels {
         for (long i = 0; i < count; i += KernelContext.TILE) {
             int length = (int) Math.min(KernelContext.TILE, count - i);
             if (single) {
-                step(update, all, i, length, context, rates);
+                for (int k = 0; k < 2 + update.accumulators(); k++) {
+                    load(all.get(k < 2 ? k : k + 1), i, context.floats(k), length);
+                }
+                step(update, length, context, rates);
+                for (int k = 0; k <= update.accumulators(); k++) {
+                    store(all.get(k == 0 ? 0 : 2 + k), i, context.floats(k == 0 ? 0 : 1 + k), length);
+                }
             } else {
-                stepInDouble(update, all, i, length, context, rates);
+                for (int k = 0; k < 2 + update.accumulators(); k++) {
+                    Doubles.load(all.get(k < 2 ? k : k + 1), i, context.doubles(k), 0, length);
+                }
+                stepInDouble(update, length, context, rates);
+                for (int k = 0; k <= update.accumulators(); k++) {
+                    Doubles.store(all.get(k == 0 ? 0 : 2 + k), i, context.doubles(k == 0 ? 0 : 1 + k), 0, length);
+                }
             }
         }
     }
@@ -81,48 +93,161 @@ final class OptimizerKernels {
         return PortableKernel.of((all, context) -> rows(update.step(), all, context));
     }
 
+    /** The rows are gathered into tiles, so that narrow ones are updated in long loops, too. */
     private static void rows(Update update, PortableKernel.Arguments all, KernelContext context) {
         Rates rates = Rates.of(update, all);
-        Tensor grad = all.get(1);
-        for (Map.Entry<Long, List<Integer>> row : places(all, update).entrySet()) {
-            List<Integer> at = row.getValue();
-            @Nullable
-            Tensor[] parts = all.all().clone();
-            parts[0] = all.get(0).select(0, row.getKey());
-            parts[1] = at.size() == 1 ? grad.select(0, at.getFirst()) : sum(grad, at);
-            for (int i = 3; i < 3 + update.accumulators(); i++) {
-                parts[i] = all.get(i).select(0, row.getKey());
+        RowPlaces places = RowPlaces.of(all, update);
+        long height = all.get(0).shape().dim(0);
+        long width = height == 0 ? 0 : all.get(0).shape().size() / height;
+        int together = (int) Math.max(1, KernelContext.TILE / Math.max(1, width));
+        for (int row = 0; row < places.count(); row += together) {
+            int rows = Math.min(together, places.count() - row);
+            for (long first = 0; first < width; first += KernelContext.TILE) {
+                int length = (int) Math.min(KernelContext.TILE, width - first);
+                if (all.get(0).dtype() == DType.FLOAT32) {
+                    rowsOfFloats(update, all, places, row, rows, first, length, context, rates);
+                } else {
+                    rowsOfDoubles(update, all, places, row, rows, first, length, context, rates);
+                }
             }
-            steps(update, new PortableKernel.Arguments(parts), context, rates);
         }
         rates.advance(update, all);
     }
 
-    /** The position of each row among the indexes. */
-    private static Map<Long, List<Integer>> places(PortableKernel.Arguments all, Update update) {
-        long[] rows = all.get(update.skip()).toLongArray();
-        long height = all.get(0).shape().dim(0);
-        Map<Long, List<Integer>> places = new TreeMap<>();
-        for (int i = 0; i < rows.length; i++) {
-            if (rows[i] < 0 || rows[i] >= height) {
-                throw new IllegalArgumentException(
-                        update.operation() + ": rows must be from 0 to " + (height - 1) + ", but place " + i + " holds "
-                                + rows[i]);
+    private static void rowsOfFloats(Update update, PortableKernel.Arguments all, RowPlaces places, int row, int rows,
+            long first, int length, KernelContext context, Rates rates) {
+        float[] gradient = context.floats(1);
+        for (int k = 0; k < rows; k++) {
+            int at = k * length;
+            for (int i = 0; i <= update.accumulators(); i++) {
+                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Floats.load(state.memory(), DType.FLOAT32, address(state, places.row(row + k), first), 1,
+                        context.floats(i == 0 ? 0 : 1 + i), at, length);
             }
-            places.computeIfAbsent(rows[i], _ -> new ArrayList<>(1)).add(i);
+            if (places.times(row + k) == 1) {
+                Floats.load(all.get(1).memory(), DType.FLOAT32, address(all.get(1), places.place(row + k, 0), first), 1,
+                        gradient, at, length);
+            } else {
+                sum(all.get(1), places, row + k, first, length, context);
+                for (int i = 0; i < length; i++) {
+                    gradient[at + i] = (float) context.doubles(SUMS)[i];
+                }
+            }
         }
-        return places;
+        step(update, rows * length, context, rates);
+        for (int k = 0; k < rows; k++) {
+            for (int i = 0; i <= update.accumulators(); i++) {
+                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Floats.store(state.memory(), DType.FLOAT32, address(state, places.row(row + k), first), 1,
+                        context.floats(i == 0 ? 0 : 1 + i), k * length, length);
+            }
+        }
     }
 
-    private static Tensor sum(Tensor grad, List<Integer> rows) {
-        double[] sums = grad.select(0, rows.getFirst()).toDoubleArray();
-        for (int row : rows.subList(1, rows.size())) {
-            double[] more = grad.select(0, row).toDoubleArray();
-            for (int i = 0; i < sums.length; i++) {
+    private static void rowsOfDoubles(Update update, PortableKernel.Arguments all, RowPlaces places, int row, int rows,
+            long first, int length, KernelContext context, Rates rates) {
+        for (int k = 0; k < rows; k++) {
+            for (int i = 0; i <= update.accumulators(); i++) {
+                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Doubles.load(state.memory(), state.dtype(), address(state, places.row(row + k), first), 1,
+                        context.doubles(i == 0 ? 0 : 1 + i), k * length, length);
+            }
+            sum(all.get(1), places, row + k, first, length, context);
+            System.arraycopy(context.doubles(SUMS), 0, context.doubles(1), k * length, length);
+        }
+        stepInDouble(update, rows * length, context, rates);
+        for (int k = 0; k < rows; k++) {
+            for (int i = 0; i <= update.accumulators(); i++) {
+                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Doubles.store(state.memory(), state.dtype(), address(state, places.row(row + k), first), 1,
+                        context.doubles(i == 0 ? 0 : 1 + i), k * length, length);
+            }
+        }
+    }
+
+    /** The sum, in double, of what the gradient holds for a part of a row. */
+    private static void sum(Tensor gradient, RowPlaces places, int row, long first, int length,
+            KernelContext context) {
+        double[] sums = context.doubles(SUMS);
+        double[] more = context.doubles(SUMS + 1);
+        for (int time = 0; time < places.times(row); time++) {
+            Doubles.load(gradient.memory(), gradient.dtype(), address(gradient, places.place(row, time), first), 1,
+                    time == 0 ? sums : more, 0, length);
+            for (int i = 0; time > 0 && i < length; i++) {
                 sums[i] += more[i];
             }
         }
-        return Tensor.of(grad.dtype(), sums, grad.select(0, 0).shape().dims());
+    }
+
+    /** Where an element of a row lies; the elements of a row lie side by side. */
+    private static long address(Tensor tensor, long row, long element) {
+        return tensor.offset() + (row * tensor.spec().strides()[0] + element) * tensor.dtype().bytes();
+    }
+
+    /** The rows that a gradient holds, in ascending order, and where it holds them. */
+    private static final class RowPlaces {
+        private final int count;
+        // Of these, the first elements are used.
+        private final long[] rows;
+        // For each row where its places begin, and where those of the last end.
+        private final int[] starts;
+        private final int[] places;
+
+        private RowPlaces(int count, long[] rows, int[] starts, int[] places) {
+            this.count = count;
+            this.rows = rows;
+            this.starts = starts;
+            this.places = places;
+        }
+
+        static RowPlaces of(PortableKernel.Arguments all, Update update) {
+            long[] indexes = all.get(update.skip()).toLongArray();
+            long height = all.get(0).shape().dim(0);
+            for (int i = 0; i < indexes.length; i++) {
+                if (indexes[i] < 0 || indexes[i] >= height) {
+                    throw new IllegalArgumentException(update.operation() + ": rows must be from 0 to " + (height - 1)
+                            + ", but place " + i + " holds " + indexes[i]);
+                }
+            }
+            // Rows and places are sorted as one number each.
+            int length = indexes.length;
+            Math.multiplyExact(height, (long) length);
+            long[] sorted = new long[length];
+            for (int i = 0; i < length; i++) {
+                sorted[i] = indexes[i] * length + i;
+            }
+            Arrays.sort(sorted);
+            long[] rows = new long[length];
+            int[] starts = new int[length + 1];
+            int[] places = new int[length];
+            int count = 0;
+            for (int i = 0; i < length; i++) {
+                long row = sorted[i] / length;
+                places[i] = (int) (sorted[i] % length);
+                if (count == 0 || row != rows[count - 1]) {
+                    rows[count] = row;
+                    starts[count++] = i;
+                }
+            }
+            starts[count] = length;
+            return new RowPlaces(count, rows, starts, places);
+        }
+
+        int count() {
+            return count;
+        }
+
+        long row(int number) {
+            return rows[number];
+        }
+
+        int times(int number) {
+            return starts[number + 1] - starts[number];
+        }
+
+        int place(int number, int time) {
+            return places[starts[number] + time];
+        }
     }
 
     /** The values that are the same for all elements of a step. */
@@ -184,18 +309,13 @@ final class OptimizerKernels {
         Doubles.set(tensor.memory(), tensor.dtype(), tensor.offset(), value);
     }
 
-    private static void step(Update update, PortableKernel.Arguments all, long first, int n, KernelContext context,
-            Rates rates) {
+    /** Updates the first elements of the tiles: the parameter is in tile 0, its gradient in 1, the accumulators follow. */
+    private static void step(Update update, int n, KernelContext context, Rates rates) {
         float[] p = context.floats(0);
         float[] g = context.floats(1);
         float[] a = context.floats(2);
         float[] b = context.floats(3);
         float[] c = context.floats(4);
-        load(all.get(0), first, p, n);
-        load(all.get(1), first, g, n);
-        for (int i = 0; i < update.accumulators(); i++) {
-            load(all.get(3 + i), first, context.floats(2 + i), n);
-        }
         float lr = (float) rates.lr();
         switch (update) {
             case Update.Sgd _ -> {
@@ -251,10 +371,6 @@ final class OptimizerKernels {
                 }
             }
         }
-        store(all.get(0), first, p, n);
-        for (int i = 0; i < update.accumulators(); i++) {
-            store(all.get(3 + i), first, context.floats(2 + i), n);
-        }
     }
 
     private static void adam(Update.Adam adam, float[] p, float[] g, float[] m, float[] v, int n, Rates rates) {
@@ -281,22 +397,12 @@ final class OptimizerKernels {
         Floats.store(tensor.memory(), DType.FLOAT32, tensor.offset() + first * Float.BYTES, 1, values, 0, n);
     }
 
-    private static void stepInDouble(Update update, PortableKernel.Arguments all, long first, int n,
-            KernelContext context, Rates rates) {
+    private static void stepInDouble(Update update, int n, KernelContext context, Rates rates) {
         double[][] states = {context.doubles(2), context.doubles(3), context.doubles(4)};
         double[] p = context.doubles(0);
         double[] g = context.doubles(1);
-        Doubles.load(all.get(0), first, p, 0, n);
-        Doubles.load(all.get(1), first, g, 0, n);
-        for (int i = 0; i < update.accumulators(); i++) {
-            Doubles.load(all.get(3 + i), first, context.doubles(2 + i), 0, n);
-        }
         for (int i = 0; i < n; i++) {
             p[i] = element(update, p[i], g[i], states, i, rates);
-        }
-        Doubles.store(all.get(0), first, p, 0, n);
-        for (int i = 0; i < update.accumulators(); i++) {
-            Doubles.store(all.get(3 + i), first, context.doubles(2 + i), 0, n);
         }
     }
 

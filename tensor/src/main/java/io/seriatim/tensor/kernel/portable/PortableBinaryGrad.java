@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.FloatPowers;
 import io.seriatim.tensor.numerics.Power;
 import java.util.ArrayList;
 import java.util.List;
@@ -141,11 +142,32 @@ final class PortableBinaryGrad {
                 case ADD -> System.arraycopy(dout, 0, to, 0, count);
                 case SUBTRACT -> FloatLoops.unary(Unary.Function.LINEAR, left ? 1 : -1, 0, dout, to, count);
                 case MULTIPLY -> FloatLoops.binary(Binary.Function.MULTIPLY, dout, left ? y : x, to, count);
-                default -> {
-                    for (int i = 0; i < count; i++) {
-                        to[i] = (float) (dout[i] * derivative(function, left, x[i], y[i]));
+                case POWER -> {
+                    if (left) {
+                        ofBase(x, y, dout, context.floats(4), to, count);
+                    } else {
+                        each(x, y, dout, to, count);
                     }
                 }
+                default -> each(x, y, dout, to, count);
+            }
+        }
+
+        private void each(float[] x, float[] y, float[] dout, float[] to, int count) {
+            for (int i = 0; i < count; i++) {
+                to[i] = (float) (dout[i] * derivative(function, left, x[i], y[i]));
+            }
+        }
+
+        /** The exponents are mostly one number, for which there are loops without a call for each element. */
+        private static void ofBase(float[] x, float[] y, float[] dout, float[] lessened, float[] to, int count) {
+            for (int i = 0; i < count; i++) {
+                lessened[i] = y[i] - 1;
+            }
+            FloatPowers.run(x, lessened, to, count);
+            for (int i = 0; i < count; i++) {
+                // Where the exponent is 0, the slope is 0 even if the power is infinite.
+                to[i] = y[i] == 0 ? 0 * dout[i] : (float) ((double) dout[i] * y[i] * to[i]);
             }
         }
 
