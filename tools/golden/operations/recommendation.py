@@ -228,6 +228,48 @@ case("segment_pool.ties", {"X": values([[1], [1], [0]]), "SegmentIds": longs(0, 
 unknown("segment_pool.unknown", {"X": rand(5, 3), "SegmentIds": longs(0, 0, 1, 3, 3)}, {}, {"x": (0,), "segmentids": (0,)}, hidden=("summedids",))
 drawn("segment_pool", segments)
 
+# Messages along the edges of graphs.
+
+
+def edges(rng, *names):
+    nodes, count, index = int(rng.integers(1, 7)), int(rng.integers(1, 12)), ("int32", "int64")[rng.integers(2)]
+    return nodes, {name: whole(rng, 0, nodes, count, dtype=index) for name in names}, count
+
+
+def messages(rng):
+    nodes, indexes, _ = edges(rng, "Src_index", "Dst_index")
+    shape = (nodes, *(int(n) for n in rng.integers(1, 4, rng.integers(1, 3))))
+    size = int((0, nodes, nodes + 3)[rng.integers(3)])
+    attrs = {"reduce_op": ("SUM", "MEAN", "MAX", "MIN")[rng.integers(4)], "out_size": [size]}
+    return {"X": real(rng, *shape, dtype=floats(rng)), **indexes}, attrs, {"hidden": ("dst_count",)}
+
+
+def messages_of_edges(rng):
+    nodes, indexes, count = edges(rng, "Src_index", "Dst_index")
+    dtype, width = floats(rng), int(rng.integers(1, 5))
+    attrs = {"message_op": ("ADD", "MUL")[rng.integers(2)], "reduce_op": ("SUM", "MEAN", "MAX", "MIN")[rng.integers(4)], "out_size": [0]}
+    y = real(rng, count, (width, 1)[rng.integers(2)], dtype=dtype)
+    return {"X": real(rng, nodes, width, dtype=dtype), "Y": y, **indexes}, attrs, {"hidden": ("dst_count",)}
+
+
+def features_of_edges(rng):
+    nodes, indexes, _ = edges(rng, "src_index", "dst_index")
+    dtype, width = floats(rng), int(rng.integers(1, 5))
+    return {"x": real(rng, nodes, width, dtype=dtype), "y": real(rng, nodes, (width, 1)[rng.integers(2)], dtype=dtype), **indexes}, {"message_op": ("ADD", "MUL")[rng.integers(2)]}
+
+
+EDGES = {"Src_index": longs(0, 1, 2, 0), "Dst_index": longs(1, 2, 1, 0)}
+for reduction in ("SUM", "MEAN", "MAX", "MIN"):
+    case(f"graph_send_recv.{reduction.lower()}", {"X": rand(4, 3), **EDGES}, {"reduce_op": reduction, "out_size": [0]}, hidden=("dst_count",))
+    case(f"graph_send_ue_recv.{reduction.lower()}", {"X": rand(4, 3), "Y": rand(4, 1), **EDGES}, {"message_op": "MUL", "reduce_op": reduction, "out_size": [0]}, hidden=("dst_count",))
+case("graph_send_recv.ties", {"X": values([[1], [1], [1], [0]]), **EDGES}, {"reduce_op": "MAX", "out_size": [0]}, hidden=("dst_count",))
+case("graph_send_recv.nodes", {"X": rand(4, 3), **EDGES, "Out_size": longs(6)}, {"reduce_op": "SUM", "out_size": [0]}, hidden=("dst_count",))
+case("graph_send_recv.ints", {"X": ints(4, 3), **EDGES}, {"reduce_op": "MEAN", "out_size": [0]}, hidden=("dst_count",), grad=False)
+case("graph_send_uv.add", {"x": rand(4, 3), "y": rand(4, 3), "src_index": EDGES["Src_index"], "dst_index": EDGES["Dst_index"]}, {"message_op": "ADD"})
+drawn("graph_send_recv", messages)
+drawn("graph_send_ue_recv", messages_of_edges)
+drawn("graph_send_uv", features_of_edges)
+
 
 def categories(rng):
     batch, width, dtype = int(rng.integers(1, 9)), int(rng.integers(1, 9)), floats(rng)

@@ -47,6 +47,7 @@ import io.seriatim.graph.ops.indexing.CropOperations;
 import io.seriatim.graph.ops.indexing.EmbeddingOperations;
 import io.seriatim.graph.ops.indexing.GatherOperations;
 import io.seriatim.graph.ops.indexing.IndexPutOperations;
+import io.seriatim.graph.ops.indexing.MessageOperations;
 import io.seriatim.graph.ops.indexing.PutAlongAxisOperations;
 import io.seriatim.graph.ops.indexing.ScatterOperations;
 import io.seriatim.graph.ops.indexing.SelectionOperations;
@@ -227,6 +228,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             case "indexing.EmbeddingOperations" -> EmbeddingOperations.register(registry);
             case "indexing.GatherOperations" -> GatherOperations.register(registry);
             case "indexing.IndexPutOperations" -> IndexPutOperations.register(registry);
+            case "indexing.MessageOperations" -> MessageOperations.register(registry);
             case "indexing.PutAlongAxisOperations" -> PutAlongAxisOperations.register(registry);
             case "indexing.ScatterOperations" -> ScatterOperations.register(registry);
             case "indexing.SelectionOperations" -> SelectionOperations.register(registry);
