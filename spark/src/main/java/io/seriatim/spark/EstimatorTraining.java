@@ -108,11 +108,11 @@ record EstimatorTraining(SeriatimEstimator<?, ?> estimator, Dataset<Row> example
 
     /** Returns the model with the input of the cross-entropy as its only output, and checks that it has rows. */
     private static Model withScores(Model model, String features) {
-        List<String> outputs = model.main().global().ops().stream()
+        List<String> outputs = model.evaluation().global().ops().stream()
                 .filter(op -> op.type().equals("softmax_with_cross_entropy"))
                 .map(op -> op.input("Logits").getFirst()).toList();
         List<String> fetched = outputs.isEmpty() ? model.outputs() : List.of(outputs.getLast());
-        VarType.TensorType type = model.main().global().get(fetched.getFirst()).tensor();
+        VarType.TensorType type = model.evaluation().global().get(fetched.getFirst()).tensor();
         if (type.dims().isEmpty() || type.dims().size() > 2) {
             throw new IllegalArgumentException("The model's output for column '" + features + "' is " + type
                     + ", but an estimator takes one row of numbers for each row: [-1, outputs]");

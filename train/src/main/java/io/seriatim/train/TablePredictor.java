@@ -27,6 +27,8 @@ public final class TablePredictor implements AutoCloseable {
     private final Predictor predictor;
     private final TableEncoding encoding;
     private final List<String> inputs;
+    private final List<String> columns;
+    private final boolean ignoresOthers;
 
     /**
      * The answer for a row.
@@ -44,11 +46,12 @@ public final class TablePredictor implements AutoCloseable {
         }
     }
 
-    private TablePredictor(Predictor predictor, TableEncoding encoding) {
+    private TablePredictor(Predictor predictor, TableEncoding encoding, boolean ignoresOthers) {
         this.predictor = predictor;
         this.encoding = encoding;
+        this.ignoresOthers = ignoresOthers;
         this.inputs = predictor.inputs().stream().map(Predictor.Port::name).toList();
-        List<String> columns = encoding.columns().stream().map(Column::name).toList();
+        this.columns = encoding.columns().stream().map(Column::name).toList();
         if (!columns.containsAll(inputs)) {
             throw new IllegalArgumentException("The inputs of the model must be columns of the table, " + columns
                     + ", but are " + inputs + ": is the encoding that of another model?");
@@ -94,7 +97,7 @@ public final class TablePredictor implements AutoCloseable {
     public static TablePredictor of(Predictor predictor, TableEncoding encoding) {
         boolean made = false;
         try {
-            TablePredictor table = new TablePredictor(predictor, encoding);
+            TablePredictor table = new TablePredictor(predictor, encoding, false);
             made = true;
             return table;
         } finally {
@@ -102,6 +105,16 @@ public final class TablePredictor implements AutoCloseable {
                 predictor.close();
             }
         }
+    }
+
+    /**
+     * Returns a predictor of the same model that ignores columns which it does not know, such as the number of a row.
+     * By default they are refused, since they may be misspelt.
+     *
+     * @return a predictor that shares this one's model: closing either closes both
+     */
+    public TablePredictor ignoringOtherColumns() {
+        return new TablePredictor(predictor, encoding, true);
     }
 
     /**
@@ -117,10 +130,11 @@ public final class TablePredictor implements AutoCloseable {
      * Predicts the class of a row.
      *
      * @param row
-     *            the text of every column by name; the empty text is a missing value
+     *            the text of every column by name; the empty text is a missing value. The label may be there, and is
+     *            ignored
      * @return the class and the scores
      * @throws BadRequestException
-     *             if a column is missing, a number is none, or the model does not accept the tensors
+     *             if a column is missing or unknown, a number is none, or the model does not accept the tensors
      * @throws IllegalStateException
      *             if the predictor is closed
      */
@@ -132,10 +146,10 @@ public final class TablePredictor implements AutoCloseable {
      * Predicts the classes of rows in one run.
      *
      * @param rows
-     *            at least one, each with the text of every column by name
+     *            at least one, each with the text of every column by name; the label may be there, and is ignored
      * @return one answer for each row
      * @throws BadRequestException
-     *             if a column is missing, a number is none, or the model does not accept the tensors
+     *             if a column is missing or unknown, a number is none, or the model does not accept the tensors
      * @throws IllegalStateException
      *             if the predictor is closed
      */
@@ -179,9 +193,22 @@ public final class TablePredictor implements AutoCloseable {
     /** The rows are a request: what is wrong with them is for the caller to change. */
     private Map<String, Tensor> encoded(List<? extends Map<String, String>> rows) {
         try {
+            for (int i = 0; i < rows.size() && !ignoresOthers; i++) {
+                checkNames(rows.get(i), i);
+            }
             return encoding.encode(rows);
         } catch (IllegalArgumentException e) {
             throw new BadRequestException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private void checkNames(Map<String, String> row, int index) {
+        for (String name : row.keySet()) {
+            if (!columns.contains(name) && !encoding.label().equals(name)) {
+                throw new IllegalArgumentException("Row " + index + " has the column '" + name
+                        + "', which the model does not know: its columns are " + columns
+                        + ". Leave it out, or let ignoringOtherColumns() ignore it");
+            }
         }
     }
 

@@ -478,7 +478,8 @@ public final class Trainer {
     }
 
     /**
-     * Saves the trained model as an inference model that PaddlePaddle and {@code seriatim run} can load.
+     * Saves the trained model as an inference model that PaddlePaddle and {@code seriatim run} can load. Its results
+     * have the names of the model's outputs.
      *
      * @param prefix
      *            the common prefix of the files {@code prefix.pdmodel} and {@code prefix.pdiparams}; their folder must
@@ -488,19 +489,14 @@ public final class Trainer {
      */
     public void save(Path prefix) throws IOException {
         Model model = training.model();
-        if (model.named().isEmpty()) {
-            training.stop().whileWriting(() -> InferenceModels.save(prefix, model.evaluation(), model.inputs(),
-                    model.outputs(), scope::find));
-        } else {
-            // Results keep the names that the user gave them.
-            saveAs(prefix.resolveSibling(prefix.getFileName() + ".pdmodel"));
-        }
+        training.stop().whileWriting(() -> InferenceModels.save(prefix, model.evaluation(), model.inputs(),
+                model.outputs(), scope::find));
     }
 
     /**
      * Saves the trained model in the format that the end of a name says, see
-     * {@link InferenceModels#save(Path, InferenceModels.InferenceModel)}. Its fetches have the names of the model's
-     * outputs, except in formats without names.
+     * {@link InferenceModels#save(Path, InferenceModels.InferenceModel)}. Its results have the names of the model's
+     * outputs.
      *
      * @param file
      *            such as {@code model.onnx}; its folder must exist

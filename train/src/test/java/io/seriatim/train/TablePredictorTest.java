@@ -46,6 +46,23 @@ class TablePredictorTest {
         return Files.writeString(folder.resolve("people.csv"), text);
     }
 
+    /** A column that is misspelt, or one more, is refused with the names of all columns, unless others are ignored. */
+    private static void assertColumnsAreKnown(TablePredictor predictor) {
+        Map<String, String> known = Map.of("city", "Bern", "age", "20");
+        for (Map<String, String> row : List.of(Map.of("city", "Bern", "Age", "20"),
+                Map.of("city", "Bern", "age", "20", "Age", "20"))) {
+            BadRequestException e = assertThrows(BadRequestException.class,
+                    () -> predictor.predict(List.of(known, row)));
+            assertEquals("Row 1 has the column 'Age', which the model does not know: its columns are [city, age]. "
+                    + "Leave it out, or let ignoringOtherColumns() ignore it", e.getMessage());
+        }
+        TablePredictor lenient = predictor.ignoringOtherColumns();
+        assertEquals(predictor.predict(known), lenient.predict(Map.of("city", "Bern", "age", "20", "Age", "7")));
+        BadRequestException e = assertThrows(BadRequestException.class,
+                () -> lenient.predict(Map.of("city", "Bern", "Age", "20")));
+        assertTrue(String.valueOf(e.getMessage()).contains("has none for 'age'"), e.getMessage());
+    }
+
     @Test
     void learnsARuleAndAppliesItsEncodingToTexts() throws IOException {
         TableData.Examples people = TableData.csv(table()).category("city").number("age").label("class").read();
@@ -67,7 +84,7 @@ class TablePredictorTest {
                 List<Map<String, String>> rows = new ArrayList<>();
                 for (String city : CITIES) {
                     rows.add(Map.of("city", city, "age", "20"));
-                    rows.add(Map.of("city", city, "age", "60.0", "unused", "?"));
+                    rows.add(Map.of("city", city, "age", "60.0", "class", "?"));
                 }
                 List<TablePredictor.Prediction> answers = predictor.predict(rows);
                 for (int i = 0; i < rows.size(); i++) {
@@ -84,6 +101,7 @@ class TablePredictorTest {
                 assertThrows(BadRequestException.class,
                         () -> predictor.predict(Map.of("city", "Bern", "age", "old")));
                 assertThrows(BadRequestException.class, () -> predictor.predict(List.of()));
+                assertColumnsAreKnown(predictor);
             }
         }
         TableEncoding other = TableData.csv(folder.resolve("people.csv")).number("age").label("class").read()

@@ -107,11 +107,12 @@ class TrainModelTest {
         assertEquals(0, resumed.code(), resumed.err());
     }
 
-    /** The loss of a classifier with softmax is computed from the input of the softmax. */
+    /** The loss of a classifier with softmax, and a copy behind it, is computed from the input of the softmax. */
     @Test
     void aSoftmaxBeforeTheLossCountsOnce() throws IOException {
         Network network = Network.define(3,
-                g -> Outputs.of("p", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).softmax(-1)));
+                g -> Outputs.of("p", g.op("scale").in("X", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).softmax(-1))
+                        .attr("scale", 1f).attr("bias", 0f).attr("bias_after_scale", true).one("Out")));
         Path model = temp.resolve("softmax.pdmodel");
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(network.startup());

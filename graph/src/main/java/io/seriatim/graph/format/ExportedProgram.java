@@ -38,10 +38,29 @@ final class ExportedProgram {
 
     /** The program as Paddle exports it, which fetches scaled copies of the variables. */
     static Program of(Program main, List<String> feeds, List<String> fetches) {
+        return of(main, feeds, fetches, false);
+    }
+
+    /**
+     * The program as Paddle exports it, except that it fetches the variables themselves, so that the file has their
+     * names. A copy is fetched in place of a feed, a variable that outlives runs, and one that was fetched before:
+     * Paddle's loader expects none of these.
+     */
+    static Program withNames(Program main, List<String> feeds, List<String> fetches) {
+        return of(main, feeds, fetches, true);
+    }
+
+    private static Program of(Program main, List<String> feeds, List<String> fetches, boolean named) {
         Program whole = withoutFeeds(main);
         List<String> targets = new ArrayList<>();
         for (int i = 0; i < fetches.size(); i++) {
-            targets.add(target(whole.global(), fetches.get(i), i));
+            String fetch = fetches.get(i);
+            boolean itself = named && !feeds.contains(fetch) && !targets.contains(fetch)
+                    && !whole.global().get(fetch).isPersistable();
+            if (itself) {
+                requireTensor(fetch, whole.global().get(fetch));
+            }
+            targets.add(itself ? fetch : target(whole.global(), fetch, i));
         }
         Program exported = pruned(whole, feeds, targets, ExportedProgram::forInference);
         checkFed(exported.global(), feeds, fetches);

@@ -57,8 +57,10 @@ public final class InferenceModels {
     }
 
     /**
-     * The program that {@link #save} writes: the operations that the fetched variables need, in their form for
-     * inference, with Paddle's operations feed and fetch, and without operations of training.
+     * The program that Paddle's {@code save_inference_model} writes, byte for byte: the operations that the fetched
+     * variables need, in their form for inference, with Paddle's operations feed and fetch, and without operations of
+     * training. As in Paddle, its results are copies with names such as {@code save_infer_model/scale_0.tmp_0};
+     * {@link #save(Path, Program, List, List, Function)} keeps the names of the variables.
      *
      * @param main
      *            any program; it is not changed
@@ -72,16 +74,21 @@ public final class InferenceModels {
      *             needs a given one
      */
     public static Program export(Program main, List<String> feeds, List<String> fetches) {
-        if (fetches.isEmpty()) {
-            throw new IllegalArgumentException("An inference model fetches at least one variable, but none is named");
-        }
+        requireFetches(fetches);
         feeds.forEach(main.global()::get);
         return ExportedProgram.of(main, feeds, fetches);
     }
 
+    private static void requireFetches(List<String> fetches) {
+        if (fetches.isEmpty()) {
+            throw new IllegalArgumentException("An inference model fetches at least one variable, but none is named");
+        }
+    }
+
     /**
      * Writes {@code prefix.pdmodel} and {@code prefix.pdiparams}; the latter only if there are parameters. Both are
-     * replaced or none.
+     * replaced or none. The model's results have the names of the fetched variables, except one that is also fed,
+     * outlives runs, or is fetched twice: it is saved as a copy with a name of Paddle's.
      *
      * @param prefix
      *            the files' names without their ends; their folder must be there
@@ -101,7 +108,9 @@ public final class InferenceModels {
     public static void save(Path prefix, Program main, List<String> feeds, List<String> fetches,
             Function<String, @Nullable Tensor> values)
             throws IOException {
-        PaddleFormat.write(prefix, export(main, feeds, fetches), values, false);
+        requireFetches(fetches);
+        feeds.forEach(main.global()::get);
+        PaddleFormat.write(prefix, ExportedProgram.withNames(main, feeds, fetches), values, false);
     }
 
     /**
@@ -171,9 +180,8 @@ public final class InferenceModels {
     /**
      * Writes a model in the format that the end of a name says: {@code .pdmodel} (PaddlePaddle 2) or {@code .json}
      * (PaddlePaddle 3), with {@code NAME.pdiparams} beside it, and {@code .onnx} with the artifact
-     * {@code io.seriatim:seriatim-onnx}. Feeds keep their names; so do fetches, except in a {@code .json}, which has no
-     * names for them. All files are replaced or none: none if writing fails, if the process ends meanwhile, or if the
-     * format lacks an operation.
+     * {@code io.seriatim:seriatim-onnx}. Feeds and fetches keep their names. All files are
+     * replaced or none: none if writing fails, if the process ends meanwhile, or if the format lacks an operation.
      *
      * @param path
      *            the file of the program; its folder must be there

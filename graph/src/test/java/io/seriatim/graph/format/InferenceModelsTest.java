@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -90,8 +91,9 @@ class InferenceModelsTest {
                 assertEquals(any, !loaded.parameters().isEmpty());
                 Files.delete(model);
                 Program main = GoldenFiles.program(EXPORTS, name + "/main");
-                InferenceModels.save(prefix, main, loaded.feeds(), GoldenFiles.lines(EXPORTS, name + "/fetches"),
-                        loaded.parameters()::get);
+                PaddleFormat.write(prefix,
+                        InferenceModels.export(main, loaded.feeds(), GoldenFiles.lines(EXPORTS, name + "/fetches")),
+                        loaded.parameters()::get, false);
             }
             assertSame(GoldenFiles.bytes(EXPORTS, name + "/inference"), Files.readAllBytes(model), name);
             assertEquals(any, Files.exists(parameters));
@@ -177,6 +179,37 @@ class InferenceModelsTest {
             }
             Files.deleteIfExists(folder.resolve("w"));
             ParameterFiles.writeCombined(folder.resolve("__params__"), exported, values::get);
+        }
+    }
+
+    /** Whichever variables are fetched, results that can have the name of their variable have it. */
+    @Test
+    void savesResultsUnderTheNamesOfTheirVariables() throws IOException {
+        Program program = doubling();
+        program.global().put(VarDesc.of("z", VarType.dense(DType.FLOAT32, -1, 2)))
+                .put(VarDesc.of("positive", VarType.dense(DType.BOOL, -1, 2)));
+        program.global().add(OpDesc.of("relu").in("X", "y").out("Out", "z").build())
+                .add(OpDesc.of("greater_than").in("X", "y").in("Y", "z").out("Out", "positive").attr("axis", -1)
+                        .build());
+        Tensor w = Tensor.of(new float[]{2, 3});
+        Random random = new Random(48);
+        for (int i = 0; i < 20; i++) {
+            List<String> fetches = new ArrayList<>();
+            for (int j = 0; j <= random.nextInt(5); j++) {
+                fetches.add(List.of("x", "y", "z", "w", "positive").get(random.nextInt(5)));
+            }
+            fetches.add("y");
+            List<String> before = List.copyOf(fetches);
+            InferenceModels.save(folder.resolve("named"), program, List.of("x"), before, _ -> w);
+            try (InferenceModels.InferenceModel model = InferenceModels.load(folder.resolve("named"))) {
+                for (int j = 0; j < before.size(); j++) {
+                    String name = before.get(j);
+                    boolean itself = !name.equals("x") && !name.equals("w") && before.indexOf(name) == j;
+                    boolean sameValue = !name.equals("positive");
+                    assertEquals(itself || !sameValue ? name : "save_infer_model/scale_" + j + ".tmp_0",
+                            model.fetches().get(j), before.toString());
+                }
+            }
         }
     }
 

@@ -87,7 +87,7 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
             Value logits = logits(graph, tokens, recipe.dropout());
             Value loss = graph.softmaxCrossEntropy(logits, labels).mean();
             Value accuracy = graph.accuracy(logits.reshape(-1, vocabulary), labels.reshape(-1, 1), 1);
-            return new Training(logits, loss, Map.of("accuracy", accuracy));
+            return new Training("logits", logits, loss, Map.of("accuracy", accuracy));
         });
     }
 

@@ -70,7 +70,7 @@ record Labels(Field input, Field target) {
         Map<String, Value> metrics = new LinkedHashMap<>();
         Value loss = graph.softmaxCrossEntropy(logits, labels).mean();
         metrics.put("accuracy", graph.accuracy(logits, labels, 1));
-        return new Training(logits, loss, metrics);
+        return new Training("logits", logits, loss, metrics);
     }
 
     /** Appends the mean squared error and the mean absolute error. */
@@ -80,6 +80,6 @@ record Labels(Field input, Field target) {
         Map<String, Value> metrics = new LinkedHashMap<>();
         Value loss = graph.meanSquaredError(prediction, wanted);
         metrics.put("absolute error", prediction.minus(wanted).abs().mean());
-        return new Training(prediction, loss, metrics);
+        return new Training("prediction", prediction, loss, metrics);
     }
 }

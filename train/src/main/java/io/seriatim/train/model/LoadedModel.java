@@ -191,7 +191,7 @@ public record LoadedModel(String name, InferenceModel model, @Nullable String ou
             metrics.put("accuracy",
                     graph.accuracy(logits.dtype() == DType.FLOAT32 ? logits : logits.cast(DType.FLOAT32),
                             column, 1));
-            return new Training(logits, mean, metrics);
+            return new Training(logits.name(), logits, mean, metrics);
         }
         int labelRank = target.shape().rank() + 1;
         if (logits.rank() < 2 || (labelRank != logits.rank() - 1 && labelRank != logits.rank())) {
@@ -202,7 +202,8 @@ public record LoadedModel(String name, InferenceModel model, @Nullable String ou
         }
         // Classes are along the last axis, as in text, or the second one, as in images.
         int axis = matches(logits, target, logits.rank() - 1) || !matches(logits, target, 1) ? -1 : 1;
-        return new Training(logits, graph.softmaxCrossEntropy(logits, labels, false, axis, -100).mean(), metrics);
+        return new Training(logits.name(), logits,
+                graph.softmaxCrossEntropy(logits, labels, false, axis, -100).mean(), metrics);
     }
 
     /** Whether labels have the dimensions of the logits without those of the classes. */
@@ -235,6 +236,6 @@ public record LoadedModel(String name, InferenceModel model, @Nullable String ou
         Value wanted = open || batched.length == 0 ? labels : labels.reshape(batched);
         Map<String, Value> metrics = new LinkedHashMap<>();
         metrics.put("absolute error", predicted.minus(wanted).abs().mean());
-        return new Training(predicted, graph.meanSquaredError(predicted, wanted), metrics);
+        return new Training(predicted.name(), predicted, graph.meanSquaredError(predicted, wanted), metrics);
     }
 }

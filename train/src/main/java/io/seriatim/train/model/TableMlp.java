@@ -62,7 +62,7 @@ public record TableMlp(TableEncoding encoding, List<Integer> hidden) implements 
             Map<String, Value> metrics = new LinkedHashMap<>();
             Value loss = graph.softmaxCrossEntropy(logits, labels).mean();
             metrics.put("accuracy", graph.accuracy(logits, labels, 1));
-            return new Training(logits.softmax(-1), loss, metrics);
+            return new Training("probabilities", logits.softmax(-1), loss, metrics);
         });
     }
 

@@ -83,7 +83,7 @@ final class TinyRun implements AutoCloseable {
         try (InferenceModels.InferenceModel saved = InferenceModels.load(prefix);
                 Executor other = Executor.on(Place.CPU)) {
             assertEquals(model.inputs(), saved.feeds());
-            assertEquals(1, saved.fetches().size());
+            assertEquals(model.outputs(), saved.fetches());
             saved.parameters().forEach(other.scope()::set);
             Tensor loaded = other
                     .run(saved.program(), Map.of(saved.feeds().getFirst(), inputs[0]), new Fetches(saved.fetches()))
