@@ -22,6 +22,7 @@ import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.computation.network.SoftmaxGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
@@ -116,6 +117,8 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "recurrence", Recurrence.class, List.of(DType.FLOAT32),
                 (c, arguments) -> RecurrentProducts.kernel(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "recurrence_grad", RecurrenceGrad.class, List.of(DType.FLOAT32),
+                (c, arguments) -> RecurrentProducts.grad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS,
                 (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }

@@ -10,10 +10,12 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence;
+import io.seriatim.tensor.kernel.portable.FloatRecurrenceGrad;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +56,12 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         return FloatRecurrence.of(recurrence, arguments, weights -> weights.layout() instanceof Layout.Opaque
                 ? ofPacked(dnnl, x, weights)
                 : of(dnnl, x, weights));
+    }
+
+    /** The gradient, whose products have the weights the other way round. Null if the library has none. */
+    static @Nullable Kernel grad(Dnnl dnnl, RecurrenceGrad grad, @Nullable TensorSpec[] arguments) {
+        TensorSpec y = Objects.requireNonNull(arguments[0]);
+        return FloatRecurrenceGrad.of(grad, arguments, transposed -> of(dnnl, y, transposed));
     }
 
     private static @Nullable RecurrentProducts ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed) {

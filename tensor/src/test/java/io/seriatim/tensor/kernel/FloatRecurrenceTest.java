@@ -29,7 +29,7 @@ class FloatRecurrenceTest {
 
     /** A random case. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record Case(Recurrence recurrence, Tensor[] inputs) {
+    record Case(Recurrence recurrence, Tensor[] inputs) {
         static Case of(SplittableRandom random, Cell cell, boolean large) {
             int steps = random.nextInt(1, 18);
             int batch = random.nextBoolean() ? 1 : random.nextInt(2, 12);
@@ -70,7 +70,7 @@ class FloatRecurrenceTest {
     }
 
     /** Numbers up to {@code most}, sometimes in memory with gaps or with the last two axes exchanged. */
-    private static Tensor strided(SplittableRandom random, double most, long... dims) {
+    static Tensor strided(SplittableRandom random, double most, long... dims) {
         int rank = dims.length;
         long[] strides = new long[rank];
         long step = random.nextInt(4) == 0 ? 2 : 1;
@@ -86,7 +86,7 @@ class FloatRecurrenceTest {
         return new Tensor(all.buffer(), 0, new TensorSpec(DType.FLOAT32, dense.shape(), Layout.strided(strides)));
     }
 
-    private static void assertClose(Tensor[] expected, Tensor[] actual, String what) {
+    static void assertClose(Tensor[] expected, Tensor[] actual, String what) {
         for (int i = 0; i < expected.length; i++) {
             double[] right = expected[i].toDoubleArray();
             double[] given = actual[i].toDoubleArray();
@@ -216,7 +216,7 @@ class FloatRecurrenceTest {
         }
     }
 
-    private static Tensor[] inputs(SplittableRandom random, Cell cell, int steps, int batch, int size,
+    static Tensor[] inputs(SplittableRandom random, Cell cell, int steps, int batch, int size,
             long... lengths) {
         List<Tensor> inputs = new ArrayList<>();
         int gates = cell.gates() * size;

@@ -11,11 +11,9 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.PortableRecurrence.Sequence;
 import io.seriatim.tensor.kernel.portable.function.FloatGates;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -312,16 +310,8 @@ public final class FloatRecurrence extends PortableKernel {
             x = all.get(0);
             y = all.get(outputs);
             saved = s.saved() > 0 ? all.optional(outputs + 1 + cell.states()) : null;
-            lengths = new int[s.batch()];
-            Tensor given = s.recurrence().lengths() ? all.get(outputs - 1) : null;
-            for (int b = 0; b < lengths.length; b++) {
-                lengths[b] = s.length(given, b);
-            }
-            order = given == null
-                    ? IntStream.range(0, lengths.length).toArray()
-                    : IntStream.range(0, lengths.length).boxed()
-                            .sorted(Comparator.comparingInt((Integer b) -> -lengths[b])).mapToInt(Integer::intValue)
-                            .toArray();
+            lengths = s.lengths(s.recurrence().lengths() ? all.get(outputs - 1) : null);
+            order = s.longestFirst(lengths);
         }
 
         void all() {
@@ -363,7 +353,7 @@ public final class FloatRecurrence extends PortableKernel {
             int[] gates = {0, 1, 3};
             for (int i = 0; i < gates.length; i++) {
                 for (int row = 0; row < kernel.rowsOfBlock; row++) {
-                    loadPart(given, s.peephole(gates[i]), memory.peepholes[i], row * n);
+                    load(given, 0, 0, s.peephole(gates[i]), memory.peepholes[i], row * n, n);
                 }
             }
         }
@@ -371,14 +361,8 @@ public final class FloatRecurrence extends PortableKernel {
         private void candidate(Tensor weights) {
             Objects.requireNonNull(memory.candidate).begin(weights, context);
             for (int row = 0; row < s.batch(); row++) {
-                loadPart(all.get(2), s.products(), memory.candidateBias, row * n);
+                load(all.get(2), 0, 0, s.products(), memory.candidateBias, row * n, n);
             }
-        }
-
-        private void loadPart(Tensor vector, int from, float[] into, int at) {
-            long stride = PortableRecurrence.last(vector);
-            Floats.load(vector.memory(), DType.FLOAT32, vector.offset() + from * stride * Float.BYTES, stride, into, at,
-                    n);
         }
 
         private void first(int row) {
@@ -407,7 +391,7 @@ public final class FloatRecurrence extends PortableKernel {
         }
 
         private void step(int step, int active) {
-            if (isTogether(x, s.gates())) {
+            if (s.isTogether(x, s.gates())) {
                 load(x, time(step, 0), 0, memory.inputs, 0, active * s.gates());
             } else {
                 for (int row = 0; row < active; row++) {
@@ -423,12 +407,6 @@ public final class FloatRecurrence extends PortableKernel {
             for (int from = 0; from < active; from += kernel.rowsOfBlock) {
                 block(step, from, Math.min(active - from, kernel.rowsOfBlock));
             }
-        }
-
-        /** Whether the rows of one step lie one after the other, in the order of the sequences. */
-        private boolean isTogether(Tensor tensor, int width) {
-            long[] strides = tensor.spec().strides();
-            return !s.recurrence().lengths() && strides[2] == 1 && strides[1] == width;
         }
 
         private void block(int step, int from, int rows) {
@@ -452,7 +430,7 @@ public final class FloatRecurrence extends PortableKernel {
         /** The states of some rows are those of the next step, and results. */
         private void give(int step, int from, int rows, float[] hidden) {
             System.arraycopy(hidden, 0, memory.states, from * n, rows * n);
-            if (isTogether(y, n)) {
+            if (s.isTogether(y, n)) {
                 store(y, time(step, from), from, hidden, 0, rows * n);
             } else {
                 for (int i = 0; i < rows; i++) {
@@ -576,12 +554,18 @@ public final class FloatRecurrence extends PortableKernel {
         }
     }
 
-    private static void load(Tensor tensor, long outer, long middle, float[] into, int at, int count) {
-        Floats.load(tensor.memory(), DType.FLOAT32, PortableRecurrence.at(tensor, outer, middle),
-                PortableRecurrence.last(tensor), into, at, count);
+    static void load(Tensor tensor, long outer, long middle, float[] into, int at, int count) {
+        load(tensor, outer, middle, 0, into, at, count);
     }
 
-    private static void store(@Nullable Tensor tensor, long outer, long middle, float[] values, int from, int count) {
+    /** Loads numbers of a row, from one of them on. */
+    static void load(Tensor tensor, long outer, long middle, long from, float[] into, int at, int count) {
+        long stride = PortableRecurrence.last(tensor);
+        Floats.load(tensor.memory(), DType.FLOAT32,
+                PortableRecurrence.at(tensor, outer, middle) + from * stride * Float.BYTES, stride, into, at, count);
+    }
+
+    static void store(@Nullable Tensor tensor, long outer, long middle, float[] values, int from, int count) {
         if (tensor != null) {
             Floats.store(tensor.memory(), DType.FLOAT32, PortableRecurrence.at(tensor, outer, middle),
                     PortableRecurrence.last(tensor), values, from, count);

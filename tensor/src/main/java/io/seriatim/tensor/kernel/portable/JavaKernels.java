@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.network.GroupNorm;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.kernel.KernelProvider;
 import io.seriatim.tensor.kernel.Kernels;
@@ -57,6 +58,8 @@ public final class JavaKernels implements KernelProvider {
                 PortableKernels.plain(MaxPool2x2::forward));
         kernels.register(PROVIDER, PortableKernels.CPU, "recurrence", Recurrence.class, FLOAT32,
                 JavaProducts::of);
+        kernels.register(PROVIDER, PortableKernels.CPU, "recurrence_grad", RecurrenceGrad.class, FLOAT32,
+                JavaProducts::grad);
         kernels.register(PROVIDER, PortableKernels.CPU, "copy", Copy.class, FLOAT32,
                 (_, arguments) -> JavaProducts.packing(arguments));
         kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,

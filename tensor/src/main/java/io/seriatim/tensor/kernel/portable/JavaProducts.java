@@ -8,6 +8,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.FloatGates;
@@ -43,15 +44,27 @@ public final class JavaProducts implements FloatRecurrence.Products {
                 return null;
             }
         }
-        TensorSpec weights = Objects.requireNonNull(arguments[WEIGHTS]);
-        TensorSpec x = Objects.requireNonNull(arguments[0]);
-        long size = weights.shape().size();
-        if (recurrence.cell() == Recurrence.Cell.RESET_GRU) {
-            size += Objects.requireNonNull(arguments[recurrence.more()]).shape().size();
-        }
-        boolean faster = x.shape().dim(1) == 1
-                && (size <= FEW_WEIGHTS || (size <= MOST_WEIGHTS && x.shape().dim(0) >= FEWEST_STEPS));
-        return faster ? FloatRecurrence.of(recurrence, arguments, each -> new JavaProducts(packed(each))) : null;
+        TensorSpec more = recurrence.cell() == Recurrence.Cell.RESET_GRU ? arguments[recurrence.more()] : null;
+        return isFaster(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[WEIGHTS]), more)
+                ? FloatRecurrence.of(recurrence, arguments, each -> new JavaProducts(packed(each)))
+                : null;
+    }
+
+    static @Nullable Kernel grad(RecurrenceGrad grad, @Nullable TensorSpec[] arguments) {
+        Recurrence recurrence = grad.forward();
+        TensorSpec more = recurrence.cell() == Recurrence.Cell.RESET_GRU
+                ? arguments[grad.weights() + 1 + recurrence.cell().states()]
+                : null;
+        return isFaster(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[grad.weights()]), more)
+                ? FloatRecurrenceGrad.of(grad, arguments, each -> new JavaProducts(packed(each)))
+                : null;
+    }
+
+    /** Whether this is faster for [steps, batch, …] and these weights, with those of a candidate if it has its own. */
+    private static boolean isFaster(TensorSpec steps, TensorSpec weights, @Nullable TensorSpec more) {
+        long size = weights.shape().size() + (more == null ? 0 : more.shape().size());
+        return steps.shape().dim(1) == 1
+                && (size <= FEW_WEIGHTS || (size <= MOST_WEIGHTS && steps.shape().dim(0) >= FEWEST_STEPS));
     }
 
     private static boolean isPacked(TensorSpec weights) {
@@ -131,6 +144,15 @@ public final class JavaProducts implements FloatRecurrence.Products {
                 return;
             }
             MemorySegment memory = weights.memory();
+            long[] strides = weights.spec().strides();
+            if (strides[0] == 1) {
+                // Given transposed already, as gradients read weights.
+                for (int k = 0; k < size; k++) {
+                    Floats.load(memory, DType.FLOAT32, weights.offset() + k * strides[1] * Float.BYTES, 1, rows[k], 0,
+                            gates);
+                }
+                return;
+            }
             if (weights.spec().isRowMajor()) {
                 Floats.load(memory, DType.FLOAT32, weights.offset(), 1, dense, 0, gates * size);
             } else {

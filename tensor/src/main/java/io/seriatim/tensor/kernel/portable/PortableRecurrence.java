@@ -10,7 +10,9 @@ import io.seriatim.tensor.computation.network.Recurrence.Cell;
 import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Recurrences and their gradients, in double, one sequence after the other. */
@@ -64,6 +66,29 @@ final class PortableRecurrence {
                         "recurrence: length number " + sequence + " must be from 0 to " + steps + ", but is " + length);
             }
             return (int) length;
+        }
+
+        /** The lengths of all sequences. */
+        int[] lengths(@Nullable Tensor given) {
+            int[] lengths = new int[batch];
+            for (int b = 0; b < batch; b++) {
+                lengths[b] = length(given, b);
+            }
+            return lengths;
+        }
+
+        /** The sequences, the longest first. */
+        int[] longestFirst(int[] lengths) {
+            return recurrence.lengths()
+                    ? IntStream.range(0, batch).boxed().sorted(Comparator.comparingInt((Integer b) -> -lengths[b]))
+                            .mapToInt(Integer::intValue).toArray()
+                    : IntStream.range(0, batch).toArray();
+        }
+
+        /** Whether the rows of one step lie one after the other, in the order of the sequences. */
+        boolean isTogether(Tensor tensor, int width) {
+            long[] strides = tensor.spec().strides();
+            return !recurrence.lengths() && strides[2] == 1 && strides[1] == width;
         }
     }
 
@@ -408,7 +433,7 @@ final class PortableRecurrence {
     }
 
     /** The gradient: where its operands are, and the way back through each sequence. */
-    private record Backward(RecurrenceGrad grad, Sequence s) {
+    record Backward(RecurrenceGrad grad, Sequence s) {
         private boolean lstm() {
             return grad.forward().cell().isLstm();
         }
@@ -417,15 +442,15 @@ final class PortableRecurrence {
             return grad.forward().cell().states();
         }
 
-        private int more() {
+        int more() {
             return grad.weights() + 1 + states();
         }
 
-        private int gradients() {
+        int gradients() {
             return more() + (grad.forward().cell().hasMore() ? 1 : 0) + (grad.forward().lengths() ? 1 : 0);
         }
 
-        private int outputs() {
+        int outputs() {
             return gradients() + 1 + states();
         }
 
