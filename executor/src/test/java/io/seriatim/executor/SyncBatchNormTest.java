@@ -366,11 +366,209 @@ class SyncBatchNormTest {
         assertTrue(message.contains("take the program of one place"), message);
     }
 
-    @Test
-    void severalPlacesAreRefused() {
-        String message = String.valueOf(assertThrows(IllegalArgumentException.class,
-                () -> alone("cpu,cpu").ofRank(0, 2, Exchange.PLAIN.syncBatchNorm(true))).getMessage());
-        assertTrue(message.contains("start more ranks"), message);
-        assertEquals(2, alone("cpu,cpu").ofRank(0, 2).ranks());
+    /** The program of several places as a rank runs it, or the only process. */
+    private static DataParallel synchronised(String places, Communicator ranks) {
+        return alone(places).ofRank(ranks.rank(), ranks.size(), Exchange.PLAIN.syncBatchNorm(true));
+    }
+
+    /** All replicas have the bits of the first, and these are near those of one place with the whole batch. */
+    private static double distance(Map<String, Tensor> one, List<Map<String, Tensor>> all) {
+        double largest = 0;
+        for (String name : one.keySet()) {
+            Tensor first = Objects.requireNonNull(all.getFirst().get(name));
+            for (Map<String, Tensor> rank : all) {
+                rank.forEach((other, tensor) -> {
+                    if (other.equals(name) || other.startsWith(name + "@")) {
+                        Bits.assertSame(first, tensor, other);
+                    }
+                });
+            }
+            double[] expected = Objects.requireNonNull(one.get(name)).toDoubleArray();
+            double[] got = first.toDoubleArray();
+            for (int i = 0; i < expected.length; i++) {
+                largest = Math.max(largest, Math.abs(got[i] - expected[i]));
+            }
+        }
+        return largest;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'cpu,cpu',1,1", "'cpu,cpu',1,2", "'cpu,cpu,cpu',1,2", "'sim:0,sim:1',1,1", "'cpu,sim:0,sim:0',1,2",
+            "'cpu,cpu',2,1", "'cpu,cpu',3,2", "'sim:0,sim:1',2,1", "'cpu,sim:0,cpu',2,2"})
+    void placesAndRanksTrainLikeOnePlaceWithTheWholeBatch(String places, int size, int threads) throws Exception {
+        Map<String, Tensor> one = ThreadRanks.run(1, ranks -> train(alone("cpu"), ranks, 1)).getFirst();
+        List<Map<String, Tensor>> all = ThreadRanks.run(size,
+                ranks -> train(synchronised(places, ranks), ranks, threads));
+        assertTrue(one.size() > 6, one.keySet()::toString);
+        assertTrue(all.getFirst().size() > one.size(), all.getFirst().keySet()::toString);
+        double synchronised = distance(one, all);
+        assertTrue(synchronised < 2e-5, () -> "parameters or running statistics differ by " + synchronised);
+        double own = largest(one, ThreadRanks.run(size,
+                ranks -> train(alone(places).ofRank(ranks.rank(), size), ranks, threads)).getFirst());
+        assertTrue(own > 1e-3, "each place's own statistics give another result, but " + own);
+    }
+
+    private static double largest(Map<String, Tensor> one, Map<String, Tensor> other) {
+        double largest = 0;
+        for (String name : one.keySet()) {
+            double[] expected = Objects.requireNonNull(one.get(name)).toDoubleArray();
+            double[] got = Objects.requireNonNull(other.get(name)).toDoubleArray();
+            for (int i = 0; i < expected.length; i++) {
+                largest = Math.max(largest, Math.abs(got[i] - expected[i]));
+            }
+        }
+        return largest;
+    }
+
+    /** A place whose part of the statistics or of the sums is that of another place is noticed by the test above. */
+    @ParameterizedTest
+    @ValueSource(strings = {"@statistics", "@sums"})
+    void aPlantedFaultIsNoticed(String part) throws Exception {
+        Map<String, Tensor> one = ThreadRanks.run(1, ranks -> train(alone("cpu"), ranks, 1)).getFirst();
+        double distance = largest(one, ThreadRanks.run(1, ranks -> {
+            DataParallel faulty = synchronised("cpu,cpu", ranks);
+            List<OpDesc> ops = new ArrayList<>();
+            int planted = 0;
+            for (OpDesc op : faulty.main().global().ops()) {
+                String first = op.type().equals("concat") ? op.input("X").getFirst() : "";
+                if (first.endsWith(part)) {
+                    Map<String, List<String>> inputs = new LinkedHashMap<>(op.inputs());
+                    inputs.put("X", List.of(first, first));
+                    ops.add(op.with(inputs, op.outputs()));
+                    planted++;
+                } else {
+                    ops.add(op);
+                }
+            }
+            assertEquals(1, planted, part);
+            faulty.main().global().setOps(ops);
+            return train(faulty, ranks, 1);
+        }).getFirst());
+        assertTrue(distance > 1e-4, part + ": " + distance);
+    }
+
+    /** The rows of a batch at several places, of which each has its own number. */
+    private static Program ofPlaces(DType dtype, Map<String, Object> attributes, boolean isAffine, int places) {
+        Program program = new Program();
+        List<String> names = new ArrayList<>(List.of("scale", "bias", "mean", "variance", "mean_out", "variance_out",
+                "batch_mean", "batch_variance", "statistics", "sums"));
+        for (int i = 0; i < places; i++) {
+            for (String name : List.of("x", "dy", "y", "dx", "dscale", "dbias", "saved_mean", "saved_variance",
+                    "unread_mean", "unread_variance", "statistics", "sums")) {
+                names.add(name + i);
+            }
+        }
+        for (String name : names) {
+            boolean isImage = name.matches("(x|dy|y|dx)[0-9]");
+            program.global().put(VarDesc.of(name, VarType.dense(isImage ? dtype : dtype.arithmetic(), -1)));
+        }
+        OpDesc.Builder statistics = OpDesc.of("concat").out("Out", "statistics").attr("axis", 0);
+        OpDesc.Builder sums = OpDesc.of("concat").out("Out", "sums").attr("axis", 0);
+        List<OpDesc.Builder> before = new ArrayList<>();
+        List<OpDesc.Builder> between = new ArrayList<>();
+        List<OpDesc.Builder> after = new ArrayList<>();
+        List<String> first = new ArrayList<>();
+        List<String> second = new ArrayList<>();
+        for (int i = 0; i < places; i++) {
+            before.add(OpDesc.of("batch_norm_statistics").in("X", "x" + i).out("Out", "statistics" + i));
+            OpDesc.Builder forward = OpDesc.of("batch_norm").in("X", "x" + i).in("Mean", "batch_mean")
+                    .in("Variance", "batch_variance").out("Y", "y" + i).out("MeanOut", "unread_mean" + i)
+                    .out("VarianceOut", "unread_variance" + i).out("SavedMean", "saved_mean" + i)
+                    .out("SavedVariance", "saved_variance" + i).attr("use_global_stats", true);
+            between.add(isAffine ? forward.in("Scale", "scale").in("Bias", "bias") : forward);
+            between.add(OpDesc.of("batch_norm_sums").in("X", "x" + i).in("SavedMean", "saved_mean" + i)
+                    .in("SavedVariance", "saved_variance" + i).in("DY", "dy" + i).out("DScale", "dscale" + i)
+                    .out("DBias", "dbias" + i).out("Out", "sums" + i));
+            OpDesc.Builder gradient = OpDesc.of("batch_norm_input_grad").in("X", "x" + i)
+                    .in("SavedMean", "saved_mean" + i).in("SavedVariance", "saved_variance" + i).in("DY", "dy" + i)
+                    .in("Sums", "sums").out("DX", "dx" + i);
+            after.add(isAffine ? gradient.in("Scale", "scale") : gradient);
+            first.add("statistics" + i);
+            second.add("sums" + i);
+        }
+        before.add(statistics.in("X", first));
+        before.add(OpDesc.of("batch_norm_join").in("X", "statistics").in("Mean", "mean").in("Variance", "variance")
+                .out("BatchMean", "batch_mean").out("BatchVariance", "batch_variance").out("MeanOut", "mean_out")
+                .out("VarianceOut", "variance_out"));
+        between.add(sums.in("X", second));
+        for (List<OpDesc.Builder> each : List.of(before, between, after)) {
+            for (OpDesc.Builder op : each) {
+                attributes.forEach(op::attr);
+                program.global().add(op.build());
+            }
+        }
+        return program;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2,false", "3,false", "2,true", "4,true", "1,true"})
+    void placesNormaliseLikeOneWithAllRows(int places, boolean isInterpreted) {
+        Random random = new Random(SEED + 100 + places);
+        long[][] shapes = {{3}, {5, 2, 3}, {2, 7}, {4, 3, 3, 2}, {33}, {1, 1}};
+        for (int number = 0; number < 4 * shapes.length; number++) {
+            long[] tail = shapes[number % shapes.length];
+            DType dtype = List.of(FLOAT32, DType.FLOAT64, DType.BFLOAT16, FLOAT32).get(number / shapes.length);
+            boolean isLast = random.nextBoolean();
+            boolean isAffine = number % 5 != 4;
+            long[] ends = new long[places + 1];
+            for (int i = 0; i < places; i++) {
+                ends[i + 1] = ends[i] + 1 + random.nextInt(4);
+            }
+            ends[places] = Math.max(2, ends[places]);
+            long[] dims = new long[tail.length + 1];
+            dims[0] = ends[places];
+            System.arraycopy(tail, 0, dims, 1, tail.length);
+            long channels = tail.length == 1 || isLast ? tail[tail.length - 1] : tail[0];
+            DType wide = dtype.arithmetic();
+            Map<String, Tensor> feeds = new LinkedHashMap<>();
+            feeds.put("x", random(random, dtype, number % 3 == 0 ? 100 : 0, 2, dims));
+            feeds.put("dy", random(random, dtype, 0.1, 1, dims));
+            feeds.put("scale", random(random, wide, 1, 0.3, channels));
+            feeds.put("bias", random(random, wide, 0, 1, channels));
+            feeds.put("mean", random(random, wide, 0, 1, channels));
+            feeds.put("variance", random(random, wide, 3, 0.1, channels));
+            Map<String, Object> attributes = Map.of("data_layout", isLast ? "NHWC" : "NCHW", "momentum", 0.8f,
+                    "epsilon", number % 2 == 0 ? 1e-5f : 1e-3f);
+            List<String> fetches = new ArrayList<>(FORWARD);
+            fetches.addAll(isAffine ? BACKWARD : List.of("dx"));
+            Map<String, double[]> whole = run(program("batch_norm", dtype, attributes, isAffine), feeds,
+                    new OneRank(), isInterpreted, fetches);
+            Map<String, Tensor> parts = new LinkedHashMap<>(feeds);
+            List<String> wanted = new ArrayList<>(List.of("mean_out", "variance_out"));
+            for (int i = 0; i < places; i++) {
+                for (String each : List.of("x", "dy")) {
+                    parts.put(each + i, Bits.copy(Objects.requireNonNull(feeds.get(each)).slice(0, ends[i],
+                            ends[i + 1])));
+                }
+                wanted.addAll(List.of("y" + i, "dx" + i, "dscale" + i, "dbias" + i, "saved_mean" + i,
+                        "saved_variance" + i));
+            }
+            parts.keySet().removeAll(List.of("x", "dy"));
+            Map<String, double[]> got = run(ofPlaces(dtype, attributes, isAffine, places), parts, new OneRank(),
+                    isInterpreted, wanted);
+            double tolerance = dtype == DType.FLOAT64 ? 1e-9 : dtype == FLOAT32 ? 2e-3 : 6e-2;
+            String which = ", rows " + ends[places] + " x " + List.of(channels) + " " + dtype + ", case " + number
+                    + " of seed " + SEED;
+            for (String name : fetches) {
+                double[] expected = Objects.requireNonNull(whole.get(name));
+                double[] sum = new double[expected.length];
+                for (int i = 0; i < places; i++) {
+                    double[] part = Objects.requireNonNull(got.get(name.endsWith("_out") ? name : name + i));
+                    if (name.equals("y") || name.equals("dx")) {
+                        assertArrayEquals(rows(expected, ends[i], ends[i + 1], ends[places]), part, tolerance,
+                                name + which);
+                    } else if (FORWARD.contains(name)) {
+                        assertArrayEquals(expected, part, tolerance, name + which);
+                    } else {
+                        for (int k = 0; k < sum.length; k++) {
+                            sum[k] += part[k];
+                        }
+                    }
+                }
+                if (name.equals("dscale") || name.equals("dbias")) {
+                    assertArrayEquals(expected, sum, 20 * tolerance, name + which);
+                }
+            }
+        }
     }
 }

@@ -162,7 +162,8 @@ public final class Trainer {
         }
 
         /**
-         * Sets how ranks exchange gradients, such as rounded to bfloat16. One process alone exchanges nothing.
+         * Sets how ranks exchange gradients, such as rounded to bfloat16. One process alone exchanges nothing but
+         * statistics of its places, if {@link Exchange#syncBatchNorm} is set.
          *
          * @param value
          *            the same on all ranks; {@link Exchange#PLAIN} by default

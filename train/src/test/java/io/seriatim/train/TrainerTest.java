@@ -21,6 +21,7 @@ import io.seriatim.graph.optimizer.Optimizer;
 import io.seriatim.graph.optimizer.RmsProp;
 import io.seriatim.graph.optimizer.Schedule;
 import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.parallel.Exchange;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -78,12 +79,17 @@ class TrainerTest {
 
     /** A training with every kind of state: dropout, a schedule with warm-up, clipping, moments. */
     private static Model model(double rate, double dropout) {
+        return model(rate, dropout, false);
+    }
+
+    private static Model model(double rate, double dropout, boolean isNormalised) {
         List<Program> evaluation = new ArrayList<>();
         Schedule schedule = Schedule.cosine(rate, 60, rate / 10).warmUp(5, rate / 5, rate);
         Network network = Network.define(graph -> {
             Value x = graph.data("x", DType.FLOAT32, -1, 2);
             Value y = graph.data("y", DType.INT64, -1, 1);
-            Value hidden = graph.dropout(graph.linear(x, 32).tanh(), dropout);
+            Value linear = graph.linear(x, 32);
+            Value hidden = graph.dropout((isNormalised ? graph.batchNorm(linear) : linear).tanh(), dropout);
             Value logits = graph.linear(graph.linear(hidden, 32).relu(), Spirals.CLASSES);
             Value loss = graph.softmaxCrossEntropy(logits, y).mean();
             Value accuracy = graph.accuracy(logits, y, 1);
@@ -259,6 +265,28 @@ class TrainerTest {
                         "loss of step " + (i + 1) + " on " + places);
             }
             assertEquals(one.evaluations.getLast().loss(), several.evaluations.getLast().loss(), 1e-5);
+        }
+    }
+
+    /** The evaluation uses the running statistics. */
+    @Test
+    void normalisesOverTheRowsOfAllPlacesAsOnOne() throws IOException {
+        Log one = new Log();
+        training(model(0.02, 0, true)).listener(one).build().run();
+        for (List<Place> places : List.of(List.of(Place.sim(0), Place.sim(1)),
+                List.of(Place.CPU, Place.CPU, Place.CPU))) {
+            Log all = new Log();
+            training(model(0.02, 0, true)).places(places).exchange(Exchange.PLAIN.syncBatchNorm(true)).threads(2)
+                    .listener(all).build().run();
+            Log each = new Log();
+            training(model(0.02, 0, true)).places(places).listener(each).build().run();
+            double own = 0;
+            for (int i = 0; i < one.losses.size(); i++) {
+                assertEquals(one.losses.get(i), all.losses.get(i), 1e-3, "loss of step " + (i + 1) + " on " + places);
+                own = Math.max(own, Math.abs(one.losses.get(i) - each.losses.get(i)));
+            }
+            assertTrue(own > 1e-2, "statistics of each place give other losses, but " + own);
+            assertEquals(one.evaluations.getLast().loss(), all.evaluations.getLast().loss(), 1e-3);
         }
     }
 

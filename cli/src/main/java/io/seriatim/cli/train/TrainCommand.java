@@ -147,8 +147,9 @@ public final class TrainCommand implements Callable<Integer> {
             + "rank 0 with a free port, or, on one machine, an empty folder.")
     private @Nullable String rendezvous;
 
-    @Option(names = "--sync-batch-norm", description = "With --ranks: batch normalisation takes mean and variance of "
-            + "the rows of all ranks, as one process does. Default: of each rank's own.")
+    @Option(names = "--sync-batch-norm", description = "With --ranks or several places: batch normalisation "
+            + "takes mean and variance of the rows of all ranks and places, as one place with the whole batch does. "
+            + "Default: of each place's own.")
     private boolean syncBatchNorm;
 
     @Option(names = "--shard-optimizer", description = "With --ranks: each rank keeps the optimizer's state of some "

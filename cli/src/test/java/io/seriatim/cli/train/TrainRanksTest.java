@@ -55,7 +55,7 @@ class TrainRanksTest {
         RunFolder run = new RunFolder(temp.resolve("run"));
         RunFolder one = new RunFolder(temp.resolve("one"));
         try (Command command = Command.start(temp, "",
-                training(run, "--epochs", 2, "--steps", 12, "--ranks", 2, "--wire", "bf16",
+                training(run, "--epochs", 2, "--steps", 12, "--ranks", 2, "--place", "cpu,cpu", "--wire", "bf16",
                         "--sync-batch-norm", "--shard-optimizer").toArray())) {
             assertEquals(0, command.end(), command::err);
             assertTrue(command.out().contains("ranks     2 processes, each with 2 examples of a batch"), command::out);

@@ -73,6 +73,7 @@ import io.seriatim.graph.ops.metric.PrecisionOperations;
 import io.seriatim.graph.ops.normalisation.BatchNormOperations;
 import io.seriatim.graph.ops.normalisation.LocalResponseOperations;
 import io.seriatim.graph.ops.normalisation.NormalisationOperations;
+import io.seriatim.graph.ops.normalisation.PlacesBatchNormOperations;
 import io.seriatim.graph.ops.normalisation.RootMeanSquareOperations;
 import io.seriatim.graph.ops.normalisation.SpectralNormOperations;
 import io.seriatim.graph.ops.normalisation.SyncBatchNormOperations;
@@ -254,6 +255,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             case "normalisation.BatchNormOperations" -> BatchNormOperations.register(registry);
             case "normalisation.LocalResponseOperations" -> LocalResponseOperations.register(registry);
             case "normalisation.NormalisationOperations" -> NormalisationOperations.register(registry);
+            case "normalisation.PlacesBatchNormOperations" -> PlacesBatchNormOperations.register(registry);
             case "normalisation.RootMeanSquareOperations" -> RootMeanSquareOperations.register(registry);
             case "normalisation.SpectralNormOperations" -> SpectralNormOperations.register(registry);
             case "normalisation.SyncBatchNormOperations" -> SyncBatchNormOperations.register(registry);

@@ -34,7 +34,7 @@ import java.util.TreeMap;
  * <li>The loss should be a mean over rows, as every loss of {@code Graph} with {@code .mean()} is: the result is then
  * that of one place with the whole batch, but for rounding.</li>
  * <li>Batch normalisation takes the statistics of each place's rows; its running statistics are those of the first
- * one.</li>
+ * one. {@code ofRank(0, 1, Exchange.PLAIN.syncBatchNorm(true))} is the program that takes those of all rows.</li>
  * <li>Random operations draw other numbers at each place, the same in each training.</li>
  * <li>Variables that outlive runs and have one element are shared if the program only reads them, as learning rates
  * are: they are set under their own names. What forward or backward writes, each replica has its own.</li>
@@ -143,10 +143,11 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      *            how many there are
      * @param exchange
      *            the same on all
-     * @return the program of that rank; this one if it is alone
+     * @return the program of that rank; this one if it is alone, and has one place or no normalisation over all places
+     *         is wanted
      * @throws IllegalArgumentException
-     *             as for {@link #ofRank(int, int)}, or if normalisation over all ranks is wanted of several places, or
-     *             of a program with a second gradient of it
+     *             as for {@link #ofRank(int, int)}, or if normalisation over all ranks is wanted of a program with a
+     *             second gradient of it
      */
     public DataParallel ofRank(int process, int processes, Exchange exchange) {
         return new RankReplication(this, process, processes, exchange).result();

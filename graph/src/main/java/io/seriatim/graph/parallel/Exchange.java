@@ -12,8 +12,9 @@ import java.io.Serializable;
  *            io.seriatim.tensor.DType, io.seriatim.tensor.DType)}; all ranks still have the same bits. The loss and
  *            what is fetched are not rounded
  * @param isSyncBatchNorm
- *            whether batch normalisation takes mean and variance of the rows of all ranks, as one process with the
- *            whole batch does, instead of each rank's own; each such operation then waits for all ranks
+ *            whether batch normalisation takes mean and variance of the rows of all ranks and all their places, as
+ *            one place with the whole batch does, instead of each place's own; each such operation then waits for all
+ *            of them. One process with several places can ask for it, too
  * @param isSharded
  *            whether each rank keeps the optimizer's state, such as moments, of some parameters only, about as many
  *            bytes as any other: see {@link DataParallel#owners}. It updates these and sends them to all others. The
@@ -37,7 +38,7 @@ public record Exchange(boolean isBfloat16, boolean isSyncBatchNorm, boolean isSh
     }
 
     /**
-     * Whether batch normalisation takes mean and variance of the rows of all ranks.
+     * Whether batch normalisation takes mean and variance of the rows of all ranks and their places.
      *
      * @param value
      *            false by default

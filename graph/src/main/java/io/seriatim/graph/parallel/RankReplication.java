@@ -75,11 +75,17 @@ final class RankReplication {
         this.exchange = exchange;
         this.result = alone.main().copy();
         this.block = result.global();
+        if (isSyncOfPlaces()) {
+            PlacesBatchNorm.replace(block, alone.places(), ranks);
+        }
     }
 
     DataParallel result() {
         if (ranks == 1) {
-            return alone;
+            return isSyncOfPlaces()
+                    ? new DataParallel(result, alone.startup(), alone.broadcast(), alone.places(), alone.feeds(),
+                            alone.loss(), alone.fetches(), 0, 1, alone.owners(), alone.gather())
+                    : alone;
         }
         List<OpDesc> ops = UpdateOrder.of(block.ops());
         if (exchange.isSharded()) {
@@ -145,8 +151,12 @@ final class RankReplication {
                 && desc.tensor().dims().stream().allMatch(dim -> dim >= 0);
     }
 
+    private boolean isSyncOfPlaces() {
+        return exchange.isSyncBatchNorm() && alone.places().size() > 1;
+    }
+
     private void compute(OpDesc given) {
-        OpDesc op = exchange.isSyncBatchNorm() ? SyncBatchNorm.of(given, alone.places()) : given;
+        OpDesc op = exchange.isSyncBatchNorm() && !isSyncOfPlaces() ? SyncBatchNorm.of(given) : given;
         written.add(Replication.isRandom(op) && op.attribute("seed") instanceof Attribute.Int(int seed)
                 ? op.with("seed", Replicas.seed(seed, rank << Short.SIZE))
                 : op);

@@ -1,31 +1,22 @@
 package io.seriatim.graph.parallel;
 
-import io.seriatim.device.Place;
 import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
-import java.util.List;
 
-/** Normalisation over the rows of all ranks in place of each rank's own. */
+/** Normalisation over the rows of all ranks in place of each rank's own, for ranks of one place. */
 final class SyncBatchNorm {
+    private static final String GRADIENT = "batch_norm_grad";
     private static final String SECOND = "batch_norm_grad_grad";
 
     private SyncBatchNorm() {
     }
 
     /** The operation that takes the place of one of a rank alone: the operation itself if it is no normalisation. */
-    static OpDesc of(OpDesc op, List<Place> places) {
-        if (op.type().equals(SECOND)) {
-            throw new IllegalArgumentException("Batch normalisation over all ranks has no second gradient, but the "
-                    + "program has one: take the statistics of each rank's rows");
-        }
-        if ((!op.type().equals("batch_norm") && !op.type().equals("batch_norm_grad")) || isOfRun(op)) {
+    static OpDesc of(OpDesc op) {
+        if (!isOfBatch(op)) {
             return op;
-        }
-        if (places.size() > 1) {
-            throw new IllegalArgumentException("Batch normalisation over all ranks takes one place for each, but there "
-                    + "are " + places + ": start more ranks with one place each");
         }
         OpDesc.Builder sync = OpDesc.of("sync_" + op.type());
         op.inputs().forEach(sync::in);
@@ -34,6 +25,16 @@ final class SyncBatchNorm {
             sync.attr(each.name(), each.value());
         }
         return sync.build().builtWith(op);
+    }
+
+    /** Whether an operation normalises with mean and variance of the batch, or is the gradient of such a one. */
+    static boolean isOfBatch(OpDesc op) {
+        if (op.type().equals(SECOND)) {
+            throw new IllegalArgumentException(
+                    "Batch normalisation over the rows of all places and ranks has no second "
+                            + "gradient, but the program has one: take the statistics of each place's rows");
+        }
+        return (op.type().equals("batch_norm") || op.type().equals(GRADIENT)) && !isOfRun(op);
     }
 
     /** Whether it takes the running statistics. */

@@ -140,14 +140,19 @@ public final class SyncBatchNormOperations {
                 numbers(in.get(0)), numbers(in.get(1)), tensor(out.get(0)), tensor(out.get(1))),
                 List.of(ownMean, ownInverse), List.of(allMean, allVariance));
         l.into(new BatchNorm(epsilon, false), List.of(x, scale, bias, allMean, allVariance), List.of(y));
+        updateRunning(l, mean, allMean, variance, allVariance);
+        l.out("SavedMean", allMean);
+        l.out("SavedVariance", BatchNormOperations.inverse(l, allVariance, epsilon));
+    }
+
+    /** Moves the running statistics towards those of a batch. */
+    static void updateRunning(Lowering l, Operand mean, Operand batchMean, Operand variance, Operand batchVariance) {
         double momentum = l.attrs().getDouble("momentum");
-        for (List<Operand> pair : List.of(List.of(mean, allMean), List.of(variance, allVariance))) {
+        for (List<Operand> pair : List.of(List.of(mean, batchMean), List.of(variance, batchVariance))) {
             Operand old = l.linear(pair.getFirst(), momentum, 0);
             Operand more = l.linear(pair.getLast(), 1 - momentum, 0);
             l.into(Binary.of(Binary.Function.ADD), List.of(old, more), List.of(pair.getFirst()));
         }
-        l.out("SavedMean", allMean);
-        l.out("SavedVariance", BatchNormOperations.inverse(l, allVariance, epsilon));
     }
 
     private static void combine(Gathering gathering, double rows, double epsilon, double[] mean, double[] inverse,
@@ -159,7 +164,16 @@ public final class SyncBatchNormOperations {
             own[i] = mean[i];
             own[channels + i] = variance(inverse[i], epsilon);
         }
-        double[][] all = gathering.all(own);
+        combine(gathering.all(own), channels, allMean, allVariance);
+    }
+
+    /**
+     * Computes the statistics of all rows.
+     *
+     * @param all
+     *            of each part, in order, means, variances and number of rows
+     */
+    static void combine(double[][] all, int channels, Tensor allMean, Tensor allVariance) {
         double[] means = new double[channels];
         double[] variances = new double[channels];
         double total = 0;
@@ -180,7 +194,7 @@ public final class SyncBatchNormOperations {
     }
 
     /** Rounding must not make it negative; NaN stays NaN. */
-    private static double variance(double inverse, double epsilon) {
+    static double variance(double inverse, double epsilon) {
         double variance = 1 / (inverse * inverse) - epsilon;
         return variance < 0 ? 0 : variance;
     }
