@@ -16,31 +16,77 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence;
 import io.seriatim.tensor.kernel.portable.FloatRecurrenceGrad;
+import io.seriatim.tensor.kernel.portable.function.FloatGates;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The products of the states of a recurrence with the transposed weights in the layout that the library prefers:
- * those that are given in it, [size, gates], or a copy that each run packs. All sequences take part in each step,
- * also those that have ended.
+ * those that are given in it, [size, gates], or a copy that each run packs. If sequences have lengths of their own, there
+ * are products of quarters of many sequences; a step takes the least one that has all sequences with that step, and so
+ * perhaps some that have ended.
  */
 final class RecurrentProducts implements FloatRecurrence.Products {
-    private final Kernel product;
+    private static final long FEWEST_DIVIDED = 16;
+    private static final int PARTS = 4;
+
+    /** From the one of all sequences to that of the fewest. */
+    private final List<Product> products;
     /** Null for weights that are packed already. */
     private final @Nullable Kernel packing;
-    private final TensorSpec states;
     private final TensorSpec transposed;
     private final TensorSpec packed;
-    private final TensorSpec sums;
 
-    private RecurrentProducts(Kernel product, @Nullable Kernel packing, TensorSpec states, TensorSpec transposed,
-            TensorSpec packed, TensorSpec sums) {
-        this.product = product;
+    private RecurrentProducts(List<Product> products, @Nullable Kernel packing, TensorSpec transposed,
+            TensorSpec packed) {
+        this.products = products;
         this.packing = packing;
-        this.states = states;
         this.transposed = transposed;
         this.packed = packed;
-        this.sums = sums;
+    }
+
+    /** A product for so many sequences. */
+    private record Product(Kernel kernel, TensorSpec states, TensorSpec sums) {
+        /** Null if the library has none. */
+        static @Nullable Product of(Dnnl dnnl, long batch, TensorSpec packed) {
+            TensorSpec states = TensorSpec.of(DType.FLOAT32, batch, packed.shape().dim(0));
+            TensorSpec sums = TensorSpec.of(DType.FLOAT32, batch, packed.shape().dim(1));
+            Kernel kernel = MatMulRecipe.kernel(dnnl, MatMul.PLAIN, new TensorSpec[]{states, packed, sums});
+            return kernel == null ? null : new Product(kernel, states, sums);
+        }
+
+        long batch() {
+            return states.shape().dim(0);
+        }
+    }
+
+    /** That of all sequences, and those of some that prefer the same layout; empty if the library has none. */
+    private static List<Product> products(Dnnl dnnl, long batch, TensorSpec packed, boolean lengths) {
+        Product all = Product.of(dnnl, batch, packed);
+        if (all == null || !lengths || batch < FEWEST_DIVIDED) {
+            return all == null ? List.of() : List.of(all);
+        }
+        List<Product> products = new ArrayList<>(List.of(all));
+        for (int i = PARTS - 1; i > 0; i--) {
+            long some = Math.ceilDiv(batch * i, PARTS);
+            Product product = packed.equals(preferred(dnnl, some, packed)) ? Product.of(dnnl, some, packed) : null;
+            if (product != null) {
+                products.add(product);
+            }
+        }
+        return products;
+    }
+
+    /** The layout of weights [size, gates] for so many sequences; null if the library has no product. */
+    private static @Nullable TensorSpec preferred(Dnnl dnnl, long batch, TensorSpec weights) {
+        TensorSpec rowMajor = TensorSpec.of(DType.FLOAT32, weights.shape().dims());
+        TensorSpec states = TensorSpec.of(DType.FLOAT32, batch, weights.shape().dim(0));
+        TensorSpec sums = TensorSpec.of(DType.FLOAT32, batch, weights.shape().dim(1));
+        try (Kernel plain = MatMulRecipe.kernel(dnnl, MatMul.PLAIN, new TensorSpec[]{states, rowMajor, sums})) {
+            return plain == null ? null : plain.preferred(1, rowMajor);
+        }
     }
 
     /** Null if the library has none. */
@@ -54,49 +100,39 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         }
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         return FloatRecurrence.of(recurrence, arguments, weights -> weights.layout() instanceof Layout.Opaque
-                ? ofPacked(dnnl, x, weights)
-                : of(dnnl, x, weights));
+                ? ofPacked(dnnl, x, weights, recurrence.lengths())
+                : of(dnnl, x, weights, recurrence.lengths()));
     }
 
     /** The gradient, whose products have the weights the other way round. Null if the library has none. */
     static @Nullable Kernel grad(Dnnl dnnl, RecurrenceGrad grad, @Nullable TensorSpec[] arguments) {
         TensorSpec y = Objects.requireNonNull(arguments[0]);
-        return FloatRecurrenceGrad.of(grad, arguments, transposed -> of(dnnl, y, transposed));
+        return FloatRecurrenceGrad.of(grad, arguments, transposed -> of(dnnl, y, transposed, grad.forward().lengths()));
     }
 
-    private static @Nullable RecurrentProducts ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed) {
-        TensorSpec states = TensorSpec.of(DType.FLOAT32, x.shape().dim(1), packed.shape().dim(0));
-        TensorSpec sums = TensorSpec.of(DType.FLOAT32, x.shape().dim(1), packed.shape().dim(1));
-        Kernel product = MatMulRecipe.kernel(dnnl, MatMul.PLAIN, new TensorSpec[]{states, packed, sums});
-        return product == null ? null : new RecurrentProducts(product, null, states, packed, packed, sums);
+    private static @Nullable RecurrentProducts ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed, boolean lengths) {
+        List<Product> products = products(dnnl, x.shape().dim(1), packed, lengths);
+        return products.isEmpty() ? null : new RecurrentProducts(products, null, packed, packed);
     }
 
-    private static @Nullable RecurrentProducts of(Dnnl dnnl, TensorSpec x, TensorSpec weights) {
-        long gates = weights.shape().dim(0);
-        long size = weights.shape().dim(1);
-        long batch = x.shape().dim(1);
+    private static @Nullable RecurrentProducts of(Dnnl dnnl, TensorSpec x, TensorSpec weights, boolean lengths) {
         if (x.shape().size() == 0) {
             return null;
         }
-        TensorSpec states = TensorSpec.of(DType.FLOAT32, batch, size);
-        TensorSpec sums = TensorSpec.of(DType.FLOAT32, batch, gates);
+        long batch = x.shape().dim(1);
         long[] strides = weights.strides();
-        TensorSpec transposed = new TensorSpec(DType.FLOAT32, Shape.of(size, gates),
-                Layout.strided(strides[1], strides[0]));
-        TensorSpec rowMajor = TensorSpec.of(DType.FLOAT32, size, gates);
-        TensorSpec packed;
-        try (Kernel plain = MatMulRecipe.kernel(dnnl, MatMul.PLAIN, new TensorSpec[]{states, rowMajor, sums})) {
-            if (plain == null) {
-                return null;
-            }
-            packed = plain.preferred(1, rowMajor);
-        }
-        Kernel product = MatMulRecipe.kernel(dnnl, MatMul.PLAIN, new TensorSpec[]{states, packed, sums});
-        Kernel packing = CopyRecipe.kernel(dnnl, Copy.PLAIN, new TensorSpec[]{transposed, packed});
-        if (product == null || packing == null) {
+        TensorSpec transposed = new TensorSpec(DType.FLOAT32,
+                Shape.of(weights.shape().dim(1), weights.shape().dim(0)), Layout.strided(strides[1], strides[0]));
+        TensorSpec packed = preferred(dnnl, batch, transposed);
+        if (packed == null) {
             return null;
         }
-        return new RecurrentProducts(product, packing, states, transposed, packed, sums);
+        List<Product> products = products(dnnl, batch, packed, lengths);
+        Kernel packing = CopyRecipe.kernel(dnnl, Copy.PLAIN, new TensorSpec[]{transposed, packed});
+        if (products.isEmpty() || packing == null) {
+            return null;
+        }
+        return new RecurrentProducts(products, packing, transposed, packed);
     }
 
     @Override
@@ -106,7 +142,7 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
     @Override
     public void load() {
-        product.load();
+        products.forEach(each -> each.kernel().load());
         if (packing != null) {
             packing.load();
         }
@@ -120,12 +156,14 @@ final class RecurrentProducts implements FloatRecurrence.Products {
     @Override
     public long bytes() {
         long own = packing == null ? 0 : packing.bytes() + Float.BYTES * transposed.shape().size();
-        return product.bytes() + own + Float.BYTES * (states.shape().size() + sums.shape().size());
+        Product all = products.getFirst();
+        return products.stream().mapToLong(each -> each.kernel().bytes()).sum() + own
+                + Float.BYTES * (all.states().shape().size() + all.sums().shape().size());
     }
 
     @Override
     public void release() {
-        product.release();
+        products.forEach(each -> each.kernel().release());
         if (packing != null) {
             packing.release();
         }
@@ -133,7 +171,7 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
     @Override
     public void close() {
-        product.close();
+        products.forEach(each -> each.kernel().close());
         if (packing != null) {
             packing.close();
         }
@@ -148,18 +186,25 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         private final RecurrentProducts of;
         private final Tensor states;
         private final Tensor sums;
-        /** The weights are missing until a run begins, if they are given packed. */
-        private final @Nullable Tensor[] operands;
+        /** Those of each product. The weights are missing until a run begins, if they are given packed. */
+        private final @Nullable Tensor[][] operands;
         private final int size;
         private final int gates;
 
         Packed(RecurrentProducts of) {
             this.of = of;
-            size = Math.toIntExact(of.states.shape().dim(1));
-            gates = Math.toIntExact(of.sums.shape().dim(1));
-            states = allocate(of.states);
-            sums = allocate(of.sums);
-            operands = new @Nullable Tensor[]{states, of.packing == null ? null : allocate(of.packed), sums};
+            Product all = of.products.getFirst();
+            size = Math.toIntExact(all.states().shape().dim(1));
+            gates = Math.toIntExact(all.sums().shape().dim(1));
+            states = allocate(all.states());
+            sums = allocate(all.sums());
+            Tensor weights = of.packing == null ? null : allocate(of.packed);
+            operands = new @Nullable Tensor[of.products.size()][];
+            for (int i = 0; i < operands.length; i++) {
+                Product product = of.products.get(i);
+                operands[i] = new @Nullable Tensor[]{new Tensor(states.buffer(), 0, product.states()), weights,
+                        new Tensor(sums.buffer(), 0, product.sums())};
+            }
         }
 
         private static Tensor allocate(TensorSpec spec) {
@@ -171,19 +216,27 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         @Override
         public void begin(Tensor weights, KernelContext context) {
             if (of.packing == null) {
-                operands[1] = weights;
+                for (@Nullable
+                Tensor[] each : operands) {
+                    each[1] = weights;
+                }
                 return;
             }
             Tensor view = new Tensor(weights.buffer(), weights.offset(), of.transposed);
-            of.packing.run(new @Nullable Tensor[]{view, operands[1]}, context);
+            of.packing.run(new @Nullable Tensor[]{view, operands[0][1]}, context);
         }
 
         @Override
         public void multiply(float[] from, float[] bias, float[] to, int count, KernelContext context) {
             Floats.store(states.memory(), DType.FLOAT32, 0, 1, from, 0, count * size);
-            of.product.run(operands, context);
+            int least = of.products.size() - 1;
+            while (of.products.get(least).batch() < count) {
+                least--;
+            }
+            of.products.get(least).kernel().run(operands[least], context);
             Floats.load(sums.memory(), DType.FLOAT32, 0, 1, to, 0, count * gates);
-            for (int i = 0; i < bias.length; i++) {
+            int all = Math.min(bias.length, Math.max(count * gates, FloatGates.LEAST));
+            for (int i = 0; i < all; i++) {
                 to[i] += bias[i];
             }
         }
