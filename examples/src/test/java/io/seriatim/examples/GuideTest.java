@@ -4,6 +4,7 @@ import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static io.seriatim.tensor.DType.INT64;
+import static io.seriatim.tensor.DType.INT8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -38,6 +39,7 @@ import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
@@ -46,10 +48,18 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
 import io.seriatim.train.TablePredictor;
 import io.seriatim.train.Trainer;
+import io.seriatim.train.data.Split;
 import io.seriatim.train.data.TableData;
 import io.seriatim.train.data.TableEncoding;
+import io.seriatim.train.metrics.History;
 import io.seriatim.train.model.Recipe;
 import io.seriatim.train.model.TableMlp;
+import io.seriatim.train.quantization.ModelComparison;
+import io.seriatim.train.quantization.PostTrainingQuantization;
+import io.seriatim.train.quantization.QuantizedModel;
+import io.seriatim.train.report.Chart;
+import io.seriatim.train.report.Series;
+import io.seriatim.train.report.TrainingReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -301,6 +311,73 @@ class GuideTest {
             TablePredictor.Prediction answer = predictor.predict(Map.of("city", "Rome", "age", "31"));
             assertEquals("young", answer.label());
             assertEquals(Set.of("young", "old"), answer.scores().keySet());
+        }
+    }
+
+    private static List<Map<String, Tensor>> batches(Random random) {
+        List<Map<String, Tensor>> batches = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            float[] values = new float[16 * 4];
+            for (int j = 0; j < values.length; j++) {
+                values[j] = (float) random.nextGaussian();
+            }
+            batches.add(Map.of("x", Tensor.of(values, 16, 4)));
+        }
+        return batches;
+    }
+
+    @Test
+    void aModelIsQuantizedAndCompared() throws IOException {
+        Path file = save(folder.resolve("float"));
+        List<Map<String, Tensor>> batches = batches(new Random(3));
+        try (InferenceModel model = InferenceModels.load(file);
+                QuantizedModel quantized = PostTrainingQuantization.of(model).quantize(batches)) {
+            quantized.save(folder.resolve("int8.pdmodel"));
+            assertEquals(2, quantized.quantized());
+            for (ModelComparison.Difference each : ModelComparison.of(model, quantized.model(), batches, null, 1)) {
+                System.out.println(each.output() + ": " + each.largest() + ", same class in " + each.agreeing() + " of "
+                        + each.rows());
+                assertTrue(each.largest() < 0.1 * each.magnitude() && each.agreeing() > 0.9 * each.rows(),
+                        each::toString);
+            }
+        }
+        try (InferenceModel saved = InferenceModels.load(folder.resolve("int8.pdmodel"))) {
+            assertTrue(saved.parameters().values().stream().anyMatch(each -> each.dtype() == INT8));
+        }
+    }
+
+    @Test
+    void aTrainingIsReported() throws IOException {
+        StringBuilder text = new StringBuilder("a,b,side\n");
+        Random random = new Random(2);
+        for (int i = 0; i < 300; i++) {
+            double a = random.nextGaussian();
+            text.append(a).append(',').append(random.nextGaussian()).append(a < 0 ? ",left\n" : ",right\n");
+        }
+        TableData.Examples points = TableData.csv(Files.writeString(folder.resolve("points.csv"), text)).number("a")
+                .number("b").label("side").read();
+        Network net = Network.define(g -> {
+            Value logits = g.linear(points.encoding().features(g), 2);
+            Value side = g.data("side", INT64, -1, 1);
+            Value loss = g.softmaxCrossEntropy(logits, side).mean();
+            Value certainty = logits.softmax(-1).square().sum(1).mean();
+            g.minimize(loss, Adam.of(0.01));
+            return Outputs.of("loss", loss, "certainty", certainty, "logits", logits);
+        });
+        Model model = Model.of("points", net).metric("certainty").predicts("logits");
+        Split data = points.split();
+        double[] at = {0, 10};
+        double[] values = {2, 2};
+        History history = new History();
+        Trainer trainer = Trainer.of(model, data).batch(50).epochs(3).listener(history).build();
+        trainer.run();
+        Chart widths =
+                Chart.of("Width", "of the widest layer").with(Series.of("weights", Series.Style.LINE, at, values));
+        TrainingReport report = new TrainingReport("points").history(history, Map.of("chance", Math.log(2)));
+        report.chart(widths).graph(model.main()).environment("Seed", "1").write(folder.resolve("report.html"));
+        String page = Files.readString(folder.resolve("report.html"));
+        for (String shown : List.of("Certainty", "Width", "chance", "Throughput")) {
+            assertTrue(page.contains(shown), shown);
         }
     }
 
