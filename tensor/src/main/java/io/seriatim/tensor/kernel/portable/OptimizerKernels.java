@@ -309,7 +309,7 @@ final class OptimizerKernels {
         Doubles.set(tensor.memory(), tensor.dtype(), tensor.offset(), value);
     }
 
-    /** Updates the first elements of the tiles: the parameter is in tile 0, its gradient in 1, the accumulators follow. */
+    /** Updates the first elements of the tiles: parameter in tile 0, its gradient in 1, then the accumulators. */
     private static void step(Update update, int n, KernelContext context, Rates rates) {
         float[] p = context.floats(0);
         float[] g = context.floats(1);
