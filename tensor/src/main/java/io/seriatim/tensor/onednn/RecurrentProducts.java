@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The products of the states of a recurrence with the transposed weights in the layout that the library prefers:
- * those that are given in it, [size, gates], or a copy that each run packs. If sequences have lengths of their own, there
- * are products of quarters of many sequences; a step takes the least one that has all sequences with that step, and so
- * perhaps some that have ended.
+ * those that are given in it, [size, gates], or a copy that each run packs. If sequences have lengths of their own,
+ * there are products of quarters of many sequences; a step takes the least one that has all sequences with that step,
+ * and so perhaps some that have ended.
  */
 final class RecurrentProducts implements FloatRecurrence.Products {
     private static final long FEWEST_DIVIDED = 16;
