@@ -2,6 +2,8 @@ package io.seriatim.train;
 
 import io.seriatim.executor.BadRequestException;
 import io.seriatim.executor.Predictor;
+import io.seriatim.executor.RunOptions;
+import io.seriatim.executor.RunTimeoutException;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.TableEncoding;
 import io.seriatim.train.data.TableEncoding.Column;
@@ -13,6 +15,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 
 /**
  * A {@link Predictor} of rows of a table, which encodes their texts as the model was trained. Thread-safe.
@@ -118,6 +121,26 @@ public final class TablePredictor implements AutoCloseable {
     }
 
     /**
+     * Compiles the model for a number of rows, so that the first request does not wait for it.
+     *
+     * @param rows
+     *            the number of rows of a request, at least 1
+     * @throws IllegalArgumentException
+     *             if the number is less than 1
+     * @throws IllegalStateException
+     *             if the predictor is closed
+     */
+    public void warmUp(int rows) {
+        if (rows < 1) {
+            throw new IllegalArgumentException("The rows of a request must be at least 1, but are " + rows);
+        }
+        Map<String, long[]> sizes = new LinkedHashMap<>();
+        encoding.columns().stream().filter(column -> inputs.contains(column.name())).forEach(
+                column -> sizes.put(column.name(), new long[]{rows, column.field().shape().size()}));
+        predictor.warmUp(sizes);
+    }
+
+    /**
      * Returns the encoding.
      *
      * @return the columns and classes
@@ -139,7 +162,28 @@ public final class TablePredictor implements AutoCloseable {
      *             if the predictor is closed
      */
     public Prediction predict(Map<String, String> row) {
-        return predict(List.of(row)).getFirst();
+        return predict(row, RunOptions.defaults());
+    }
+
+    /**
+     * Predicts the class of a row with a deadline or a cancellation.
+     *
+     * @param row
+     *            as for {@link #predict(Map)}
+     * @param options
+     *            the deadline, and what cancels the run
+     * @return the class and the scores
+     * @throws BadRequestException
+     *             as for {@link #predict(Map)}
+     * @throws RunTimeoutException
+     *             if the time is over
+     * @throws CancellationException
+     *             if the run is cancelled
+     * @throws IllegalStateException
+     *             if the predictor is closed
+     */
+    public Prediction predict(Map<String, String> row, RunOptions options) {
+        return predict(List.of(row), options).getFirst();
     }
 
     /**
@@ -154,12 +198,33 @@ public final class TablePredictor implements AutoCloseable {
      *             if the predictor is closed
      */
     public List<Prediction> predict(List<? extends Map<String, String>> rows) {
+        return predict(rows, RunOptions.defaults());
+    }
+
+    /**
+     * Predicts the classes of rows in one run with a deadline or a cancellation.
+     *
+     * @param rows
+     *            as for {@link #predict(List)}
+     * @param options
+     *            the deadline, and what cancels the run
+     * @return one answer for each row
+     * @throws BadRequestException
+     *             as for {@link #predict(List)}
+     * @throws RunTimeoutException
+     *             if the time is over
+     * @throws CancellationException
+     *             if the run is cancelled
+     * @throws IllegalStateException
+     *             if the predictor is closed
+     */
+    public List<Prediction> predict(List<? extends Map<String, String>> rows, RunOptions options) {
         Map<String, Tensor> encoded = encoded(rows);
         Tensor output = null;
         try {
             Map<String, Tensor> fed = new LinkedHashMap<>(encoded);
             fed.keySet().retainAll(inputs);
-            output = predictor.run(fed).all().values().iterator().next();
+            output = predictor.run(fed, options).all().values().iterator().next();
             return answers(output, rows.size());
         } finally {
             encoded.values().forEach(Tensor::close);

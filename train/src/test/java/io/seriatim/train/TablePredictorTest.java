@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.BadRequestException;
 import io.seriatim.executor.Predictor;
+import io.seriatim.executor.RunOptions;
 import io.seriatim.train.data.TableData;
 import io.seriatim.train.data.TableEncoding;
 import io.seriatim.train.metrics.History;
@@ -14,11 +15,14 @@ import io.seriatim.train.model.TableMlp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,6 +67,14 @@ class TablePredictorTest {
         assertTrue(String.valueOf(e.getMessage()).contains("has none for 'age'"), e.getMessage());
     }
 
+    private static void assertOptionsAreThoseOfTheRun(TablePredictor predictor) {
+        Map<String, String> row = Map.of("city", "Bern", "age", "20");
+        assertEquals(predictor.predict(row), predictor.predict(row, RunOptions.timeout(Duration.ofHours(1))));
+        RunOptions gone = RunOptions.defaults().cancelOn(CompletableFuture.completedFuture("gone"));
+        assertThrows(CancellationException.class, () -> predictor.predict(row, gone));
+        assertThrows(CancellationException.class, () -> predictor.predict(List.of(row, row), gone));
+    }
+
     @Test
     void learnsARuleAndAppliesItsEncodingToTexts() throws IOException {
         TableData.Examples people = TableData.csv(table()).category("city").number("age").label("class").read();
@@ -81,6 +93,8 @@ class TablePredictorTest {
             trainer.saveAs(saved);
             people.encoding().save(folder.resolve(TableEncoding.FILE));
             try (TablePredictor predictor = TablePredictor.load(saved)) {
+                predictor.warmUp(1);
+                assertThrows(IllegalArgumentException.class, () -> predictor.warmUp(0));
                 List<Map<String, String>> rows = new ArrayList<>();
                 for (String city : CITIES) {
                     rows.add(Map.of("city", city, "age", "20"));
@@ -102,6 +116,7 @@ class TablePredictorTest {
                         () -> predictor.predict(Map.of("city", "Bern", "age", "old")));
                 assertThrows(BadRequestException.class, () -> predictor.predict(List.of()));
                 assertColumnsAreKnown(predictor);
+                assertOptionsAreThoseOfTheRun(predictor);
             }
         }
         TableEncoding other = TableData.csv(folder.resolve("people.csv")).number("age").label("class").read()

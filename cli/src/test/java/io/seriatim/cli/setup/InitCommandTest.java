@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InitCommandTest {
     private static final int LIMIT = 30;
+    private static final int RETRIES = 20;
     private static final Set<String> FILES = Set.of(".gitignore", "README.md", "pom.xml", "travel.csv",
             "src/main/java/app/Serve.java", "src/main/java/app/Train.java");
 
@@ -83,6 +84,15 @@ class InitCommandTest {
         }
     }
 
+    /** Where other processes take all processors, a deadline may pass: a client asks again. */
+    private static Answer patiently(String address) throws IOException {
+        Answer answer = Answer.of(address);
+        for (int i = 0; i < RETRIES && answer.status() == 503; i++) {
+            answer = Answer.of(address);
+        }
+        return answer;
+    }
+
     @Test
     void theProjectTrainsAndServes() throws Exception {
         Path project = project();
@@ -94,7 +104,7 @@ class InitCommandTest {
         try (ChildProcess server = start(project, "-Dport=0", "app.Serve")) {
             server.await(line -> line.startsWith("serving "));
             String address = server.out().lines().toList().getLast().substring("serving ".length());
-            Answer answer = Answer.of(address + "/?city=Ghent&distance=5");
+            Answer answer = patiently(address + "/?city=Ghent&distance=5");
             assertEquals(200, answer.status(), answer::body);
             assertTrue(answer.body().startsWith("[cycles, rides, walks] ["), answer::body);
             String[] scores = answer.body().replaceFirst(".*\\] \\[", "").replace("]", "").strip().split(", ", -1);
@@ -102,6 +112,10 @@ class InitCommandTest {
             Answer mistake = Answer.of(address + "/?city=Ghent&distance=far");
             assertEquals(400, mistake.status(), mistake::body);
             assertTrue(mistake.body().contains("distance"), mistake::body);
+            Answer misspelt = Answer.of(address + "/?city=Ghent&distance=5&cty=Bern");
+            assertEquals(400, misspelt.status(), misspelt::body);
+            assertTrue(misspelt.body().contains("'cty'") && misspelt.body().contains("[city, distance]"),
+                    misspelt::body);
             assertEquals(400, Answer.of(address + "/").status());
         }
     }
