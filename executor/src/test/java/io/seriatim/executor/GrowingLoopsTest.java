@@ -166,6 +166,52 @@ class GrowingLoopsTest {
         }
     }
 
+    /** What has grown is passed on as it is, but a variable never has the memory of another one or of a result. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void variablesThatGrowHaveMemoryOfTheirOwn(int threads) {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", FLOAT32, -1, WIDTH);
+            Value state = g.data("state", FLOAT32, -1, WIDTH);
+            Value n = g.data("n", INT64, 1);
+            List<Value> first = g.whileLoop(v -> List.of(v.getFirst().lessThan(n)), v -> {
+                Value grown = g.concat(0, v.get(1), v.get(4));
+                Value other = g.concat(0, v.get(3), v.get(4));
+                Value bad = g.op("elementwise_add").in("X", v.get(4)).in("Y", v.getFirst().cast(FLOAT32)).one("Out");
+                // The same value twice, and one that comes from a variable.
+                return List.of(v.getFirst().plus(1), grown, grown, v.get(2), bad.plus(other.mean()));
+            }, g.full(INT64, 0, 1), x.times(1), x.times(2), x.times(3), state.times(1));
+            List<Value> second = g.whileLoop(v -> List.of(v.getFirst().lessThan(n)), v -> {
+                Value grown = g.concat(0, v.get(1), v.get(2).meanKeeping(0));
+                return List.of(v.getFirst().plus(1), grown, grown.times(0.5));
+            }, g.full(INT64, 0, 1), first.get(1), first.get(2));
+            return Outputs.of("a", first.get(1), "b", first.get(2), "c", first.get(3)).and("d", second.get(1))
+                    .and("e", second.get(2));
+        });
+        List<String> names = network.outputs().values().values().stream().map(Value::name).toList();
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        interpreter.run(network.startup(), Map.of(), List.of());
+        try (Executor executor = Executor.builder().threads(threads).build()) {
+            executor.run(network.startup());
+            Plan plan = plan(executor, network);
+            List<Results> kept = new ArrayList<>();
+            List<Map<String, Tensor>> expected = new ArrayList<>();
+            for (int run = 0; run < 12; run++) {
+                Tensor x = Bits.normal(run, 2, WIDTH);
+                Tensor state = Bits.normal(run + 50, 1, WIDTH);
+                Tensor n = Bits.longs(7 + run % 5);
+                kept.add(plan.run(x, state, n));
+                expected.add(interpreter.run(network.main(), Map.of("x", x, "state", state, "n", n), names));
+            }
+            for (int run = 0; run < kept.size(); run++) {
+                for (String name : names) {
+                    Bits.assertSame(Objects.requireNonNull(expected.get(run).get(name)), kept.get(run).get(name),
+                            name + " of run " + run);
+                }
+            }
+        }
+    }
+
     @Test
     void aFailureNamesTheOperationAndLeavesThePlanUsable() {
         Network network = Network.define(3, g -> {

@@ -47,6 +47,11 @@ public sealed interface Layout {
             return strides.clone();
         }
 
+        /** One of the strides, without a copy of all. */
+        long stride(int axis) {
+            return strides[axis];
+        }
+
         @Override
         public boolean equals(Object other) {
             return other instanceof Strided layout && Arrays.equals(strides, layout.strides);

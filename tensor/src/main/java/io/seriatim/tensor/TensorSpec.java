@@ -162,18 +162,12 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
         return new TensorSpec(dtype.real(), Shape.of(dims), Layout.strided(strides));
     }
 
-    /** Whether the elements fill their memory from the first one on. */
-    private boolean isFilled() {
-        return isRowMajor() || layout instanceof Layout.Opaque || shape.size() == 0;
-    }
-
     /** Where the first byte in memory is, from the element with the index 0 on; negative with negative strides. */
     long firstByte() {
         long least = 0;
-        if (!isFilled()) {
-            long[] strides = strides();
-            for (int i = 0; i < strides.length; i++) {
-                least += Math.min(0, Math.multiplyExact(strides[i], shape.dim(i) - 1));
+        if (layout instanceof Layout.Strided strided && shape.size() != 0) {
+            for (int i = 0; i < shape.rank(); i++) {
+                least += Math.min(0, Math.multiplyExact(strided.stride(i), shape.dim(i) - 1));
             }
         }
         return least * dtype.bytes();
@@ -181,13 +175,12 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
 
     /** The bytes between the first and the last element in memory. */
     long extent() {
-        if (isFilled()) {
+        if (!(layout instanceof Layout.Strided strided) || shape.size() == 0) {
             return bytes();
         }
-        long[] strides = strides();
         long span = 1;
-        for (int i = 0; i < strides.length; i++) {
-            span = Math.addExact(span, Math.multiplyExact(Math.abs(strides[i]), shape.dim(i) - 1));
+        for (int i = 0; i < shape.rank(); i++) {
+            span = Math.addExact(span, Math.multiplyExact(Math.abs(strided.stride(i)), shape.dim(i) - 1));
         }
         return span * dtype.bytes();
     }

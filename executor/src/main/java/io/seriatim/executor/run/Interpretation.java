@@ -36,6 +36,9 @@ final class Interpretation {
     private final long limit;
     /** By task, what is known of an operation that was interpreted before. */
     private final @Nullable Repeated[] repeated;
+    private final MovedResults moved;
+    /** By value, whether it was given new memory when it was last computed. */
+    private final boolean[] isNew;
 
     /** An operation that runs on its operands alone; null if it cannot. */
     private record Repeated(@Nullable RepeatedOperation operation) {
@@ -47,6 +50,8 @@ final class Interpretation {
         this.storage = storage;
         this.limit = storage.hostLimit();
         this.repeated = new Repeated[plan.tasks().size()];
+        this.moved = storage.moved();
+        this.isNew = new boolean[values.size()];
     }
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
@@ -126,6 +131,9 @@ final class Interpretation {
             return false;
         }
         int[] reads = task.reads();
+        if (moved.isMove(index) && move(reads[0], task.writes()[0])) {
+            return true;
+        }
         Tensor[] operands = new Tensor[reads.length];
         for (int i = 0; i < reads.length; i++) {
             if (!(storage.get(reads[i]) instanceof Tensor tensor)) {
@@ -147,11 +155,22 @@ final class Interpretation {
         return true;
     }
 
+    /** Gives a result the memory of a value, if that was allocated for it; returns false if not. */
+    private boolean move(int from, int to) {
+        if (!isNew[from] || !(storage.get(from) instanceof Tensor tensor)) {
+            return false;
+        }
+        isNew[from] = false;
+        storage.set(to, tensor);
+        return true;
+    }
+
     /** Gives a value memory that nothing else has. */
     private void give(Task.Interpreted task, int index, Tensor result) {
         int target = task.writes()[index];
         if (!values.isDeclared(target)) {
             storage.set(target, result);
+            isNew[target] = true;
         } else if (storage.get(target) instanceof Tensor || !result.spec().equals(values.spec(target))) {
             take(task, index, result, Map.of());
         } else {
@@ -346,6 +365,7 @@ final class Interpretation {
             own = Copies.to(frame.host(), tensor);
         }
         int target = task.writes()[index];
+        isNew[target] = false;
         if ((storage.isShared(target) || values.isDeclared(target)) && storage.get(target) instanceof Tensor place) {
             overwrite(name, place, value);
             return;

@@ -52,6 +52,7 @@ final class Storage {
     /** By memory, the arguments that view it. */
     private final List<@Nullable List<View>> views;
     private final CarriedMemory carried;
+    private final MovedResults moved;
     private int @Nullable [] transients;
     /** By memory that outlives the run, whether the scope has no tensor of the required type and shape for it. */
     private final boolean[] isAbsent;
@@ -89,6 +90,7 @@ final class Storage {
         this.present = initial.clone();
         this.rules = MemoryRules.of(plan, hasPlace);
         this.carried = CarriedMemory.of(plan, rules);
+        this.moved = MovedResults.of(plan);
     }
 
     /** Allocates memory that is freed when the storage is closed, or when a later allocation fails. */
@@ -137,6 +139,10 @@ final class Storage {
 
     MemoryRules rules() {
         return rules;
+    }
+
+    MovedResults moved() {
+        return moved;
     }
 
     /** Sets an argument that is a value: now, or each time the value is bound to a tensor. */
@@ -335,7 +341,8 @@ final class Storage {
     }
 
     private void close(int memory, @Nullable Object value) {
-        if (rules.isClosable()[memory] && value instanceof Tensor tensor && tensor.buffer().isOpen()) {
+        if (rules.isClosable()[memory] && !moved.isMoved(memory) && value instanceof Tensor tensor
+                && tensor.buffer().isOpen()) {
             tensor.close();
         }
     }

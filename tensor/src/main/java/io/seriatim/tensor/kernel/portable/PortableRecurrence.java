@@ -79,10 +79,13 @@ final class PortableRecurrence {
 
         /** The sequences, the longest first. */
         int[] longestFirst(int[] lengths) {
-            return recurrence.lengths()
-                    ? IntStream.range(0, batch).boxed().sorted(Comparator.comparingInt((Integer b) -> -lengths[b]))
-                            .mapToInt(Integer::intValue).toArray()
-                    : IntStream.range(0, batch).toArray();
+            if (recurrence.lengths()) {
+                return IntStream.range(0, batch).boxed().sorted(Comparator.comparingInt((Integer b) -> -lengths[b]))
+                        .mapToInt(Integer::intValue).toArray();
+            }
+            int[] all = new int[batch];
+            Arrays.setAll(all, b -> b);
+            return all;
         }
 
         /** Whether the rows of one step lie one after the other, in the order of the sequences. */

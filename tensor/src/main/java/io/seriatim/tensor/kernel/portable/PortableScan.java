@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
+import io.seriatim.tensor.Floats;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
@@ -10,6 +11,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.ArgReduction;
 import io.seriatim.tensor.computation.Scan;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.view.AxisView;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -70,13 +72,15 @@ final class PortableScan {
                         ? out
                         : widened(out, spec.shape().with(reduction.axis(), 1), spec.shape().axis(reduction.axis())),
                 reduction.axis());
-        boolean whole = spec.dtype().arithmetic() == DType.INT64;
-        return PortableKernel.of((all, _) -> {
+        DType arithmetic = spec.dtype().arithmetic();
+        return PortableKernel.of((all, context) -> {
             for (long i = 0; i < x.count(); i++) {
                 long at = x.at(all.get(0), i);
-                long place = whole
-                        ? extremeLong(reduction, all.get(0), x, at)
-                        : extremeDouble(reduction, all.get(0), x, at);
+                long place = switch (arithmetic) {
+                    case INT64 -> extremeLong(reduction, all.get(0), x, at);
+                    case FLOAT32 -> extremeFloat(reduction, all.get(0), x, at, context.floats(0));
+                    default -> extremeDouble(reduction, all.get(0), x, at);
+                };
                 Longs.set(all.get(1).memory(), all.get(1).dtype(), y.at(all.get(1), i), place);
             }
         });
@@ -89,6 +93,30 @@ final class PortableScan {
             strides[i] = i == axis ? 0 : own[i < axis ? i : i - 1];
         }
         return new TensorSpec(spec.dtype(), wide, Layout.strided(strides));
+    }
+
+    /** A tile at a time. The smallest element is where the largest of the negated ones is. */
+    private static int extremeFloat(ArgReduction reduction, Tensor x, AxisView strip, long at, float[] tile) {
+        int place = 0;
+        float best = Float.NEGATIVE_INFINITY;
+        float sign = reduction.largest() ? 1 : -1;
+        for (int first = 0; first < strip.length(); first += KernelContext.TILE) {
+            int count = Math.min(KernelContext.TILE, strip.length() - first);
+            Floats.load(x.memory(), x.dtype(), at + first * strip.stride() * x.dtype().bytes(), strip.stride(), tile,
+                    0, count);
+            for (int j = 0; j < count; j++) {
+                float value = sign * tile[j];
+                // Also if it is NaN.
+                if (!(value <= best)) {
+                    best = value;
+                    place = first + j;
+                    if (Float.isNaN(best)) {
+                        return place;
+                    }
+                }
+            }
+        }
+        return place;
     }
 
     private static int extremeDouble(ArgReduction reduction, Tensor x, AxisView strip, long at) {

@@ -1,0 +1,92 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.graph.op.Operations;
+import java.util.Arrays;
+
+/**
+ * The interpreted copies at the end of a block that need not copy: the variable of a loop gets what the block has
+ * computed, in memory of its own, and nothing else keeps. So what has grown in an iteration, such as a cache, is passed
+ * on to the next one as it is.
+ */
+final class MovedResults {
+    private final CompiledPlan plan;
+    private final ValueTable values;
+    private final boolean[] isMove;
+    private final boolean[] isMoved;
+    /** By memory, how many values have it. */
+    private final int[] sharing;
+
+    private MovedResults(CompiledPlan plan) {
+        this.plan = plan;
+        this.values = plan.values();
+        this.isMove = new boolean[plan.tasks().size()];
+        this.isMoved = new boolean[values.size()];
+        this.sharing = new int[values.size()];
+        for (int i = 0; i < sharing.length; i++) {
+            sharing[values.memory(i)]++;
+        }
+    }
+
+    /** Returns those of a plan. */
+    static MovedResults of(CompiledPlan plan) {
+        MovedResults moved = new MovedResults(plan);
+        for (int i = 0; i < moved.isMove.length; i++) {
+            if (plan.tasks().get(i) instanceof Task.Interpreted task && moved.isFree(i, task)) {
+                moved.isMove[i] = true;
+                moved.isMoved[task.reads()[0]] = true;
+            }
+        }
+        return moved;
+    }
+
+    /** Returns whether a task may give its result the memory of its operand, if that is new in this run. */
+    boolean isMove(int task) {
+        return isMove[task];
+    }
+
+    /** Returns whether a task gives the memory of a value to a result, so that it must not be closed. */
+    boolean isMoved(int memory) {
+        return isMoved[memory];
+    }
+
+    private boolean isFree(int index, Task.Interpreted task) {
+        Access access = task.access();
+        if (!access.op().type().equals("assign") || task.reads().length != 1 || task.writes().length != 1) {
+            return false;
+        }
+        int from = task.reads()[0];
+        int to = task.writes()[0];
+        if (!isOwn(from) || !isOwn(to) || values.isWanted(from) || !values.isWanted(to) || isMoved[from]) {
+            return false;
+        }
+        for (int i = 0; i < isMove.length; i++) {
+            Task other = plan.tasks().get(i);
+            boolean readsFrom = has(other.reads(), from);
+            boolean usesResult = has(other.reads(), to) || (i != index && has(other.writes(), to));
+            boolean isKept = readsFrom && (other instanceof Task.Rest || other.operations().stream()
+                    .anyMatch(each -> !Operations.system().get(each.op().type()).isLowered()));
+            boolean comes = has(other.writes(), from) && !(other instanceof Task.Interpreted);
+            if (usesResult || isKept || comes) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean has(int[] all, int value) {
+        return Arrays.stream(all).anyMatch(each -> each == value);
+    }
+
+    /** Returns whether a run gives a value memory that no other value has, and whose size is not known before. */
+    private boolean isOwn(int value) {
+        return values.memory(value) == value && sharing[value] == 1 && values.result(value) == value
+                && values.spec(value) == null && !values.isDeclared(value) && !values.isPersistable(value)
+                && values.constant(value) == null && !values.isPart(value) && !values.hasParts(value)
+                && values.origin(value) == ValueNumbering.Origin.COMPUTED;
+    }
+}
