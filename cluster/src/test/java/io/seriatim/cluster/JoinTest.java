@@ -11,6 +11,7 @@ import io.seriatim.cluster.transport.Addresses;
 import io.seriatim.graph.parallel.CommunicationException;
 import io.seriatim.tensor.DType;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -231,6 +232,48 @@ class JoinTest {
         for (Outcome<Integer> each : outcomes) {
             assertEquals(2, assertInstanceOf(CommunicationException.class, each.failure()).rank());
         }
+    }
+
+    /**
+     * What rank 1 says of an address where somebody ends the first connections, as many as given, and then answers
+     * none, so that the limit ends the last attempt.
+     */
+    private static String failureWhereFirstConnectionsEnd(int ended) throws Exception {
+        try (ServerSocket stranger = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            List<Socket> accepted = new ArrayList<>();
+            CompletableFuture<Void> accepting = CompletableFuture.runAsync(() -> {
+                try {
+                    for (int i = 0; i < ended; i++) {
+                        Socket socket = stranger.accept();
+                        accepted.add(socket);
+                        socket.shutdownOutput();
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            List<String> addresses = List.of("127.0.0.1:" + stranger.getLocalPort(), freeAddress());
+            CommunicationException failure = assertThrows(CommunicationException.class,
+                    () -> Cluster.join(ClusterOptions.of(1, 2, Ranks.SECRET).joinLimit(SHORT),
+                            Rendezvous.addresses(addresses)));
+            accepting.join();
+            for (Socket each : accepted) {
+                each.close();
+            }
+            assertEquals(0, failure.rank());
+            return String.valueOf(failure.getMessage());
+        }
+    }
+
+    /** An attempt that the limit cuts short says less than one that failed for a reason. */
+    @Test
+    void theReasonOfAnEarlierAttemptIsTold() throws Exception {
+        for (int ended : new int[]{1, 3}) {
+            String told = failureWhereFirstConnectionsEnd(ended);
+            assertTrue(told.endsWith("within the time limit for joining: the connection was closed"), told);
+        }
+        String silent = failureWhereFirstConnectionsEnd(0);
+        assertTrue(silent.endsWith("within the time limit for joining: no answer within the time limit"), silent);
     }
 
     @Test
