@@ -71,6 +71,10 @@ public final class BenchClusterCommand implements Callable<Integer> {
                     + "other work, too.")
     private boolean fastest;
 
+    @Option(names = "--wires", description = "Also measure sums between directly connected processes: of float32, as "
+            + "bfloat16 on the wire, and with TLS, for which the JDK's keytool makes a key.")
+    private boolean wires;
+
     @Option(names = "--scale", description = "Print the model's steps for 8 to 1,024 ranks.")
     private boolean scale;
 
@@ -111,6 +115,16 @@ public final class BenchClusterCommand implements Callable<Integer> {
         ClusterTables tables = new ClusterTables(measured, limits);
         printer.print("Sums over all ranks, " + (fastest ? "fastest" : "medians"), tables.sums());
         printer.print("Training steps, " + (fastest ? "fastest" : "medians"), tables.steps());
+        if (wires) {
+            WireBench wire = new WireBench(threads, quick ? QUICK_STEPS : steps, quick ? 1 : rounds,
+                    quick ? WireBench.SIZES.subList(0, 2) : WireBench.SIZES, this::notice);
+            List<WireBench.Measured> sums = new ArrayList<>();
+            for (int count : ranks) {
+                sums.addAll(wire.measure(count));
+            }
+            printer.print("Sums of float32 between processes of this machine by their wire, fastest",
+                    WireBench.table(sums));
+        }
         if (scale) {
             for (ScaleForecast.Series each : tables.forecast().series()) {
                 printer.print("Model: " + each.label(), ScaleForecast.table(each));

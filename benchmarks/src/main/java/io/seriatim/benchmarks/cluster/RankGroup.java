@@ -1,6 +1,7 @@
 package io.seriatim.benchmarks.cluster;
 
 import io.seriatim.benchmarks.common.OwnProcess;
+import io.seriatim.tensor.DType;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Ranks as processes of this machine, on an emulated network. */
 final class RankGroup implements AutoCloseable {
@@ -34,6 +36,17 @@ final class RankGroup implements AutoCloseable {
     /** Starts the ranks, and connects them without limits. */
     static RankGroup start(int ranks, TrainedNetwork trained, int batch, int threads, boolean isFastest)
             throws IOException {
+        return start(ranks, trained, batch, threads, isFastest, false, null);
+    }
+
+    /** Starts ranks that no proxy connects, so that there are no limits, with TLS if there are keys. */
+    static RankGroup direct(int ranks, TrainedNetwork trained, int batch, int threads, @Nullable RankKeys keys)
+            throws IOException {
+        return start(ranks, trained, batch, threads, true, true, keys);
+    }
+
+    private static RankGroup start(int ranks, TrainedNetwork trained, int batch, int threads, boolean isFastest,
+            boolean isDirect, @Nullable RankKeys keys) throws IOException {
         RankGroup group = new RankGroup(ranks);
         try {
             byte[] secret = new byte[SECRET_BYTES];
@@ -43,9 +56,13 @@ final class RankGroup implements AutoCloseable {
                 group.errors.add(error);
                 ProcessBuilder builder = new ProcessBuilder(OwnProcess.line(List.of("-Xmx512m", "-XX:+UseSerialGC"),
                         RankProcess.class.getName(), Integer.toString(rank), Integer.toString(ranks), trained.name(),
-                        Integer.toString(batch), Integer.toString(threads), Boolean.toString(isFastest)))
+                        Integer.toString(batch), Integer.toString(threads), Boolean.toString(isFastest),
+                        keys == null ? "" : keys.store().toString(), keys == null ? "" : keys.trusted().toString()))
                         .redirectError(error.toFile());
                 builder.environment().put(SECRET, HexFormat.of().formatHex(secret));
+                if (keys != null) {
+                    builder.environment().put(RankKeys.PASSWORD, keys.password());
+                }
                 Process process = builder.start();
                 group.processes.add(process);
                 group.outputs.add(process.inputReader(StandardCharsets.UTF_8));
@@ -53,7 +70,8 @@ final class RankGroup implements AutoCloseable {
             }
             List<String> addresses = group.answers();
             for (int rank = 0; rank < ranks; rank++) {
-                group.tell(rank, String.join(" ", group.network.addresses(rank, addresses)));
+                group.tell(rank, String.join(" ",
+                        isDirect ? addresses : group.network.addresses(rank, addresses)));
             }
             return group;
         } catch (IOException | RuntimeException e) {
@@ -96,7 +114,13 @@ final class RankGroup implements AutoCloseable {
 
     /** Returns the nanoseconds of a sum, those of the slowest rank. */
     double sum(EmulatedNetwork.Limits limits, long bytes, int count) throws IOException {
-        return ask(limits, "sum " + bytes + " " + count).stream().mapToDouble(Double::parseDouble).max().orElseThrow();
+        return sum(limits, bytes, count, DType.FLOAT32);
+    }
+
+    /** Returns the nanoseconds of a sum of float32 that travels as another type. */
+    double sum(EmulatedNetwork.Limits limits, long bytes, int count, DType wire) throws IOException {
+        return ask(limits, "sum " + bytes + " " + count + " " + wire.name()).stream()
+                .mapToDouble(Double::parseDouble).max().orElseThrow();
     }
 
     @Override

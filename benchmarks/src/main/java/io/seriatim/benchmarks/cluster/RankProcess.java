@@ -3,6 +3,7 @@ package io.seriatim.benchmarks.cluster;
 import io.seriatim.cluster.Cluster;
 import io.seriatim.cluster.ClusterOptions;
 import io.seriatim.cluster.Rendezvous;
+import io.seriatim.cluster.Tls;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
@@ -22,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -30,8 +32,8 @@ import java.util.Objects;
 
 /**
  * A rank in a process of its own. It prints its address, reads those of all ranks, and then does what it is told by
- * lines on its standard input until that ends: {@code steps COUNT} trains, {@code sum BYTES COUNT} sums memory of that
- * size over all ranks. It prints one line for each.
+ * lines on its standard input until that ends: {@code steps COUNT} trains, {@code sum BYTES COUNT WIRE} sums memory
+ * of that size over all ranks, which travels as a type. It prints one line for each.
  */
 final class RankProcess {
     /** Sums that are measured together: what is late for one is early for the next. */
@@ -92,7 +94,8 @@ final class RankProcess {
                         List<RunTrace.Run> runs = recorder.trace().runs();
                         yield RankSteps.of(chosen(runs.subList(runs.size() - count, runs.size())), exchanged).line();
                     }
-                    case "sum" -> sum(cluster, Long.parseLong(words[1]), Integer.parseInt(words[2]));
+                    case "sum" -> sum(cluster, Long.parseLong(words[1]), Integer.parseInt(words[2]),
+                            DType.valueOf(words[3]));
                     default -> throw new IllegalArgumentException("'" + command + "' is no command of a rank");
                 });
             }
@@ -106,14 +109,14 @@ final class RankProcess {
     }
 
     /** Returns the median nanoseconds of a sum, or the least. */
-    private double sum(Cluster cluster, long bytes, int count) {
+    private double sum(Cluster cluster, long bytes, int count, DType wire) {
         List<Double> nanos = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocate(bytes, Float.BYTES);
             for (int i = 0; i < count; i++) {
                 long before = System.nanoTime();
                 for (int k = 0; k < IN_A_ROW; k++) {
-                    cluster.allReduce(data, DType.FLOAT32);
+                    cluster.allReduce(data, DType.FLOAT32, wire);
                 }
                 nanos.add((double) (System.nanoTime() - before) / IN_A_ROW);
             }
@@ -128,12 +131,16 @@ final class RankProcess {
      *
      * @param args
      *            the number of the rank, that of all ranks, the network, the batch of a rank and its threads, and
-     *            whether the fastest step counts instead of the median
+     *            whether the fastest step counts instead of the median, and the stores for TLS, empty without
      */
-    public static void main(String[] args) {
+    public static void main(String[] args) throws IOException {
         byte[] secret = System.getenv(RankGroup.SECRET).getBytes(StandardCharsets.UTF_8);
+        ClusterOptions options = ClusterOptions.of(Integer.parseInt(args[0]), Integer.parseInt(args[1]), secret);
         new RankProcess(TrainedNetwork.valueOf(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]),
                 Boolean.parseBoolean(args[5]))
-                .run(ClusterOptions.of(Integer.parseInt(args[0]), Integer.parseInt(args[1]), secret));
+                .run(args[6].isEmpty()
+                        ? options
+                        : options.tls(Tls.stores(Path.of(args[6]), Path.of(args[7]),
+                                System.getenv(RankKeys.PASSWORD).toCharArray())));
     }
 }

@@ -23,7 +23,7 @@ class BenchClusterCommandTest {
         Path svg = folder.resolve("scale.svg");
         int code = new CommandLine(new BenchClusterCommand()).setCaseInsensitiveEnumValuesAllowed(true)
                 .setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
-                .execute("--quick", "--batch", "1", "--gbit", "4", "--delay", "0.1", "--scale", "--svg",
+                .execute("--quick", "--batch", "1", "--gbit", "4", "--delay", "0.1", "--scale", "--wires", "--svg",
                         svg.toString());
         assertEquals(0, code, err::toString);
         String text = out.toString();
@@ -31,6 +31,9 @@ class BenchClusterCommandTest {
         assertTrue(text.contains("Model: names, 4 Gbit/s, 100 µs"), text);
         assertTrue(text.contains("Model: names, 10 Gbit/s, 50 µs"), text);
         assertTrue(text.lines().anyMatch(line -> line.startsWith("1024 ")), text);
+        // Rows for 64 KiB and 1 MiB: the rate of float32, and two rates with ratios.
+        assertEquals(2, text.lines().filter(line -> line.matches("2 +(64|1024)( +[0-9]+)( +[0-9]+ +[0-9.]+){2}"))
+                .count(), text);
         String drawn = Files.readString(svg);
         assertTrue(drawn.startsWith("<svg ") && drawn.endsWith("</svg>\n"), drawn);
         assertEquals(6, drawn.split("<polyline", -1).length - 1, drawn);
