@@ -65,7 +65,7 @@ final class RandomControlFlow {
     private Value next(List<Value> known, int depth) {
         Value a = any(known);
         Value b = any(known);
-        return switch (random.nextInt(depth < 2 ? 16 : 9)) {
+        return switch (random.nextInt(depth < 2 ? 17 : 10)) {
             case 0 -> a.plus(b).times(0.5);
             case 1 -> a.times(b).tanh();
             case 2 -> a.relu().minus(b.times(0.25));
@@ -75,10 +75,11 @@ final class RandomControlFlow {
             case 6 -> chosen(a);
             case 7 -> turned(a, b);
             case 8 -> overwritten(known, a, b);
-            case 9, 10 -> branch(known, a, depth);
-            case 11, 12 -> loop(known, a, b, depth);
-            case 13 -> list(known, a, depth);
-            case 14 -> growing(known, a, depth);
+            case 9 -> seenInOtherShapes(a, b);
+            case 10, 11 -> branch(known, a, depth);
+            case 12, 13 -> loop(known, a, b, depth);
+            case 14 -> list(known, a, depth);
+            case 15 -> growing(known, a, depth);
             default -> branches(known, a, b, depth);
         };
     }
@@ -103,6 +104,15 @@ final class RandomControlFlow {
         Value turned = g.op("reshape2").in("X", a).in("Shape", shape).attr("shape", new int[]{WIDTH, -1})
                 .all("Out", "XShape").getFirst();
         return turned.transpose(1, 0);
+    }
+
+    /** Operations that keep a shape for their gradient, between functions with which they are fused. */
+    private Value seenInOtherShapes(Value a, Value b) {
+        return switch (random.nextInt(3)) {
+            case 0 -> a.plus(b).unsqueeze(1).tanh().squeeze(1);
+            case 1 -> a.times(b).reshape(-1, 2, 3).transpose(0, 2, 1).reshape(-1, WIDTH);
+            default -> g.linear(a, WIDTH).unsqueeze(2).relu().flatten(1);
+        };
     }
 
     /** Overwrites a variable. If gradients need its first value, a copy is overwritten instead. */

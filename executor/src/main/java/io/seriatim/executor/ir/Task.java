@@ -161,7 +161,15 @@ public sealed interface Task {
          * elements, which no stage has written before, are kept.
          */
         public Compute with(List<Access> changed, List<Stage> others) {
-            Compute plain = of(changed, others, temporaries, place);
+            return with(changed, others, temporaries);
+        }
+
+        /**
+         * Returns the task with other stages and temporaries. It reads and writes the operands of these stages; results
+         * without elements, which no stage has written before, are kept.
+         */
+        public Compute with(List<Access> changed, List<Stage> others, List<TensorSpec> otherTemporaries) {
+            Compute plain = of(changed, others, otherTemporaries, place);
             Set<Integer> before = written(stages);
             Set<Integer> now = written(others);
             int[] all = IntStream.concat(Arrays.stream(plain.writes).filter(now::contains),

@@ -235,6 +235,11 @@ public final class TaskGraph {
         return values.isTemporary(value) && writers(value).isOnly(writer);
     }
 
+    /** Returns whether a task, a later run or whoever started the run reads a value. */
+    public boolean isNeeded(int value) {
+        return values.isWanted(value) || values.isPersistable(value) || !readers(value).isEmpty();
+    }
+
     /** Returns whether a value is temporary and exactly one task writes it. */
     public boolean isTemporaryOfOne(int value) {
         return values.isTemporary(value) && writers(value).size() == 1;

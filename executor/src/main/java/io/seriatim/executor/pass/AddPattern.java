@@ -74,6 +74,6 @@ record AddPattern(List<Arg> addends, Arg sum) {
             stages.add(Stage.of(access, ADD, List.of(partial, others.get(i)), out));
             partial = out;
         }
-        return Task.Compute.of(task.operations(), stages, temporaries, task.place());
+        return task.with(task.operations(), stages, temporaries);
     }
 }

@@ -135,7 +135,7 @@ final class CopyElimination {
             }
             stages.add(stage.with(inputs, stage.outputs()));
         }
-        return Task.Compute.of(task.operations(), stages, task.temporaries(), task.place());
+        return task.with(task.operations(), stages);
     }
 
     /**
@@ -217,7 +217,7 @@ final class CopyElimination {
             return null;
         }
         return withoutUnread(index,
-                Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()));
+                task.with(task.operations(), living.reversed()));
     }
 
     /** Returns the task without results that it no longer computes, which then need no memory. */

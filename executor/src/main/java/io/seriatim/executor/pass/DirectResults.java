@@ -45,8 +45,7 @@ final class DirectResults {
         return Arrays.stream(task.writes())
                 .filter(value -> task.stages().getFirst().outputs().stream()
                         .noneMatch(arg -> arg != null && arg.value() == value))
-                .noneMatch(value -> tasks.values().isWanted(value) || tasks.values().isPersistable(value)
-                        || !tasks.readers(value).isEmpty());
+                .noneMatch(tasks::isNeeded);
     }
 
     private static void rewrite(TaskGraph tasks, int index, Stage copy) {

@@ -144,10 +144,17 @@ final class Fusion {
                 operations.addAll(second.operations());
                 List<TensorSpec> temporaries = new ArrayList<>(first.temporaries());
                 temporaries.addAll(second.temporaries());
-                return Task.Compute.of(operations, stages, temporaries, second.place());
+                // Such as the shape that a reshape keeps for a gradient in a loop.
+                return second.with(operations, stages, temporaries)
+                        .withoutWrites(each -> !tasks.isNeeded(each) && isUnwritten(stages, each));
             }
         }
         return null;
+    }
+
+    private static boolean isUnwritten(List<Stage> stages, int value) {
+        return stages.stream().flatMap(stage -> stage.args().stream())
+                .noneMatch(arg -> arg != null && arg.value() == value);
     }
 
     private boolean isWhole(@Nullable Arg arg, int value) {

@@ -256,7 +256,7 @@ public final class ParameterResults {
                     && Arrays.stream(task.reads()).anyMatch(kept::containsKey)) {
                 List<Stage> stages = task.stages().stream()
                         .map(stage -> stage.reading(value -> kept.getOrDefault(value, value))).toList();
-                tasks.put(i, Task.Compute.of(task.operations(), stages, task.temporaries(), task.place()));
+                tasks.put(i, task.with(task.operations(), stages));
             }
         }
         // Backwards, since a task may be read by others of these only.

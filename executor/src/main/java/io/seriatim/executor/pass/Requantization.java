@@ -103,7 +103,7 @@ final class Requantization {
         stages.add(Stage.of(product.access(), computation, inputs, out));
         List<TensorSpec> temporaries = new ArrayList<>(task.temporaries());
         temporaries.add(TensorSpec.of(DType.FLOAT32, size));
-        return Task.Compute.of(task.operations(), stages, temporaries, task.place());
+        return task.with(task.operations(), stages, temporaries);
     }
 
     /** Returns whether an operand has one element, or several along one dimension. */
@@ -159,7 +159,7 @@ final class Requantization {
         removed.forEach(each -> operations.addAll(tasks.compute(each).operations()));
         operations.addAll(task.operations());
         removed.forEach(tasks::remove);
-        tasks.put(index, Task.Compute.of(operations, stages, temporaries, task.place()));
+        tasks.put(index, task.with(operations, stages, temporaries));
     }
 
     private static List<Stage> withoutLast(Task.Compute task) {

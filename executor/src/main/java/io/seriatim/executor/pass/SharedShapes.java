@@ -57,7 +57,7 @@ final class SharedShapes {
                 if (stage != null && reshaped != null) {
                     values.spec(reshaped.read().value(), reshaped.made().spec());
                     changed.add(Objects.requireNonNull(stage.outputs().getFirst()).value());
-                    tasks.put(i, Task.Compute.of(task.operations(), List.of(stage), task.temporaries(), task.place()));
+                    tasks.put(i, task.with(task.operations(), List.of(stage)));
                 }
             }
         }
