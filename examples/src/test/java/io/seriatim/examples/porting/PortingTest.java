@@ -3,9 +3,11 @@ package io.seriatim.examples.porting;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Guarded;
+import io.seriatim.engine.OperationFailedException;
 import io.seriatim.engine.Var;
 import io.seriatim.examples.Document;
 import io.seriatim.examples.porting.Sales.Customers;
@@ -114,6 +116,36 @@ class PortingTest {
 
     private static String read(Path file) throws IOException {
         return Files.readString(file);
+    }
+
+    @Test
+    void aFailedItemLeavesTheSharedResource() throws Exception {
+        Path first = Files.writeString(folder.resolve("first.txt"), "one");
+        Path damaged = Files.write(folder.resolve("damaged.txt"), new byte[]{(byte) 0xff});
+        Path last = Files.writeString(folder.resolve("last.txt"), "two");
+        List<Engine.Builder> engines =
+                new ArrayList<>(List.of(Engine.builder().naive().checked(true), Engine.builder()));
+        IntStream.range(0, 5).forEach(seed -> engines.add(Engine.builder().shuffled(seed).checked(true)));
+        for (Engine.Builder each : engines) {
+            try (Engine engine = each.build()) {
+                Guarded<List<String>> log = Guarded.of(engine, "log", new ArrayList<>());
+                for (Path item : List.of(first, damaged, last)) {
+                    Guarded<String> text = Guarded.of(engine, "text of " + item, "");
+                    engine.op("read " + item).overwrites(text.var()).push(() -> text.set(read(item)));
+                    engine.op("log " + item).reads(text.var()).mutates(log.var()).evenIfFailed().push(() -> {
+                        Throwable failure = engine.failure(text.var()); // its cause is what read(item) has thrown
+                        log.get().add(failure == null
+                                ? text.get()
+                                : item.getFileName() + ": " + failure.getCause());
+                    });
+                }
+                engine.waitToRead(log.var());
+                assertEquals(List.of("one", "damaged.txt: java.nio.charset.MalformedInputException: Input length = 1",
+                        "two"), log.get());
+                assertThrows(OperationFailedException.class, engine::waitForAll);
+                engine.waitForAll();
+            }
+        }
     }
 
     @Test
