@@ -129,7 +129,9 @@ public final class Plan {
 
     private static void requireFetch(Block block, String name) {
         if (block.var(name) == null) {
-            throw new IllegalArgumentException("The program has no variable '" + name + "' to fetch");
+            throw new IllegalArgumentException("The program has no variable '" + name
+                    + "' to fetch. A fetch is the name "
+                    + "of a variable; that of a network's output is network.outputs().get(\"" + name + "\").name()");
         }
     }
 
@@ -531,7 +533,8 @@ public final class Plan {
                                 + op.type() + ") reads it: ";
                 throw missing.persistable()
                         ? new IllegalArgumentException(
-                                message + "run the startup program first, or set it in the scope")
+                                message + "run the startup program first, or set it in the scope, a loaded model's "
+                                        + "parameters by parameters().forEach(scope::set)")
                         : new BadRequestException(message + "feed it; the feeds of the plan are " + feeds.names());
             }
             if (Arrays.stream(access.writes()).anyMatch(written -> written == value)) {

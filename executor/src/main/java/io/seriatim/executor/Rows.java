@@ -70,7 +70,9 @@ final class Rows {
         if (tensor == null || tensor.shape().length == 0 || tensor.shape()[0] >= 0) {
             throw new IllegalArgumentException(
                     "Requests cannot be batched, because " + what + " '" + name
-                            + "' has no rows: its first dimension must be unknown (-1), but it is " + type);
+                            + "' has no rows: its first dimension must be unknown (-1), but it is "
+                            + (tensor == null ? type : tensor) + ": export the model with an open number of rows, or "
+                            + "serve it without batching");
         }
     }
 }

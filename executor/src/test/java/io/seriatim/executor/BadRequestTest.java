@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
@@ -132,6 +135,23 @@ class BadRequestTest {
             executor.run(program, fed, fetches("of_a", "of_b"));
             assertThrows(BadRequestException.class, () -> executor.run(named, fed, fetches("of_a", "of_b")));
             executor.run(program, fed, fetches("of_a", "of_b"));
+        }
+    }
+
+    @Test
+    void whatIsForgottenWithANetworkIsSaid() {
+        Network network = Network.define(
+                g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 2), 1)));
+        try (Executor executor = Executor.on(Place.CPU)) {
+            assertEquals("The program has no variable 'y' to fetch. A fetch is the name of a variable; that of a "
+                    + "network's output is network.outputs().get(\"y\").name()",
+                    message(assertThrows(IllegalArgumentException.class,
+                            () -> executor.compile(network.main(), feeds("x"), fetches("y")))));
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(network.outputs().get("y").name()));
+            assertEquals("Variable 'linear_0.w_0' has no value, but operation 0 (matmul_v2) reads it: run the startup "
+                    + "program first, or set it in the scope, a loaded model's parameters by "
+                    + "parameters().forEach(scope::set)",
+                    message(assertThrows(IllegalArgumentException.class, () -> plan.run(X))));
         }
     }
 

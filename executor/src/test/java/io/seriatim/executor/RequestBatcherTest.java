@@ -380,7 +380,7 @@ class RequestBatcherTest {
         assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 1, 0));
         assertMessage(
                 "Requests cannot be batched, because feed 'x' has no rows: its first dimension must be unknown (-1), "
-                        + "but it is ",
+                        + "but it is float32[1, 2]: export the model with an open number of rows",
                 plan(1, 2));
         Network training = Network.define(1, g -> {
             Value loss = g.linear(g.data("x", FLOAT32, -1, 2), 1).square().mean();

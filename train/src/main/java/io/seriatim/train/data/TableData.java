@@ -248,7 +248,8 @@ public final class TableData {
             TableCells.Labels labels = new TableCells.Labels(wanted, table.column(wanted));
             if (columns.isEmpty()) {
                 throw new FileFormatException(file.toString(),
-                        "the table has no column to learn from besides its label: left out are " + leftOut);
+                        "the table has no column to learn from besides its label"
+                                + (leftOut.isEmpty() ? "" : ": left out are " + leftOut));
             }
             int rows = 0;
             for (List<String> row = table.next(); row != null; row = table.next()) {

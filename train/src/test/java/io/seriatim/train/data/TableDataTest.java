@@ -190,6 +190,8 @@ class TableDataTest {
                 message(people("city,age,class\nA,1,x\nB,1,x\n")));
         assertEquals("t.csv: Column 'age' has no numbers in the rows for training: leave it out",
                 message(people("city,age,class\nA,,x\nB,NA,y\n")));
+        assertEquals("t.csv: the table has no column to learn from besides its label",
+                message(TableData.csv(file("class\nx\ny\n")).inferred().label("class")));
         assertTrue(message(people("city,age,class\nA,1,\"x\n")).contains("line 2"), "a quote that is not closed");
         Files.write(folder.resolve("t.csv"), "city,age,class\nÄ,1,x\n".getBytes(StandardCharsets.ISO_8859_1));
         assertTrue(message(TableData.csv(folder.resolve("t.csv")).category("city").label("class")).contains("UTF-8"));

@@ -94,8 +94,10 @@ final class PirWriter {
         model.feeds().forEach(name -> given.put(name, builder.value(name)));
         block(builder, program.global());
         if (!unknown.isEmpty()) {
-            throw new IllegalArgumentException("PIR has no counterpart of these operations: "
-                    + String.join("; ", unknown));
+            throw new IllegalArgumentException("PaddlePaddle 3 has no counterpart of "
+                    + (unknown.size() == 1 ? "an operation" : unknown.size() + " kinds of operations")
+                    + " of the model: " + String.join("; ", unknown)
+                    + ". Other formats may have counterparts: try .onnx or .pdmodel");
         }
         for (int i = 0; i < model.fetches().size(); i++) {
             String fetch = model.fetches().get(i);

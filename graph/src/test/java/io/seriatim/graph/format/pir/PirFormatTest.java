@@ -235,9 +235,10 @@ class PirFormatTest {
                 .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, 2, 2)))
                 .add(OpDesc.of("minus").in("X", "x").in("Y", "x").out("Out", "y").build());
         InferenceModel model = new InferenceModel(program, List.of("x"), List.of("y"), Map.of());
-        assertEquals("PIR has no counterpart of these operations: 'minus'", assertThrows(
-                IllegalArgumentException.class, () -> InferenceModels.save(written.resolve("b.json"), model))
-                .getMessage());
+        assertEquals("PaddlePaddle 3 has no counterpart of an operation of the model: 'minus'. Other formats may have "
+                + "counterparts: try .onnx or .pdmodel",
+                assertThrows(IllegalArgumentException.class,
+                        () -> InferenceModels.save(written.resolve("b.json"), model)).getMessage());
         assertTrue(Files.notExists(written.resolve("b.json")));
     }
 
