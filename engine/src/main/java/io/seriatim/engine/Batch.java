@@ -41,13 +41,18 @@ final class Batch extends Padding.Before {
     private final @Nullable Operation[] ops = new Operation[SIZE];
     private final @Nullable Throwable[] thrown = new Throwable[SIZE];
     // Accessed through CLAIMS.
+    /** Guarded by its compare-and-set. */
     @SuppressWarnings("UnusedVariable")
     private long claims;
+    /** Confined to the owner; the holder of the tracker lock reads it through {@code FINISHED}. */
     private int finished;
 
     // Guarded by the tracker lock.
+    /** Guarded by the tracker lock. */
     private int harvested;
+    /** Guarded by the tracker lock. */
     private int progressSeen;
+    /** Guarded by the tracker lock. */
     private int looks;
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 abstract class Callback {
     /**
      * The next callback in a {@link CallbackQueue}. For an operation in the heap of a {@code ReadyQueue}, its first
-     * child.
+     * child. Guarded by the owner of the queue.
      */
     @Nullable
     Callback following;

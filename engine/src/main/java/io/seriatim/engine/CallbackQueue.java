@@ -3,7 +3,7 @@ package io.seriatim.engine;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A queue of callbacks in the order in which they were deferred. Not thread-safe. */
+/** A queue of callbacks in the order in which they were deferred. Not thread-safe. Guarded by its owner. */
 final class CallbackQueue {
     private @Nullable Callback first;
     private @Nullable Callback last;

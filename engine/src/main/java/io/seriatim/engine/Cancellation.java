@@ -26,9 +26,9 @@ final class Cancellation extends Callback {
     // Guarded by the tracker lock.
     /** The operations that have become ready since the shutdown. */
     private final CallbackQueue ready = new CallbackQueue();
-    /** The operations that were queued at the shutdown. */
+    /** The operations that were queued at the shutdown. Guarded by the tracker lock. */
     private List<? extends OpSource> queued = List.of();
-    /** Whether a thread is cancelling operations, or this callback is deferred. */
+    /** Whether a thread is cancelling operations, or this callback is deferred. Guarded by the tracker lock. */
     private boolean active;
 
     Cancellation(EngineCore core) {
@@ -37,6 +37,7 @@ final class Cancellation extends Callback {
 
     /** Schedules the cancellation of an operation that has become ready; under the tracker lock. */
     void add(Operation op) {
+        assert core.lock.isHeldByCurrentThread();
         ready.add(op);
         if (!active) {
             active = true;
@@ -49,6 +50,7 @@ final class Cancellation extends Callback {
      * {@link #call}.
      */
     void begin() {
+        assert core.lock.isHeldByCurrentThread();
         queued = core.dispatcher.takeQueued();
         core.execution.unqueued.beginScan();
         active = true;

@@ -1,5 +1,6 @@
 package io.seriatim.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,9 +14,12 @@ import org.jspecify.annotations.Nullable;
  * waits.
  */
 final class Composition {
+    @GuardedBy("this")
     private boolean returned;
     /** The returned future if it is one of ours; while it is pending, its operation refers to it. */
+    @GuardedBy("this")
     private @Nullable WeakReference<EngineFuture<?>> inner;
+    @GuardedBy("this")
     private final List<Waiter> waiters = new ArrayList<>();
 
     /** Returns a function that also records what the given one returns. */

@@ -39,24 +39,38 @@ final class Counts extends Padding.Before {
         }
     }
 
-    /** The number of operations that have been read from the log. */
+    /**
+     * The number of operations that have been read from the log. Guarded by the tracker lock; a waiting thread reads it
+     * as a hint.
+     */
     long position;
-    /** The number of operations that were admitted early and that the reader of the log has not reached yet. */
+    /**
+     * The number of operations that were admitted early and that the reader of the log has not reached yet. Guarded by
+     * the tracker lock.
+     */
     long early;
+    /** Guarded by the tracker lock. */
     long failed;
+    /** Guarded by the tracker lock. */
     long skipped;
+    /** Guarded by the tracker lock. */
     long cancelled;
+    /** Guarded by the tracker lock; any thread may read it through its handle. */
     private long completed;
+    /** Guarded by the tracker lock; any thread may read it through its handle. */
     private long endedBelow;
-    /** Written under the push lock. */
+    /** Guarded by the push lock; any thread may read it through its handle. */
     private long prioritiesBelow;
-    /** The number of pushed operations for lanes other than the main one; written under the push lock. */
+    /** The number of pushed operations for lanes other than the main one. Guarded by the push lock. */
     private long offMainPushed;
-    /** The number of these operations whose push failed after it had been counted; written under the push lock. */
+    /** The number of these operations whose push failed after it had been counted. Guarded by the push lock. */
     long offMainAbandoned;
-    /** The number of these operations that have become ready. */
+    /** The number of these operations that have become ready. Guarded by the tracker lock. */
     private long offMainReady;
-    /** The number of all other operations that have become ready. */
+    /**
+     * The number of all other operations that have become ready. Guarded by the tracker lock; any thread may read it
+     * through its handle.
+     */
     private long mainReady;
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;

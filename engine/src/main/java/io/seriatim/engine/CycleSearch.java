@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <b>Cost.</b> Most waits are for an operation that was just pushed and only needs a worker: {@link #certainlyEnds}
  * finds that out in a few steps, backward from the awaited operation. Otherwise the search goes forward from the
- * waiting operation.
+ * waiting operation. Guarded by the tracker lock.
  */
 final class CycleSearch extends PendingWalk {
     /** The maximum number of operations that the backward check visits. */

@@ -17,7 +17,9 @@ final class Dependencies {
     private static final class Node {
         final EngineFuture<?> future;
         final List<EngineFuture<?>> sources;
+        /** Confined to the constructor. */
         boolean expanded;
+        /** Guarded by the tracker lock. */
         boolean blocked;
 
         Node(EngineFuture<?> future) {

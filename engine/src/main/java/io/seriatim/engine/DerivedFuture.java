@@ -16,11 +16,17 @@ import org.jspecify.annotations.Nullable;
 sealed class DerivedFuture<T> extends EngineFuture<T> permits MinimalFuture {
     private final EngineCore engine;
     private final WeakReference<EngineFuture<?>> source;
-    // The following fields are set before the method that derives the future returns it.
-    /** The second future of {@code thenCombine} and its like, if it is one of ours. */
+    /**
+     * The second future of {@code thenCombine} and its like, if it is one of ours. Constant after the method that
+     * derives the future has returned it.
+     */
     private @Nullable WeakReference<EngineFuture<?>> other;
-    /** Whether one of two sources suffices, as for {@code applyToEither}. */
+    /**
+     * Whether one of two sources suffices, as for {@code applyToEither}. Constant after the method that derives the
+     * future has returned it.
+     */
     private boolean either;
+    /** Constant after the method that derives the future has returned it. */
     private @Nullable Composition composition;
 
     DerivedFuture(EngineFuture<?> source) {

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of an engine to be built. */
+/** The settings of an engine to be built. Confined to the thread that builds. */
 final class EngineBuilder implements Engine.Builder {
     private static final AtomicInteger UNNAMED = new AtomicInteger();
     private static final int DEFAULT_MAX_PENDING = 65_536;

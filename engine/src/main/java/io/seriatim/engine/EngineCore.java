@@ -84,7 +84,7 @@ final class EngineCore {
     private long registeredWaits;
     /**
      * The user's handle, set once. If the handle is garbage collected, the threads of the engine end even if it was not
-     * closed.
+     * closed. Constant after the handle was created.
      */
     private WeakReference<Engine> handle = new WeakReference<>(null);
 
@@ -176,7 +176,7 @@ final class EngineCore {
 
     /**
      * A wait in a thread of a fork/join pool, which may run another thread meanwhile: the function of an asynchronous
-     * stage may wait for a stage that the same pool has to run.
+     * stage may wait for a stage that the same pool has to run. Confined to the waiting thread.
      */
     private final class CompensatedWait implements ForkJoinPool.ManagedBlocker {
         private final Waiter waiter;

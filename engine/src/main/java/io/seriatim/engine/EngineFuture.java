@@ -1,5 +1,6 @@
 package io.seriatim.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.engine.sync.Deadline;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -179,7 +180,9 @@ abstract sealed class EngineFuture<T> extends CompletableFuture<T> permits OpFut
     private static final class Waiting {
         private static final Consumer<Waiter> SIGNAL = Waiter::signal;
 
+        @GuardedBy("this")
         private final WaiterList waiters = new WaiterList();
+        @GuardedBy("this")
         private boolean ended;
 
         synchronized void add(Waiter waiter) {

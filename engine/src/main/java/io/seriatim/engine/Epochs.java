@@ -42,6 +42,7 @@ final class Epochs {
      *            the epoch of operations that are admitted from now on; allocated by the waiting thread
      */
     void await(Waiter waiter, Epoch fresh) {
+        assert core.lock.isHeldByCurrentThread();
         Epoch e = current;
         if (e == oldest && e.pending == 0) {
             failures.takeAll(e.failures);
@@ -65,6 +66,7 @@ final class Epochs {
 
     /** Abandons such a wait, if it has begun and not ended. */
     void withdraw(Waiter waiter) {
+        assert core.lock.isHeldByCurrentThread();
         Epoch waited = waiter.epoch;
         if (waited == null) {
             return;

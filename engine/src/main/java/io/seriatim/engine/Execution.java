@@ -27,8 +27,9 @@ final class Execution {
     final UnqueuedOperation.Links unqueued = new UnqueuedOperation.Links();
     /** Walks that observe operations becoming ready. */
     private final List<ReadyListener> listeners = new ArrayList<>();
+    /** Guarded by the tracker lock. */
     private boolean traced;
-    /** The number of waits for variables that have begun and not ended. */
+    /** The number of waits for variables that have begun and not ended. Guarded by the tracker lock. */
     int probes;
 
     Execution(EngineCore core, Tracker tracker) {

@@ -12,7 +12,7 @@ import jdk.jfr.Timespan;
 final class FlightRecorder implements Recorder {
     /**
      * The event of one operation. Its time stamp is the end of the operation, because JFR cannot begin an event in the
-     * past.
+     * past. Confined to the thread that reports it.
      */
     @Name("io.seriatim.Operation")
     @Label("Operation")

@@ -12,6 +12,7 @@ import java.util.Objects;
  */
 public final class Guarded<T> {
     private final Var var;
+    /** Guarded by the variable, of which the operations that access the value declare a use. */
     private T value;
 
     private Guarded(Var var, T value) {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * On the shuffled engine operations run only inside waits, one at a time, in an order chosen by a random generator.
  *
  * <p>
- * A waiting thread <i>helps</i>: it runs ready operations until its wait is over, and parks while none is ready. The
- * tracker lock guards all state.
+ * A waiting thread <i>helps</i>: it runs ready operations until its wait is over, and parks while none is ready. Guarded
+ * by the tracker lock.
  */
 final class InlineDispatcher implements Dispatcher {
     private final EngineCore core;
@@ -38,7 +38,10 @@ final class InlineDispatcher implements Dispatcher {
     private boolean changed;
     private long completedSeen;
 
-    /** One call of {@link #help}, allocated before any state changes, so that neither running nor parking allocates. */
+    /**
+     * One call of {@link #help}, allocated before any state changes, so that neither running nor parking allocates.
+     * Guarded by the tracker lock.
+     */
     private static final class Helper {
         final Thread thread = Thread.currentThread();
         final ThreadState state = ThreadState.here();

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 /**
  * The states of one engine: open, closing, terminated. {@code close} and {@code shutdownNow} make it closing. It
  * becomes terminated when the last pending operation has ended, on whichever thread that happens, and then its threads
- * end. Changed under the tracker lock.
+ * end. Guarded by the tracker lock.
  *
  * <p>
  * <b>Idle.</b> An engine is idle when all pushed operations have ended. A running operation pushes before it ends, so
@@ -56,6 +56,7 @@ final class LifeCycle {
      * the engine terminates even if no worker can be created.
      */
     void drain() {
+        assert core.lock.isHeldByCurrentThread();
         core.pushes.drain();
         refused();
     }
@@ -74,6 +75,7 @@ final class LifeCycle {
      * @return false if the engine was shut down before or has terminated
      */
     boolean shutDown() {
+        assert core.lock.isHeldByCurrentThread();
         if (cancelled || terminated) {
             return false;
         }
@@ -105,6 +107,7 @@ final class LifeCycle {
      * @return true if it is idle now
      */
     boolean addIdler(Waiter waiter) {
+        assert core.lock.isHeldByCurrentThread();
         if (core.log.pushed() == core.counts.completed()) {
             core.epochs.takeFailures();
             return true;
@@ -116,6 +119,7 @@ final class LifeCycle {
 
     /** Abandons such a wait, unless it has ended. */
     void removeIdler(Waiter waiter) {
+        assert core.lock.isHeldByCurrentThread();
         idlers.remove(waiter);
         watched = closing || !idlers.isEmpty();
     }
@@ -126,6 +130,7 @@ final class LifeCycle {
      * @return true if the engine has already terminated
      */
     boolean addCloser(Waiter waiter) {
+        assert core.lock.isHeldByCurrentThread();
         if (!over) {
             closers.add(waiter);
         }
@@ -134,6 +139,7 @@ final class LifeCycle {
 
     /** Removes a thread that no longer waits in {@code close}. */
     void removeCloser(Waiter waiter) {
+        assert core.lock.isHeldByCurrentThread();
         closers.remove(waiter);
     }
 

@@ -25,7 +25,10 @@ final class LogReader {
     private @Nullable Cut lastCut;
     private long nextCut = Long.MAX_VALUE;
 
-    /** An action that runs between two operations of the push order, when the reader reaches its position. */
+    /**
+     * An action that runs between two operations of the push order, when the reader reaches its position. Guarded by
+     * the tracker lock.
+     */
     static final class Cut {
         private final long at;
         private final Runnable action;

@@ -18,14 +18,16 @@ final class OpFuture<T> extends EngineFuture<T> {
     Wait inside;
     /**
      * The value that the body returned. The thread that runs the body sets it before it reports the end to the tracker.
+     * Published by {@code ended}.
      */
     @Nullable
     T value;
     private volatile @Nullable Failure failure;
+    /** Published by {@code ended}. */
     private @Nullable Throwable thrown;
     /**
      * The poisoned variable that the operation was skipped for. The exception is created when a caller asks for it, not
-     * under the tracker lock.
+     * under the tracker lock. Published by {@code ended}.
      */
     private @Nullable Var skippedFor;
     /**

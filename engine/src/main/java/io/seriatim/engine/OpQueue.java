@@ -20,7 +20,10 @@ final class OpQueue {
         volatile @Nullable Chunk next;
     }
 
-    /** One end of the queue: a chunk and an index in it. Padded, because another processor writes the other end. */
+    /**
+     * One end of the queue: a chunk and an index in it. Padded, because another processor writes the other end. Guarded
+     * by the push lock at the tail, and by the tracker lock at the head.
+     */
     private static final class End extends Padding.Before {
         Chunk chunk;
         int index;

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * One array holds the variables: first those that are read, then those that are mutated, then those that are
  * overwritten. {@code next} has one link for each variable, to the following operation in the variable's queue.
+ * Confined to the thread that builds it until it is pushed. Then its description is constant, and what changes is
+ * guarded by the tracker lock, apart from flags that name another guard.
  */
 final class Operation extends Callback implements OpBuilder {
     /** The body is an {@link AsyncBody}. */

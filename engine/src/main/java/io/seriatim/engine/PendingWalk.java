@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * <b>Cost.</b> Each queue is walked once: the visited part of a queue is always a suffix. Positions are compared by the
- * order of operations, because each queue is in push order.
+ * order of operations, because each queue is in push order. Guarded by the tracker lock.
  */
 abstract class PendingWalk {
     /** The pause between two slices: longer than the naps of threads that wait for the tracker lock. */
@@ -35,7 +35,7 @@ abstract class PendingWalk {
     private long until;
     private int steps;
 
-    /** The visited part of one variable's queue. */
+    /** The visited part of one variable's queue. Guarded by the tracker lock. */
     static final class Shown {
         /** All operations from this position on have been visited. */
         long from = Long.MAX_VALUE;

@@ -24,7 +24,10 @@ final class PushLog {
      */
     private static final int OTHERS = 1024;
 
-    /** The fields that every push writes, padded against the fields that the consumer reads. */
+    /**
+     * The fields that every push writes, padded against the fields that the consumer reads. Guarded by the push lock,
+     * except that any thread may read the number of pushes.
+     */
     private static final class PushState extends Padding.Before {
         private static final VarHandle PUSHED;
 

@@ -81,7 +81,7 @@ final class PushPath extends SpinLock {
         }
     }
 
-    /** Operations to be pushed, and how far that has got. */
+    /** Operations to be pushed, and how far that has got. Confined to the pushing thread. */
     private static final class Bulk {
         final Operation[] ops;
         int pushed;

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A complete binary tree whose nodes are the operations themselves, so that nothing is allocated. The bits of <i>n</i>
- * + 1 below the highest one are the path to the node with index <i>n</i>, as in a binary heap in an array.
+ * + 1 below the highest one are the path to the node with index <i>n</i>, as in a binary heap in an array. Guarded by
+ * the tracker lock.
  */
 final class ReadyTree implements OpSource {
     private @Nullable Operation root;

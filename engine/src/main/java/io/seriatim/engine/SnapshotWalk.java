@@ -27,14 +27,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Each line describes its operation at the moment at which it was found. If the walk took less than one slice, that is
- * the same moment for all lines.
+ * the same moment for all lines. Guarded by the tracker lock until the walk has ended.
  */
 final class SnapshotWalk extends PendingWalk implements ReadyListener {
     private static final List<String> JDK = List.of("java.", "jdk.", "sun.");
     /** The prefix of the names of the engine's classes. */
     private static final String PACKAGE = Engine.class.getPackageName() + ".";
 
-    /** One pending operation in the state in which it was found. */
+    /**
+     * One pending operation in the state in which it was found. Guarded by the tracker lock until the walk has ended.
+     */
     private static final class Found {
         final Operation op;
         EngineSnapshot.State state;

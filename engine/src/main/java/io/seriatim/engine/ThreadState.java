@@ -12,12 +12,16 @@ final class ThreadState {
 
     /** This thread as a worker, or null for a thread of the user. */
     final @Nullable Worker worker;
-    /** The innermost running operation. Not volatile: other threads read it only for display. */
+    /**
+     * The innermost running operation. Not volatile: other threads read it only for display. Confined to this thread
+     * apart from that.
+     */
     @Nullable
     Operation running;
     /** The callbacks that this thread has to call; those of the innermost step come first. */
     final CallbackQueue callbacks = new CallbackQueue();
     private final CallbackQueue queued = new CallbackQueue();
+    /** Confined to this thread. */
     private boolean inTrampoline;
 
     ThreadState(@Nullable Worker worker) {

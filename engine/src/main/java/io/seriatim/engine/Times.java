@@ -2,7 +2,11 @@ package io.seriatim.engine;
 
 import org.jspecify.annotations.Nullable;
 
-/** The times of a recorded operation, and its recorder. */
+/**
+ * The times of a recorded operation, and its recorder. Confined to one thread at a time: to the holder of the tracker
+ * lock until the operation starts, to the thread that runs it, to the holder of the tracker lock again when its end is
+ * reported, and to the thread that calls the recorder.
+ */
 final class Times {
     final Recorder recorder;
     final long pushed = System.nanoTime();

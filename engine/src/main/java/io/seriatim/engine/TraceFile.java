@@ -1,5 +1,6 @@
 package io.seriatim.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -26,10 +27,14 @@ import org.jspecify.annotations.Nullable;
 public final class TraceFile implements Recorder, AutoCloseable {
     private final Path file;
     private final Path partial;
+    @GuardedBy("this")
     private final Map<String, Integer> processes = new HashMap<>();
+    @GuardedBy("this")
     private final Map<String, Integer> tracks = new HashMap<>();
     private final long origin = System.nanoTime();
+    @GuardedBy("this")
     private @Nullable Writer writer;
+    @GuardedBy("this")
     private boolean closed;
 
     TraceFile(Path file) {
@@ -56,6 +61,7 @@ public final class TraceFile implements Recorder, AutoCloseable {
         }
     }
 
+    @GuardedBy("this")
     private int idOf(Map<String, Integer> ids, String name, String kind, int process) throws IOException {
         Integer known = ids.get(process + " " + name);
         if (known != null) {
@@ -71,6 +77,7 @@ public final class TraceFile implements Recorder, AutoCloseable {
         return id;
     }
 
+    @GuardedBy("this")
     private void event(String json) throws IOException {
         Writer w = writer;
         if (w == null) {

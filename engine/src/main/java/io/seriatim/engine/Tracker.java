@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 final class Tracker {
     private final Consumer<Operation> ready;
 
-    /** The number of poisoned variables. While it is 0, no operation's variables are checked for poison. */
+    /**
+     * The number of poisoned variables. While it is 0, no operation's variables are checked for poison. Guarded by the
+     * tracker lock.
+     */
     private long poisoned;
 
     Tracker(Consumer<Operation> ready) {

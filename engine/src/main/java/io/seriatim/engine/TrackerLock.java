@@ -13,10 +13,11 @@ final class TrackerLock {
     private final EngineCore core;
     private final SpinLock lock = new SpinLock();
 
-    // Guarded by the lock.
     /** Callbacks that no thread has taken yet. */
     private final CallbackQueue deferred = new CallbackQueue();
+    /** Guarded by this lock. */
     private @Nullable Waiter woken;
+    /** Guarded by this lock. */
     private @Nullable Worker called;
 
     TrackerLock(EngineCore core) {

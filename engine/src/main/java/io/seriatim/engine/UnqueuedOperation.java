@@ -41,7 +41,7 @@ abstract class UnqueuedOperation {
         }
     }
 
-    /** A doubly linked list of such operations, with one scan that tolerates removals. */
+    /** A doubly linked list of such operations, with one scan that tolerates removals. Guarded by the tracker lock. */
     static final class Links {
         private @Nullable UnqueuedOperation first;
         /** The next node of the current scan. */

@@ -3,7 +3,10 @@ package io.seriatim.engine;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A wait inside an operation. The tracker lock guards all fields that are not final. */
+/**
+ * A wait inside an operation. Guarded by the tracker lock,
+ * except that the waiting thread may read whether it is registered.
+ */
 final class Wait {
     final Operation owner;
     final Waiter waiter;

@@ -12,7 +12,7 @@ final class Waiter {
     /** The waiter that is signalled together with this one, or null. */
     private final @Nullable Waiter forwardsTo;
     volatile boolean done;
-    /** The failure of the awaited variable at the end of the wait; set before the flag. */
+    /** The failure of the awaited variable at the end of the wait; set before the flag. Published by {@code done}. */
     @Nullable
     Failure failure;
     /** The links in a {@link WaiterList}, and the epoch that the list belongs to; guarded by the owner of the list. */

@@ -212,6 +212,7 @@ final class Waits {
 
     /** Registers a wait that has begun, so that searches for cycles find it. */
     private void register(Wait wait, long number) {
+        assert core.lock.isHeldByCurrentThread();
         wait.number = number;
         wait.registered = true;
         Drain drain = wait.drain;
@@ -241,6 +242,7 @@ final class Waits {
     }
 
     private void unregister(Wait wait) {
+        assert core.lock.isHeldByCurrentThread();
         if (!wait.registered) {
             return;
         }

@@ -46,19 +46,25 @@ final class Worker extends Thread {
     /** The next worker to be started or woken when the tracker lock is released; guarded by that lock. */
     @Nullable
     Worker called;
-    /** Whether it already holds the tracker lock. */
+    /** Whether it already holds the tracker lock. Confined to the worker. */
     private boolean entered;
+    /** Confined to the worker. */
     private int gap = MIN_GAP;
+    /** Confined to the worker; others read it through {@code EXECUTED}. */
     private long executed;
-    /** The nesting depth of its waits. */
+    /** The nesting depth of its waits. Confined to the worker. */
     private int blocks;
     /** The next sleeping worker, and the next leaving worker; guarded by the push lock. */
     @Nullable
     Worker nextSleeper;
     @Nullable
     Worker nextLeaving;
-    /** The operation that it has run and not yet reported to the tracker, and the exception of its body. */
+    /**
+     * The operation that it has run and not yet reported to the tracker, and the exception of its body. Confined to the
+     * worker.
+     */
     private @Nullable Operation ended;
+    /** Confined to the worker. */
     private @Nullable Throwable thrown;
     /** The number of operations that the lane had executed at the watcher's last check; guarded by the push lock. */
     long executedSeen;

@@ -37,27 +37,31 @@ final class WorkerLane {
      */
     volatile @Nullable Worker owed;
 
-    // The following fields are guarded by the push lock.
     /**
      * The head of an intrusive list of sleeping workers, the last sleeper first. Intrusive, so that sending a worker to
-     * sleep allocates nothing.
+     * sleep allocates nothing. Guarded by the push lock.
      */
     private @Nullable Worker sleepers;
+    /** Guarded by the push lock. */
     private int active;
     private volatile @Nullable Worker tracker;
-    /** The head of an intrusive list of workers that have left the lane, but may still be closing their states. */
+    /**
+     * The head of an intrusive list of workers that have left the lane, but may still be closing their states. Guarded
+     * by the push lock.
+     */
     private @Nullable Worker leaving;
     /** The lane's workers; copied on write. */
     private volatile Worker[] workers = {};
+    /** Guarded by the push lock. */
     private boolean searching;
     /**
      * The sleeping worker that checks from time to time whether the single worker that runs tiny operations is stuck in
-     * a long one.
+     * a long one. Guarded by the push lock.
      */
     private @Nullable Worker watcher;
     /**
      * Whether {@link #pick} would return a worker. May be read under the tracker lock alone, because it becomes true
-     * only under both locks.
+     * only under both locks. Guarded by the push lock.
      */
     private boolean callable = true;
 

@@ -27,7 +27,10 @@ public class SpinLock extends Padding.Around {
     private static final int YIELDS = 30;
     private static final long NAP_NANOS = 20_000;
 
-    /** The last thread that acquired the lock, if assertions are enabled. */
+    /**
+     * The last thread that acquired the lock, if assertions are enabled. Guarded by this lock; any thread may read it
+     * for assertions.
+     */
     private @Nullable Thread holder;
 
     static {
