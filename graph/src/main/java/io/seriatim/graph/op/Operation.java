@@ -39,6 +39,7 @@ public final class Operation {
     private final @Nullable RankRefusal rankRefusal;
     private final boolean boundary;
     private final boolean shapeArithmetic;
+    private final boolean copy;
     private final @Nullable UnaryOperator<long[]> ofShape;
     private final @Nullable Function<OpDesc, List<String>> changedInPlace;
     private final @Nullable UnaryOperator<OpDesc> runForm;
@@ -98,6 +99,7 @@ public final class Operation {
         rankRefusal = builder.rankRefusal;
         boundary = builder.boundary;
         shapeArithmetic = builder.shapeArithmetic;
+        copy = builder.copy;
         ofShape = builder.ofShape;
         changedInPlace = builder.changedInPlace;
         runForm = builder.runForm;
@@ -283,6 +285,15 @@ public final class Operation {
      */
     public boolean isShapeArithmetic() {
         return shapeArithmetic;
+    }
+
+    /**
+     * Whether its output is a copy of its input, see {@link Builder#copies}.
+     *
+     * @return true of an assignment
+     */
+    public boolean isCopy() {
+        return copy;
     }
 
     /**

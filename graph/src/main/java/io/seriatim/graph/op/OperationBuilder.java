@@ -41,6 +41,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     Operation.@Nullable RankRefusal rankRefusal;
     boolean boundary;
     boolean shapeArithmetic;
+    boolean copy;
     @Nullable
     UnaryOperator<long[]> ofShape;
     @Nullable
@@ -436,6 +437,17 @@ abstract sealed class OperationBuilder permits Operation.Builder {
      */
     public Operation.Builder shapeArithmetic() {
         shapeArithmetic = true;
+        return self();
+    }
+
+    /**
+     * Declares that its only output is its only input: an executor may let it have the input's memory if nothing else
+     * reads or keeps the input.
+     *
+     * @return this
+     */
+    public Operation.Builder copies() {
+        copy = true;
         return self();
     }
 

@@ -26,7 +26,7 @@ public final class CopyOperations {
     }
 
     public static void register(Operations registry) {
-        Operation.define("assign").in("X?").out("Out").shapeArithmetic().infer(CopyOperations::assigned)
+        Operation.define("assign").in("X?").out("Out").shapeArithmetic().copies().infer(CopyOperations::assigned)
                 .lower(CopyOperations::copy)
                 .grad("assign(X=Out@GRAD) -> Out=X@GRAD").register(registry);
         Operation.define("share_data").in("X").out("Out").infer(CopyOperations::assigned)

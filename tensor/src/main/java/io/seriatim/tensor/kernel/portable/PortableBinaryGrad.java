@@ -144,7 +144,7 @@ final class PortableBinaryGrad {
                 case MULTIPLY -> FloatLoops.binary(Binary.Function.MULTIPLY, dout, left ? y : x, to, count);
                 case POWER -> {
                     if (left) {
-                        ofBase(x, y, dout, context.floats(4), to, count);
+                        ofBase(x, y, dout, to, count);
                     } else {
                         each(x, y, dout, to, count);
                     }
@@ -159,15 +159,36 @@ final class PortableBinaryGrad {
             }
         }
 
-        /** The exponents are mostly one number, for which there are loops without a call for each element. */
-        private static void ofBase(float[] x, float[] y, float[] dout, float[] lessened, float[] to, int count) {
+        private static float ofBase(float x, float y, float dout) {
+            float lessened = y - 1;
+            return y != 0 && lessened == y - 1.0
+                    ? (float) (dout * (y * FloatPowers.unrounded(x, lessened)))
+                    : (float) (dout * derivative(Binary.Function.POWER, true, x, y));
+        }
+
+        /**
+         * The exponents are mostly one number, and that is 2 or 3. Each element's gradient follows from its operands
+         * alone: its bits must not depend on how elements are divided into tiles.
+         */
+        private static void ofBase(float[] x, float[] y, float[] dout, float[] to, int count) {
+            boolean isSquare = true;
+            boolean isCube = true;
             for (int i = 0; i < count; i++) {
-                lessened[i] = y[i] - 1;
+                isSquare &= y[i] == 2;
+                isCube &= y[i] == 3;
             }
-            FloatPowers.run(x, lessened, to, count);
-            for (int i = 0; i < count; i++) {
-                // Where the exponent is 0, the slope is 0 even if the power is infinite.
-                to[i] = y[i] == 0 ? 0 * dout[i] : (float) ((double) dout[i] * y[i] * to[i]);
+            if (isSquare) {
+                for (int i = 0; i < count; i++) {
+                    to[i] = (float) (dout[i] * (2.0 * x[i]));
+                }
+            } else if (isCube) {
+                for (int i = 0; i < count; i++) {
+                    to[i] = (float) (dout[i] * (3.0 * ((double) x[i] * x[i])));
+                }
+            } else {
+                for (int i = 0; i < count; i++) {
+                    to[i] = ofBase(x[i], y[i], dout[i]);
+                }
             }
         }
 

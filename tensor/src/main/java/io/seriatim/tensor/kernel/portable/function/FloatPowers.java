@@ -88,14 +88,27 @@ public final class FloatPowers {
 
     /** A single power. */
     static float of(float x, float exponent) {
+        return (float) unrounded(x, exponent);
+    }
+
+    /**
+     * A single power in double, of which these functions give the nearest float.
+     *
+     * @param x
+     *            the base
+     * @param exponent
+     *            the exponent
+     * @return the power
+     */
+    public static double unrounded(float x, float exponent) {
         if (!isSimple(exponent)) {
-            return (float) Power.of(x, exponent);
+            return Power.of(x, exponent);
         }
         if (exponent != 0.5f && exponent != -0.5f) {
-            return (float) whole(x, (int) exponent);
+            return whole(x, (int) exponent);
         }
         double root = x == Float.NEGATIVE_INFINITY ? Double.POSITIVE_INFINITY : Math.sqrt(x) + 0.0;
-        return (float) (exponent < 0 ? 1 / root : root);
+        return exponent < 0 ? 1 / root : root;
     }
 
     private static void root(float[] x, boolean inverse, float[] out, int n) {
