@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * On the shuffled engine operations run only inside waits, one at a time, in an order chosen by a random generator.
  *
  * <p>
- * A waiting thread <i>helps</i>: it runs ready operations until its wait is over, and parks while none is ready. Guarded
- * by the tracker lock.
+ * A waiting thread <i>helps</i>: it runs ready operations until its wait is over, and parks while none is ready.
+ * Guarded by the tracker lock.
  */
 final class InlineDispatcher implements Dispatcher {
     private final EngineCore core;
