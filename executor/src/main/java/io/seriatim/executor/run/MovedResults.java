@@ -56,7 +56,8 @@ final class MovedResults {
 
     private boolean isFree(int index, Task.Interpreted task) {
         Access access = task.access();
-        if (!Operations.system().get(access.op().type()).isCopy() || task.reads().length != 1 || task.writes().length != 1) {
+        if (!Operations.system().get(access.op().type()).isCopy() || task.reads().length != 1
+                || task.writes().length != 1) {
             return false;
         }
         int from = task.reads()[0];
