@@ -12,6 +12,7 @@ import io.seriatim.device.Place;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.optimizer.Clip;
@@ -65,8 +66,19 @@ class RanksTest {
             case "wide" -> network(Adam.of(0.01), (g, x) -> g.linear(g.linear(x, 300).tanh(), 300).tanh());
             case "conv" -> network(Momentum.of(0.05), (g, x) -> g.conv2d(x.reshape(-1, 1, 6, 6), 4, 3, 1, 1).relu()
                     .maxPool2d(2, 2, 0).flatten(1));
+            case "loop" -> network(Adam.of(0.01).clip(Clip.globalNorm(0.5)), RanksTest::looped);
+            case "update" -> BranchesOfOptimizers.in(network(Momentum.of(0.05), (g, x) -> g.linear(x, 8).tanh()));
             default -> throw new IllegalArgumentException(name);
         };
+    }
+
+    private static Value looped(Graph g, Value x) {
+        Value first = g.linear(x, 8).tanh();
+        Value weights = g.parameter(ParameterSpec.DEFAULT, FLOAT32, 8, 8);
+        Value last = g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 3, 1))),
+                v -> List.of(v.getFirst().plus(1), v.get(1).matmul(weights).plus(first).tanh()),
+                g.full(INT64, 0, 1), first).get(1);
+        return g.ifElse(g.full(INT64, 1, 1).greaterThan(0), () -> g.linear(last, 6).relu(), () -> g.linear(last, 6));
     }
 
     private static Tensor[] batch(int step) {
@@ -125,7 +137,8 @@ class RanksTest {
 
     @ParameterizedTest
     @CsvSource({"mlp,2,1,cpu", "mlp,3,2,cpu", "conv,2,2,cpu", "conv,4,1,cpu", "wide,2,2,cpu", "mlp,2,2,'cpu,cpu'",
-            "conv,3,1,'cpu,cpu'"})
+            "conv,3,1,'cpu,cpu'", "loop,2,2,cpu", "loop,2,1,'cpu,cpu'", "update,2,2,cpu",
+            "update,2,1,'cpu,cpu'"})
     void allRanksHaveTheSameBitsAndThoseOfOneProcessButForRounding(String name, int size, int threads, String places)
             throws Exception {
         Network network = network(name);
@@ -182,7 +195,7 @@ class RanksTest {
     /** The parameters are those of the plain exchange to the bit, and each rank has its part of the state. */
     @ParameterizedTest
     @CsvSource({"mlp,2,1,cpu", "mlp,3,2,cpu", "conv,4,1,cpu", "wide,2,2,cpu", "mlp,9,1,cpu", "mlp,2,2,'cpu,cpu'",
-            "mlp,2,2,'cpu,sim:0'", "conv,3,1,'sim:0,sim:1'", "wide,2,1,'cpu,sim:0,cpu'"})
+            "mlp,2,2,'cpu,sim:0'", "conv,3,1,'sim:0,sim:1'", "wide,2,1,'cpu,sim:0,cpu'", "loop,2,1,'cpu,sim:0'"})
     void shardedStateGivesTheSameBits(String name, int size, int threads, String places) throws Exception {
         Network network = network(name);
         DataParallel alone = alone(network, places);
@@ -318,6 +331,20 @@ class RanksTest {
         assertTrue(message.contains("4 ranks with 2 places each"), message);
         assertTrue(refusal(() -> parallel.ofRank(0, 2)).contains("rank 0 of 5 already"));
         assertEquals(alone, alone.ofRank(0, 1));
+    }
+
+    /** A rank that takes another branch would wait for the others. */
+    @Test
+    void normalisationOverAllRanksIsRefusedInABranch() {
+        Network network = network(Momentum.of(0.05), (g, x) -> g.ifElse(x.mean().greaterThan(0),
+                () -> g.batchNorm(x.reshape(-1, 4, 3, 3)).flatten(1), () -> x));
+        DataParallel alone = alone(network, "cpu");
+        assertEquals(2, alone.ofRank(0, 2).ranks());
+        String message = refusal(() -> alone.ofRank(0, 2, Exchange.PLAIN.syncBatchNorm(true)));
+        assertTrue(
+                message.contains("'batch_norm' (outputs") && message.contains("in block 1, which 'conditional_block'")
+                        && message.contains("move it out of the loop or branch"),
+                message);
     }
 
     @Test

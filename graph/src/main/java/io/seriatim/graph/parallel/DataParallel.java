@@ -26,7 +26,9 @@ import java.util.TreeMap;
  *
  * <p>
  * The variables of the first place keep their names. Those of another one have its name behind them,
- * {@code fc_0.w_0@sim:1}; a place that occurs a second time is {@code @cpu#2}. Occurrences of one place share
+ * {@code fc_0.w_0@sim:1}; a place that occurs a second time is {@code @cpu#2}. In names of gradients it comes before
+ * their suffix, {@code fc_0.w_0@sim:1@GRAD}, unless the place shares the variable, {@code fc_0.w_0@GRAD@cpu#2}.
+ * Occurrences of one place share
  * parameters and one optimizer, so that {@code cpu} twice trains two halves of a batch side by side on two threads.
  * After a run the parameters are in the scope under their own names: evaluation, saving and checkpoints need not know.
  *
@@ -35,6 +37,8 @@ import java.util.TreeMap;
  * that of one place with the whole batch, but for rounding.</li>
  * <li>Batch normalisation takes the statistics of each place's rows; its running statistics are those of the first
  * one. {@code ofRank(0, 1, Exchange.PLAIN.syncBatchNorm(true))} is the program that takes those of all rows.</li>
+ * <li>Branches and loops are there once for each place, too, with blocks of their own: each place decides by its own
+ * rows.</li>
  * <li>Random operations draw other numbers at each place, the same in each training.</li>
  * <li>Variables that outlive runs and have one element are shared if the program only reads them, as learning rates
  * are: they are set under their own names. What forward or backward writes, each replica has its own.</li>
@@ -97,8 +101,8 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      *            one or more; one that occurs several times has several replicas
      * @return the program for all
      * @throws IllegalArgumentException
-     *             if the program has operations that run blocks, read from readers, communicate or are placed
-     *             elsewhere, if it updates nothing, or if no feed can be split
+     *             if the program has operations that read from readers, communicate or are placed elsewhere, or that
+     *             update parameters in a branch or loop of forward, if it updates nothing, or if no feed can be split
      */
     public static DataParallel of(Program main, Program startup, List<String> feeds, String loss, List<String> fetches,
             List<Place> places) {
@@ -147,7 +151,7 @@ public record DataParallel(Program main, Program startup, Program broadcast, Lis
      *         is wanted
      * @throws IllegalArgumentException
      *             as for {@link #ofRank(int, int)}, or if normalisation over all ranks is wanted of a program with a
-     *             second gradient of it
+     *             second gradient of it, or with one in a branch or loop
      */
     public DataParallel ofRank(int process, int processes, Exchange exchange) {
         return new RankReplication(this, process, processes, exchange).result();

@@ -51,8 +51,10 @@ record OptimizerShards(Map<String, Integer> parameters, Map<String, Integer> sta
         Map<String, Set<String>> users = new HashMap<>();
         for (OpDesc op : ops) {
             String user = isUpdate(op) ? op.input(PARAMETER).getFirst() : OTHERS;
-            op.inputNames().forEach(name -> users.computeIfAbsent(name, _ -> new HashSet<>()).add(user));
-            op.outputNames().forEach(name -> users.computeIfAbsent(name, _ -> new HashSet<>()).add(user));
+            BlockAccesses.read(op, block.program())
+                    .forEach(name -> users.computeIfAbsent(name, _ -> new HashSet<>()).add(user));
+            BlockAccesses.written(op, block.program())
+                    .forEach(name -> users.computeIfAbsent(name, _ -> new HashSet<>()).add(user));
         }
         seen.forEach(name -> users.computeIfAbsent(name, _ -> new HashSet<>()).add(OTHERS));
         Map<String, Set<String>> state = new LinkedHashMap<>();

@@ -64,7 +64,7 @@ final class PlacesBatchNorm {
         for (int replica = 0; replica < replicas.count(); replica++) {
             OpDesc op = replica < same.size() ? same.get(replica) : null;
             List<String> names = (isForward ? first.output(slot) : first.input(slot));
-            String expected = names.getFirst() + replicas.suffix(replica);
+            String expected = ReplicaNames.suffixed(names.getFirst(), replicas.suffix(replica));
             if (op == null || !op.type().equals(first.type())
                     || !(isForward ? op.output(slot) : op.input(slot)).equals(List.of(expected))) {
                 throw new IllegalStateException("Behind '" + first.type() + "' (outputs " + first.outputNames()

@@ -19,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * Makes the program of one rank of a program that a process runs alone. What forward and backward write and the
@@ -38,6 +39,7 @@ final class RankReplication {
     private final Exchange exchange;
     private final Program result;
     private final Block block;
+    private final ReplicaBlocks inner;
     private final List<OpDesc> written = new ArrayList<>();
     /** Of each variable that has been summed, the mean. */
     private final Map<String, String> means = new HashMap<>();
@@ -75,6 +77,10 @@ final class RankReplication {
         this.exchange = exchange;
         this.result = alone.main().copy();
         this.block = result.global();
+        this.inner = new ReplicaBlocks(alone.main(), result, false);
+        if (exchange.isSyncBatchNorm()) {
+            requireNoSyncInBlocks();
+        }
         if (isSyncOfPlaces()) {
             PlacesBatchNorm.replace(block, alone.places(), ranks);
         }
@@ -87,7 +93,7 @@ final class RankReplication {
                             alone.loss(), alone.fetches(), 0, 1, alone.owners(), alone.gather())
                     : alone;
         }
-        List<OpDesc> ops = UpdateOrder.of(block.ops());
+        List<OpDesc> ops = UpdateOrder.of(block.ops(), result);
         if (exchange.isSharded()) {
             shards = OptimizerShards.of(ops, block, ranks, seen(), firsts());
         }
@@ -137,9 +143,9 @@ final class RankReplication {
         return behind;
     }
 
-    private static int lastWriter(String name, List<OpDesc> ops) {
+    private int lastWriter(String name, List<OpDesc> ops) {
         for (int i = ops.size() - 1; i >= 0; i--) {
-            if (ops.get(i).outputNames().contains(name)) {
+            if (BlockAccesses.written(ops.get(i), result).contains(name)) {
                 return i;
             }
         }
@@ -157,26 +163,62 @@ final class RankReplication {
 
     private void compute(OpDesc given) {
         OpDesc op = exchange.isSyncBatchNorm() && !isSyncOfPlaces() ? SyncBatchNorm.of(given) : given;
-        written.add(Replication.isRandom(op) && op.attribute("seed") instanceof Attribute.Int(int seed)
+        written.add(inner.of(op, UnaryOperator.identity(), this::seeded));
+    }
+
+    private OpDesc seeded(OpDesc op) {
+        return Replication.isRandom(op) && op.attribute("seed") instanceof Attribute.Int(int seed)
                 ? op.with("seed", Replicas.seed(seed, rank << Short.SIZE))
-                : op);
+                : op;
+    }
+
+    /** A branch may be taken by some ranks only, which would wait for the others. */
+    private void requireNoSyncInBlocks() {
+        for (OpDesc op : block.ops()) {
+            for (Block within : BlockAccesses.blocks(op, result)) {
+                for (OpDesc each : within.ops()) {
+                    if (SyncBatchNorm.isOfBatch(each)) {
+                        throw new IllegalArgumentException("Batch normalisation over the rows of all places and ranks "
+                                + "is a collective, which all must reach, but '" + each.type() + "' (outputs "
+                                + each.outputNames() + ") is in block " + within.index() + ", which '" + op.type()
+                                + "' runs as the rows of a place say: move it out of the loop or branch, or take the "
+                                + "statistics of each place's rows");
+                    }
+                }
+            }
+        }
     }
 
     /** Until the optimizer overwrites a gradient, it reads the mean. */
     private void update(OpDesc op) {
+        List<String> read = BlockAccesses.read(op, result);
         for (Map.Entry<Kind, Bucket> each : List.copyOf(buckets.entrySet())) {
-            if (each.getValue().members.stream().anyMatch(member -> op.inputNames().contains(member.name()))) {
+            if (each.getValue().members.stream().anyMatch(member -> read.contains(member.name()))) {
                 sum(each.getKey());
             }
         }
         int owner = shards.owner(op);
         if (owner < 0 || owner == rank) {
-            written.add(op.renamed(name -> means.getOrDefault(name, name), name -> name));
+            written.add(renamed(op));
         }
         if (owner >= 0) {
             shards.replace(op, owner, owner == rank, written);
         }
         op.outputNames().forEach(means::remove);
+    }
+
+    private OpDesc renamed(OpDesc op) {
+        if (!BlockAccesses.runsBlocks(op)) {
+            return op.renamed(name -> means.getOrDefault(name, name), name -> name);
+        }
+        // A branch that is not taken leaves the mean in what it would overwrite.
+        for (String name : BlockAccesses.written(op, result)) {
+            String mean = means.remove(name);
+            if (mean != null) {
+                append(OpDesc.of("assign").in("X", mean).out("Out", name), Roles.OPTIMIZE);
+            }
+        }
+        return inner.of(op, name -> means.getOrDefault(name, name), UnaryOperator.identity());
     }
 
     /** Of each variable that outlives runs at another place than the first, that of the first place. */
@@ -304,7 +346,11 @@ final class RankReplication {
     }
 
     private void append(OpDesc.Builder op) {
-        written.add(Appender.complete(op.attr(Roles.DEVICE, Place.CPU.toString()).build(), Roles.BACKWARD));
+        append(op, Roles.BACKWARD);
+    }
+
+    private void append(OpDesc.Builder op, int role) {
+        written.add(Appender.complete(op.attr(Roles.DEVICE, Place.CPU.toString()).build(), role));
     }
 
     /** The replacement of a variable of one rank. */

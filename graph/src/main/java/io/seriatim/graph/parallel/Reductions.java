@@ -29,7 +29,7 @@ record Reductions(Map<Integer, List<String>> behind, Map<String, Integer> owners
             OpDesc op = ops.get(i);
             boolean isUpdate = Replication.isUpdate(op);
             if (isUpdate) {
-                for (String name : new LinkedHashSet<>(op.inputNames())) {
+                for (String name : new LinkedHashSet<>(BlockAccesses.read(op, block.program()))) {
                     Integer writer = writers.remove(name);
                     if (writer != null) {
                         behind.computeIfAbsent(writer, _ -> new ArrayList<>()).add(name);
@@ -37,7 +37,7 @@ record Reductions(Map<Integer, List<String>> behind, Map<String, Integer> owners
                     }
                 }
             }
-            for (String name : op.outputNames()) {
+            for (String name : BlockAccesses.written(op, block.program())) {
                 VarDesc desc = block.find(name);
                 boolean isTemporary = desc != null && !desc.isPersistable();
                 if (!isUpdate && isTemporary) {

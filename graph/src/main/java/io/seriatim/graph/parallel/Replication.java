@@ -41,6 +41,8 @@ final class Replication {
     private final Program result;
     private final Block to;
     private final ReplicaNames names;
+    /** For each replica. */
+    private final List<ReplicaBlocks> blocks = new ArrayList<>();
     private final List<OpDesc> written = new ArrayList<>();
     /** Of each variable that has been reduced, the mean. */
     private final Map<String, String> means = new HashMap<>();
@@ -59,7 +61,10 @@ final class Replication {
         List<OpDesc> ops = from.ops().stream().filter(op -> !Operations.system().isBoundary(op.type())).toList();
         ops.forEach(this::requireReplicable);
         this.names = new ReplicaNames(from, ops, splitFeeds(), replicas);
-        to.setOps(replicas.count() == 1 ? ops : UpdateOrder.of(ops));
+        for (int replica = 0; replica < replicas.count(); replica++) {
+            blocks.add(new ReplicaBlocks(main, result, replica > 0));
+        }
+        to.setOps(replicas.count() == 1 ? ops : UpdateOrder.of(ops, main));
     }
 
     /** Whether an operation belongs to the optimizer or the schedule. */
@@ -68,26 +73,43 @@ final class Replication {
     }
 
     private void requireReplicable(OpDesc op) {
-        Operation schema = Operations.system().find(op.type());
-        Set<Effect> effects = schema == null ? Set.of() : schema.effects();
-        String reason = null;
-        if (op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty())) {
-            reason = "runs a block; loops and branches train on one place only";
-        } else if (effects.contains(Effect.COMMUNICATION)
-                && !(SyncBatchNormOperations.is(op.type()) && replicas.count() == 1)) {
-            reason = "communicates already; take the program of one place";
-        } else if (effects.contains(Effect.READER)) {
-            reason = "takes batches from a reader; feed them, so that each place gets its part";
-        } else if (isUpdate(op) && effects.contains(Effect.RANDOM)) {
-            reason = "draws random numbers in the optimizer, so that the places would part";
-        } else if (!device(op).isEmpty() && !device(op).equals("cpu")) {
-            reason = "has a place already, '" + device(op) + "'; take the program of one place";
-        }
+        String reason = obstacle(op, isUpdate(op), replicas.count() == 1);
         if (reason != null) {
             throw new IllegalArgumentException(
                     "A program of several places has each operation at each, but '" + op.type() + "' (outputs "
                             + op.outputNames() + ") " + reason);
         }
+        for (Block block : BlockAccesses.blocks(op, main)) {
+            for (OpDesc inner : block.ops()) {
+                String inside = isUpdate(inner) && !isUpdate(op)
+                        ? "belongs to the optimizer, but gradients are averaged between forward and backward and the "
+                                + "optimizer, outside of blocks; move it behind the loop or branch"
+                        : obstacle(inner, isUpdate(op), false);
+                if (inside != null) {
+                    throw new IllegalArgumentException(
+                            "A program of several places has each operation at each, but '" + inner.type()
+                                    + "' (outputs " + inner.outputNames() + ") in block " + block.index()
+                                    + ", which '" + op.type() + "' runs, " + inside);
+                }
+            }
+        }
+    }
+
+    /** Why an operation cannot run at each place; null if it can. */
+    private static @Nullable String obstacle(OpDesc op, boolean isUpdate, boolean isAlone) {
+        Operation schema = Operations.system().find(op.type());
+        Set<Effect> effects = schema == null ? Set.of() : schema.effects();
+        if (effects.contains(Effect.COMMUNICATION) && !(SyncBatchNormOperations.is(op.type()) && isAlone)) {
+            return "communicates already; take the program of one place, and no collective in loops and branches, "
+                    + "which each place runs as its own rows say";
+        } else if (effects.contains(Effect.READER)) {
+            return "takes batches from a reader; feed them, so that each place gets its part";
+        } else if (isUpdate && effects.contains(Effect.RANDOM)) {
+            return "draws random numbers in the optimizer, so that the places would part";
+        } else if (!device(op).isEmpty() && !device(op).equals("cpu")) {
+            return "has a place already, '" + device(op) + "'; take the program of one place";
+        }
+        return null;
     }
 
     /** The place that the program asks for; Paddle's name for all places means none. */
@@ -123,6 +145,7 @@ final class Replication {
         for (int i = 0; i < ops.size(); i++) {
             OpDesc op = ops.get(i);
             if (isUpdate(op)) {
+                settle(op);
                 replicas.leaders().forEach(leader -> update(op, leader));
             } else {
                 for (int replica = 0; replica < replicas.count(); replica++) {
@@ -166,11 +189,14 @@ final class Replication {
     }
 
     private void compute(OpDesc op, int replica) {
-        OpDesc own = op.renamed(name -> names.of(name, replica), name -> names.of(name, replica));
-        if (op.attribute("seed") instanceof Attribute.Int(int seed) && isRandom(op)) {
-            own = own.with("seed", Replicas.seed(seed, replica));
-        }
-        written.add(placed(own, replica));
+        written.add(blocks.get(replica).of(op, name -> names.of(name, replica),
+                own -> placed(seeded(own, replica), replica)));
+    }
+
+    private static OpDesc seeded(OpDesc op, int replica) {
+        return op.attribute("seed") instanceof Attribute.Int(int seed) && isRandom(op)
+                ? op.with("seed", Replicas.seed(seed, replica))
+                : op;
     }
 
     /** Whether an operation draws random numbers. */
@@ -183,9 +209,28 @@ final class Replication {
         return device(op).isEmpty() ? op.with(Roles.DEVICE, replicas.place(replica).toString()) : op;
     }
 
+    /** What a branch or loop of the optimizer may overwrite, each place has on its own before: it may be left out. */
+    private void settle(OpDesc op) {
+        if (!BlockAccesses.runsBlocks(op)) {
+            return;
+        }
+        for (String name : BlockAccesses.written(op, main)) {
+            String mean = means.remove(name);
+            if (mean != null) {
+                for (int leader : replicas.leaders()) {
+                    written.add(placed(Appender.complete(
+                            OpDesc.of("assign").in("X", mean).out("Out", names.of(name, leader)).build(),
+                            Roles.OPTIMIZE), leader));
+                }
+            }
+        }
+    }
+
     /** Until the optimizer overwrites a gradient, all places read the mean. */
     private void update(OpDesc op, int leader) {
-        written.add(placed(op.renamed(name -> present(name, leader), name -> names.of(name, leader)), leader));
+        written.add(BlockAccesses.runsBlocks(op)
+                ? blocks.get(leader).of(op, name -> present(name, leader), own -> placed(own, leader))
+                : placed(op.renamed(name -> present(name, leader), name -> names.of(name, leader)), leader));
         if (leader == replicas.leaders().getLast()) {
             op.outputNames().forEach(means::remove);
         }

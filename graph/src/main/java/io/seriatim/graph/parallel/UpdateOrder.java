@@ -3,6 +3,7 @@ package io.seriatim.graph.parallel;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,12 +20,15 @@ final class UpdateOrder {
     private final Map<String, Integer> written = new HashMap<>();
     private final Map<String, Integer> read = new HashMap<>();
 
-    private UpdateOrder() {
+    private final Program program;
+
+    private UpdateOrder(Program program) {
+        this.program = program;
     }
 
-    static List<OpDesc> of(List<OpDesc> ops) {
+    static List<OpDesc> of(List<OpDesc> ops, Program program) {
         List<OpDesc> ordered = new ArrayList<>(ops.size());
-        UpdateOrder order = new UpdateOrder();
+        UpdateOrder order = new UpdateOrder(program);
         for (int i = 0; i < ops.size();) {
             int end = i;
             while (end < ops.size() && Replication.isUpdate(ops.get(end))) {
@@ -62,16 +66,18 @@ final class UpdateOrder {
     /** After the operations whose results it reads or overwrites, and those that have read what it overwrites. */
     private int due(OpDesc op, int earliest) {
         int due = earliest;
-        for (String name : op.inputNames()) {
+        List<String> inputs = BlockAccesses.read(op, program);
+        List<String> outputs = BlockAccesses.written(op, program);
+        for (String name : inputs) {
             due = Math.max(due, written.getOrDefault(name, 0));
         }
-        for (String name : op.outputNames()) {
+        for (String name : outputs) {
             due = Math.max(due, Math.max(written.getOrDefault(name, 0), read.getOrDefault(name, 0)));
         }
-        for (String name : op.inputNames()) {
+        for (String name : inputs) {
             read.merge(name, due, Math::max);
         }
-        for (String name : op.outputNames()) {
+        for (String name : outputs) {
             written.put(name, due);
         }
         return due;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
@@ -18,11 +19,15 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -32,9 +37,13 @@ class DataParallelTest {
     private static final List<Place> TWO = List.of(Place.sim(0), Place.sim(1));
 
     private static Network network(UnaryOperator<Value> body) {
+        return network((_, x) -> body.apply(x));
+    }
+
+    private static Network network(BiFunction<Graph, Value, Value> body) {
         return Network.define(g -> {
             Value x = g.data("x", DType.FLOAT32, -1, 4);
-            Value loss = g.linear(body.apply(g.linear(x, 6)), 1).square().mean();
+            Value loss = g.linear(body.apply(g, g.linear(x, 6)), 1).square().mean();
             g.minimize(loss, Momentum.of(0.1).clip(Clip.globalNorm(1)));
             return Outputs.of("loss", loss);
         });
@@ -73,7 +82,8 @@ class DataParallelTest {
                     ops.stream().filter(each -> device(each).equals("sim:0") && each.outputs().equals(op.outputs()))
                             .count(),
                     op.toString());
-            OpDesc other = op.renamed(name -> name + "@sim:1", name -> name + "@sim:1");
+            UnaryOperator<String> rename = name -> ReplicaNames.suffixed(name, "@sim:1");
+            OpDesc other = op.renamed(rename, rename);
             assertEquals(1,
                     ops.stream().filter(each -> device(each).equals("sim:1") && each.outputs().equals(other.outputs()))
                             .count(),
@@ -100,10 +110,10 @@ class DataParallelTest {
             } else if (op.type().equals("elementwise_mul") && op.output("Out").getFirst().contains("@GRAD")) {
                 assertTrue(
                         op.input("X").getFirst().endsWith("@GRAD@mean")
-                                && op.output("Out").getFirst().endsWith("@GRAD" + suffix),
+                                && op.output("Out").getFirst().endsWith(suffix + "@GRAD"),
                         op.toString());
             } else if (op.type().equals("momentum")) {
-                assertTrue(op.input("Grad").getFirst().endsWith("@GRAD" + suffix), op.toString());
+                assertTrue(op.input("Grad").getFirst().endsWith(suffix + "@GRAD"), op.toString());
             }
         }
     }
@@ -206,18 +216,77 @@ class DataParallelTest {
         assertEquals("The feeds are [scale, x], but there are 1 tensors to split", refused(() -> parallel.split(x)));
     }
 
-    @Test
-    void whatCannotBeReplicatedIsRefused() {
-        assertTrue(refused(main -> {
+    private static Consumer<Program> inBlock(OpDesc op) {
+        return main -> {
             Block inner = main.addBlock(0, null);
+            inner.add(op);
             main.global().add(0,
                     OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes")
-                            .attr("sub_block", inner)
-                            .attr("op_role", 0).build());
-        }).startsWith(
-                "A program of several places has each operation at each, but 'while' (outputs []) runs a block; "
-                        + "loops and branches train on "
-                        + "one place only"));
+                            .attr("sub_block", inner).attr("op_role", 0).build());
+        };
+    }
+
+    /** A place that occurs twice has its parameters once, so that gradients in blocks keep their names. */
+    @Test
+    void eachPlaceHasBlocksOfItsOwn() {
+        Network network = network((g, x) -> g.whileLoop(v -> List.of(v.getFirst().lessThan(3)),
+                v -> List.of(v.getFirst().plus(1), g.linear(v.get(1), 6).tanh()), g.full(DType.INT64, 0, 1), x)
+                .get(1));
+        Program main = network.main();
+        int count = main.blocks().size();
+        assertEquals(3, count, "the loop's block and that of its gradient");
+        for (String other : List.of("cpu", "sim:0")) {
+            Program parallel = parallel(network, List.of(Place.CPU, Place.parse(other))).main();
+            String suffix = other.equals("cpu") ? "@cpu#2" : "@sim:0";
+            assertEquals(2 * count - 1, parallel.blocks().size());
+            Set<Integer> run = new TreeSet<>();
+            parallel.blocks().forEach(block -> block.ops()
+                    .forEach(op -> op.attributes().forEach(each -> run.addAll(each.value().blocks()))));
+            assertEquals(Set.of(1, 2, 3, 4), run);
+            Set<String> shared = new TreeSet<>();
+            for (int i = 1; i < count; i++) {
+                Block first = parallel.block(i);
+                Block second = parallel.block(i + count - 1);
+                assertEquals(first.ops().size(), second.ops().size());
+                assertEquals(first.vars().size(), second.vars().size());
+                for (int k = 0; k < first.ops().size(); k++) {
+                    assertEquals(other, device(second.ops().get(k)));
+                    List<String> before = new ArrayList<>(first.ops().get(k).inputNames());
+                    before.addAll(first.ops().get(k).outputNames());
+                    List<String> names = new ArrayList<>(second.ops().get(k).inputNames());
+                    names.addAll(second.ops().get(k).outputNames());
+                    for (int m = 0; m < names.size(); m++) {
+                        if (names.get(m).equals(before.get(m))) {
+                            shared.add(names.get(m).replace("@GRAD", ""));
+                        } else {
+                            assertTrue(names.get(m).contains(suffix), names.get(m));
+                        }
+                    }
+                }
+            }
+            shared.remove("@EMPTY@");
+            Set<String> parameters = new TreeSet<>(main.parameters().stream().map(VarDesc::name).toList());
+            assertTrue(other.equals("cpu") ? parameters.containsAll(shared) : shared.isEmpty(), shared.toString());
+            OpDesc gradient = parallel.global().ops().stream()
+                    .filter(op -> op.type().equals("while_grad") && device(op).equals(other)).reduce((a, b) -> b)
+                    .orElseThrow();
+            assertTrue(gradient.attribute("original_output_grad") instanceof Attribute.Texts(List<String> texts)
+                    && !texts.isEmpty() && texts.stream().allMatch(text -> text.endsWith(suffix + "@GRAD")),
+                    gradient.toString());
+        }
+    }
+
+    @Test
+    void whatCannotBeReplicatedIsRefused() {
+        String collective = refused(inBlock(OpDesc.of("c_allreduce_sum").in("X", "x").out("Out", "x").build()));
+        assertTrue(collective.startsWith("A program of several places has each operation at each, but "
+                + "'c_allreduce_sum' (outputs [x]) in block 1, which 'while' runs, communicates already"), collective);
+        assertTrue(collective.contains("no collective in loops and branches"), collective);
+        String update = refused(inBlock(OpDesc.of("sgd").in("Param", "w").in("Grad", "g").in("LearningRate", "r")
+                .out("ParamOut", "w").attr("op_role", 2).build()));
+        assertTrue(update.contains("'sgd' (outputs [w]) in block 1, which 'while' runs, belongs to the optimizer"),
+                update);
+        assertTrue(update.contains("move it behind the loop or branch"), update);
         assertTrue(
                 refused(main -> main.global().add(0, OpDesc.of("c_allreduce_sum").in("X", "x").out("Out", "x").build()))
                         .contains("'c_allreduce_sum' (outputs [x]) communicates already"));
