@@ -114,6 +114,7 @@ public final class Predictor implements AutoCloseable {
         private int rows;
         private Duration wait = Duration.ZERO;
         private long bytes;
+        private int specialisations;
 
         private Builder(Path path) {
             this.path = path;
@@ -195,6 +196,22 @@ public final class Predictor implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Sets for how many combinations of sizes, the most recently used ones, the model is kept compiled, such as the
+         * lengths of texts.
+         *
+         * @param value
+         *            at least 1; 64 without this setting
+         * @return this
+         * @throws IllegalArgumentException
+         *             if it is less than 1
+         * @see Executor.Builder#specialisations
+         */
+        public Builder specialisations(int value) {
+            this.specialisations = positive("combinations of sizes", value);
+            return this;
+        }
+
         private static int positive(String what, int value) {
             if (value < 1) {
                 throw new IllegalArgumentException("The number of " + what + " must be 1 or more, but is " + value);
@@ -231,6 +248,9 @@ public final class Predictor implements AutoCloseable {
                 Executor.Builder builder = Executor.builder();
                 if (settings.threads > 0) {
                     builder.threads(settings.threads);
+                }
+                if (settings.specialisations > 0) {
+                    builder.specialisations(settings.specialisations);
                 }
                 if (settings.bytes > 0) {
                     limited = Devices.builder().cpuMemory(settings.bytes).build();
@@ -546,6 +566,22 @@ public final class Predictor implements AutoCloseable {
     public Statistics statistics() {
         Latency times = latency.snapshot();
         return new Statistics(times.count(), failures.sum(), times);
+    }
+
+    /**
+     * Returns for how many combinations of sizes the model is compiled.
+     *
+     * @return the counts of the present model, see {@link Plan#bindings}
+     * @throws IllegalStateException
+     *             if the predictor is closed
+     */
+    public BoundSizes bindings() {
+        Loaded loaded = take();
+        try {
+            return loaded.plan.bindings();
+        } finally {
+            loaded.release();
+        }
     }
 
     /** Rejects new requests. The memory is freed when the requests in progress have ended. */

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -69,6 +70,22 @@ class PredictorTest {
             assertThrows(BadRequestException.class,
                     () -> predictor.run(Map.of("x", Tensor.of(new float[]{1, 2}, 1, 2))));
         }
+    }
+
+    @Test
+    void sizesAreKeptAsManyAsWanted() throws IOException {
+        for (int kept : new int[]{2, 5}) {
+            try (Predictor predictor = Predictor.builder(model("a", "x", 3)).specialisations(kept).build()) {
+                for (int i = 0; i < 10; i++) {
+                    float[] x = new float[2 * (1 + i % 5)];
+                    Arrays.fill(x, i);
+                    assertEquals(3 * i, first(predictor, Map.of("x", Tensor.of(x, x.length / 2, 2)))[0]);
+                }
+                assertEquals(kept, predictor.bindings().kept());
+                assertEquals(kept == 5 ? 5 : 0, predictor.bindings().hits());
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> Predictor.builder(folder).specialisations(0));
     }
 
     @Test

@@ -9,7 +9,7 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.FloatExp;
-import io.seriatim.tensor.kernel.portable.FloatLoops;
+import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;

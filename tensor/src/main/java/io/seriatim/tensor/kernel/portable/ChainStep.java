@@ -8,6 +8,7 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**

@@ -12,6 +12,7 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import io.seriatim.tensor.kernel.portable.function.FloatPowers;
 import io.seriatim.tensor.numerics.Power;
 import java.util.ArrayList;

@@ -13,6 +13,7 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import io.seriatim.tensor.kernel.portable.function.DoubleLoops;
+import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import io.seriatim.tensor.kernel.portable.function.LongLoops;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 import java.util.Arrays;

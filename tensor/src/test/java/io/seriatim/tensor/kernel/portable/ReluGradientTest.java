@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel.portable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

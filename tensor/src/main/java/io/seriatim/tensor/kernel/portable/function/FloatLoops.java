@@ -1,11 +1,7 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Unary;
-import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
-import io.seriatim.tensor.kernel.portable.function.FloatErf;
-import io.seriatim.tensor.kernel.portable.function.FloatPowers;
-import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**
  * Functions over tiles of floats, with a loop for each cheap function, which the JIT vectorises. It does so only for
@@ -132,8 +128,17 @@ public final class FloatLoops {
     /**
      * The gradient of the maximum with 0, from the function's input or result. It is a product with dy, so that 0 takes
      * the sign of dy, and 0 times an infinite dy is NaN.
+     *
+     * @param x
+     *            the input or the result
+     * @param dy
+     *            the result's gradient
+     * @param dx
+     *            gets the input's gradient
+     * @param count
+     *            how many
      */
-    static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
+    public static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             // 1 where x > 0, else 0, without a branch, which would often be mispredicted: the factor makes the least
@@ -143,16 +148,38 @@ public final class FloatLoops {
         }
     }
 
-    /** The gradient of the logistic function, from its result. */
-    static void sigmoidGrad(float[] y, float[] dy, float[] dx, int count) {
+    /**
+     * The gradient of the logistic function, from its result.
+     *
+     * @param y
+     *            the result
+     * @param dy
+     *            the result's gradient
+     * @param dx
+     *            gets the input's gradient
+     * @param count
+     *            how many
+     */
+    public static void sigmoidGrad(float[] y, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             dx[i] = dy[i] * (y[i] * (1 - y[i]));
         }
     }
 
-    /** The gradient of the hyperbolic tangent, from its result: as a product, since the square loses digits near 1. */
-    static void tanhGrad(float[] y, float[] dy, float[] dx, int count) {
+    /**
+     * The gradient of the hyperbolic tangent, from its result: as a product, since the square loses digits near 1.
+     *
+     * @param y
+     *            the result
+     * @param dy
+     *            the result's gradient
+     * @param dx
+     *            gets the input's gradient
+     * @param count
+     *            how many
+     */
+    public static void tanhGrad(float[] y, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             dx[i] = dy[i] * ((1 - y[i]) * (1 + y[i]));
@@ -194,8 +221,21 @@ public final class FloatLoops {
         }
     }
 
-    /** The first of two values where a condition is not 0, else the second. */
-    static void select(float[] condition, float[] x, float[] y, float[] out, int count) {
+    /**
+     * The first of two values where a condition is not 0, else the second.
+     *
+     * @param condition
+     *            the conditions
+     * @param x
+     *            the first values
+     * @param y
+     *            the second ones
+     * @param out
+     *            gets the chosen ones
+     * @param count
+     *            how many
+     */
+    public static void select(float[] condition, float[] x, float[] y, float[] out, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             out[i] = condition[i] != 0 ? x[i] : y[i];
