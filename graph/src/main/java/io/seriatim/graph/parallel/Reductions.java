@@ -2,6 +2,7 @@ package io.seriatim.graph.parallel;
 
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Roles;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import java.util.ArrayList;
@@ -25,11 +26,19 @@ record Reductions(Map<Integer, List<String>> behind, Map<String, Integer> owners
         Map<Integer, List<String>> behind = new HashMap<>();
         Map<String, Long> bytes = new LinkedHashMap<>();
         Map<String, Integer> writers = new HashMap<>();
+        Map<String, OpDesc> accumulating = new HashMap<>();
         for (int i = 0; i < ops.size(); i++) {
             OpDesc op = ops.get(i);
             boolean isUpdate = Replication.isUpdate(op);
             if (isUpdate) {
                 for (String name : new LinkedHashSet<>(BlockAccesses.read(op, block.program()))) {
+                    OpDesc accumulates = accumulating.get(name);
+                    if (accumulates != null) {
+                        throw new IllegalArgumentException("Operation '" + accumulates.type()
+                                + "' of backward writes '" + name + "', which outlives runs and which '" + op.type()
+                                + "' of the optimizer reads: each place would accumulate on its own. Average gradients "
+                                + "that are temporary, or train on one place");
+                    }
                     Integer writer = writers.remove(name);
                     if (writer != null) {
                         behind.computeIfAbsent(writer, _ -> new ArrayList<>()).add(name);
@@ -44,6 +53,11 @@ record Reductions(Map<Integer, List<String>> behind, Map<String, Integer> owners
                     writers.put(name, i);
                 } else {
                     writers.remove(name);
+                    if (!isUpdate && desc != null && (Roles.of(op) & Roles.BACKWARD) != 0) {
+                        accumulating.put(name, op);
+                    } else {
+                        accumulating.remove(name);
+                    }
                 }
             }
         }

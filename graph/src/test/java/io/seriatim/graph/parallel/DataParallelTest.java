@@ -19,6 +19,7 @@ import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
@@ -304,6 +305,29 @@ class DataParallelTest {
                 .contains("has a place already"));
         assertEquals("A program runs on one place or more, but there is none",
                 refused(() -> parallel(network, List.of())));
+    }
+
+    /** Each place would add its own gradients to what only it has, and the replicas would part. */
+    @Test
+    void gradientsAreNotAccumulatedInWhatOutlivesRuns() {
+        String message = refused(main -> {
+            Block block = main.global();
+            List<OpDesc> ops = new ArrayList<>(block.ops());
+            int update = 0;
+            while (!Replication.isUpdate(ops.get(update))) {
+                update++;
+            }
+            String gradient = ops.get(update - 1).outputNames().getFirst();
+            block.put(VarDesc.of("merged", block.get(gradient).type()).persistent());
+            block.put(VarDesc.of("mean", block.get(gradient).type()));
+            ops.add(update, OpDesc.of("sum").in("X", gradient, "merged").out("Out", "merged")
+                    .attr(Roles.ATTRIBUTE, Roles.BACKWARD).build());
+            ops.add(update + 1, OpDesc.of("scale").in("X", "merged").out("Out", "mean").attr("scale", 0.5f)
+                    .attr(Roles.ATTRIBUTE, Roles.OPTIMIZE).build());
+            block.setOps(ops);
+        });
+        assertTrue(message.contains("'sum' of backward writes 'merged', which outlives runs and which 'scale'"),
+                message);
     }
 
     @Test
