@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -150,6 +151,18 @@ public sealed interface Task {
             return new Compute(operations, stages, temporaries, place, reads, all);
         }
 
+        /** Returns the results that no stage writes, since they have no elements or are no longer computed. */
+        public IntStream unwritten() {
+            Set<Integer> written = written(stages);
+            return Arrays.stream(writes).filter(value -> !written.contains(value));
+        }
+
+        /** Returns the task without some of the results that no stage writes. */
+        public Compute withoutUnwritten(IntPredicate which) {
+            Set<Integer> removed = unwritten().filter(which).boxed().collect(Collectors.toSet());
+            return removed.isEmpty() ? this : withoutWrites(removed::contains);
+        }
+
         /** Returns the task without some of the values that it writes. */
         public Compute withoutWrites(IntPredicate which) {
             return new Compute(operations, stages, temporaries, place, reads,
@@ -170,10 +183,9 @@ public sealed interface Task {
          */
         public Compute with(List<Access> changed, List<Stage> others, List<TensorSpec> otherTemporaries) {
             Compute plain = of(changed, others, otherTemporaries, place);
-            Set<Integer> before = written(stages);
             Set<Integer> now = written(others);
             int[] all = IntStream.concat(Arrays.stream(plain.writes).filter(now::contains),
-                    Arrays.stream(writes).filter(value -> !before.contains(value) && !now.contains(value))).toArray();
+                    unwritten().filter(value -> !now.contains(value))).toArray();
             return new Compute(plain.operations, plain.stages, plain.temporaries, place, plain.reads, all);
         }
 

@@ -216,17 +216,8 @@ final class CopyElimination {
         if (living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> isUnread(value, index))) {
             return null;
         }
-        return withoutUnread(index,
-                task.with(task.operations(), living.reversed()));
-    }
-
-    /** Returns the task without results that it no longer computes, which then need no memory. */
-    private Task.Compute withoutUnread(int index, Task.Compute task) {
-        Set<Integer> computed = new HashSet<>();
-        for (Stage stage : task.stages()) {
-            stage.args().stream().filter(Objects::nonNull).forEach(arg -> computed.add(arg.value()));
-        }
-        return task.withoutWrites(value -> !computed.contains(value) && isUnread(value, index));
+        // Results that it no longer computes need no memory.
+        return task.with(task.operations(), living.reversed()).withoutUnwritten(value -> isUnread(value, index));
     }
 
     private boolean isDead(int index, Stage stage, Set<Arg.Source> needed) {

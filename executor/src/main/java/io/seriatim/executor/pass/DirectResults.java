@@ -8,7 +8,6 @@ import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.computation.Copy;
-import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -41,11 +40,7 @@ final class DirectResults {
 
     /** Returns whether nobody needs what else a task writes, such as the shape that a gradient of a reshape reads. */
     private static boolean isOnlyACopy(TaskGraph tasks, int index) {
-        Task.Compute task = tasks.compute(index);
-        return Arrays.stream(task.writes())
-                .filter(value -> task.stages().getFirst().outputs().stream()
-                        .noneMatch(arg -> arg != null && arg.value() == value))
-                .noneMatch(tasks::isNeeded);
+        return tasks.compute(index).unwritten().noneMatch(tasks::isNeeded);
     }
 
     private static void rewrite(TaskGraph tasks, int index, Stage copy) {

@@ -146,15 +146,10 @@ final class Fusion {
                 temporaries.addAll(second.temporaries());
                 // Such as the shape that a reshape keeps for a gradient in a loop.
                 return second.with(operations, stages, temporaries)
-                        .withoutWrites(each -> !tasks.isNeeded(each) && isUnwritten(stages, each));
+                        .withoutUnwritten(each -> !tasks.isNeeded(each));
             }
         }
         return null;
-    }
-
-    private static boolean isUnwritten(List<Stage> stages, int value) {
-        return stages.stream().flatMap(stage -> stage.args().stream())
-                .noneMatch(arg -> arg != null && arg.value() == value);
     }
 
     private boolean isWhole(@Nullable Arg arg, int value) {
