@@ -112,21 +112,70 @@ public final class FloatRecurrence extends PortableKernel {
         void multiply(float[] states, float[] bias, float[] sums, int count, KernelContext context);
     }
 
+    /**
+     * The products of a kernel, for the recurrence or for its gradient.
+     *
+     * @param gates
+     *            those with the weights
+     * @param candidate
+     *            those with a candidate's own weights; null if it has none
+     */
+    record Both(Products gates, @Nullable Products candidate) {
+        /** Returns null if there is no way to multiply with some weights, where those of a candidate may be absent. */
+        static @Nullable Both of(Function<TensorSpec, @Nullable Products> way, TensorSpec weights,
+                @Nullable TensorSpec ofCandidate) {
+            Products gates = way.apply(weights);
+            if (gates == null || ofCandidate == null) {
+                return gates == null ? null : new Both(gates, null);
+            }
+            Products candidate = way.apply(ofCandidate);
+            if (candidate == null) {
+                gates.close();
+                return null;
+            }
+            return new Both(gates, candidate);
+        }
+
+        void load() {
+            gates.load();
+            if (candidate != null) {
+                candidate.load();
+            }
+        }
+
+        long bytes() {
+            return gates.bytes() + (candidate == null ? 0 : candidate.bytes());
+        }
+
+        void release() {
+            gates.release();
+            if (candidate != null) {
+                candidate.release();
+            }
+        }
+
+        void close() {
+            gates.close();
+            if (candidate != null) {
+                candidate.close();
+            }
+        }
+    }
+
     private final Sequence s;
     private final TensorSpec weights;
-    private final Products products;
-    /** Those of a candidate with weights of its own. */
-    private final @Nullable Products candidate;
+    private final Both products;
     private final int rowsOfBlock;
     private final AtomicReference<@Nullable Memory> idle = new AtomicReference<>();
 
-    private FloatRecurrence(Sequence s, TensorSpec weights, Products products, @Nullable Products candidate) {
+    private FloatRecurrence(Sequence s, TensorSpec weights, Both products) {
         this.s = s;
         this.weights = weights;
         this.products = products;
-        this.candidate = candidate;
         // The candidate's product is one for all sequences.
-        rowsOfBlock = candidate == null ? Math.max(1, Math.min(s.batch(), BLOCK / Math.max(1, s.size()))) : s.batch();
+        rowsOfBlock = products.candidate() == null
+                ? Math.max(1, Math.min(s.batch(), BLOCK / Math.max(1, s.size())))
+                : s.batch();
     }
 
     /**
@@ -149,16 +198,9 @@ public final class FloatRecurrence extends PortableKernel {
             return null;
         }
         TensorSpec weights = Objects.requireNonNull(arguments[1]);
-        Products products = way.apply(weights);
-        if (products == null || recurrence.cell() != Cell.RESET_GRU) {
-            return products == null ? null : new FloatRecurrence(Sequence.of(recurrence, y), weights, products, null);
-        }
-        Products candidate = way.apply(Objects.requireNonNull(arguments[recurrence.more()]));
-        if (candidate == null) {
-            products.close();
-            return null;
-        }
-        return new FloatRecurrence(Sequence.of(recurrence, y), weights, products, candidate);
+        Both products = Both.of(way, weights,
+                recurrence.cell() == Cell.RESET_GRU ? Objects.requireNonNull(arguments[recurrence.more()]) : null);
+        return products == null ? null : new FloatRecurrence(Sequence.of(recurrence, y), weights, products);
     }
 
     /** Rounded up to whole vectors, so that loops need no rest. */
@@ -168,26 +210,25 @@ public final class FloatRecurrence extends PortableKernel {
 
     @Override
     public String provider() {
-        return products.provider();
+        return products.gates().provider();
     }
 
     @Override
     public void load() {
         products.load();
-        if (candidate != null) {
-            candidate.load();
-        }
     }
 
     @Override
     public long bytes() {
-        return products.bytes() + (candidate == null ? 0 : candidate.bytes());
+        return products.bytes();
     }
 
     /** The weights may come packed: once for all runs instead of in each. */
     @Override
     public TensorSpec preferred(int argument, TensorSpec given) {
-        Products of = argument == 1 ? products : s.recurrence().isWeights(argument) ? candidate : null;
+        Products of = argument == 1
+                ? products.gates()
+                : s.recurrence().isWeights(argument) ? products.candidate() : null;
         TensorSpec packed = of == null ? null : of.packed();
         return packed == null ? given : packed;
     }
@@ -196,18 +237,12 @@ public final class FloatRecurrence extends PortableKernel {
     public void release() {
         idle.set(null);
         products.release();
-        if (candidate != null) {
-            candidate.release();
-        }
     }
 
     @Override
     public void close() {
         idle.set(null);
         products.close();
-        if (candidate != null) {
-            candidate.close();
-        }
     }
 
     private void keep(Memory memory) {
@@ -220,8 +255,7 @@ public final class FloatRecurrence extends PortableKernel {
     void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Memory memory = idle.getAndSet(null);
         if (memory == null) {
-            memory = new Memory(this, products.workspace(weights),
-                    candidate == null ? null : candidate.workspace(weights));
+            memory = new Memory(this);
         }
         new Run(this, new Arguments(arguments), memory, context).all();
         keep(memory);
@@ -252,10 +286,11 @@ public final class FloatRecurrence extends PortableKernel {
         final float[] inner;
         final float[] saved;
 
-        Memory(FloatRecurrence kernel, Workspace workspace, @Nullable Workspace candidate) {
+        Memory(FloatRecurrence kernel) {
             Sequence s = kernel.s;
-            this.workspace = workspace;
-            this.candidate = candidate;
+            Products ofCandidate = kernel.products.candidate();
+            workspace = kernel.products.gates().workspace(kernel.weights);
+            candidate = ofCandidate == null ? null : ofCandidate.workspace(kernel.weights);
             candidateBias = new float[candidate == null ? 0 : padded(s.batch() * s.size())];
             reset = new float[candidateBias.length];
             int blocks = Math.ceilDiv(s.batch(), kernel.rowsOfBlock);

@@ -9,6 +9,7 @@ import io.seriatim.tensor.computation.network.Recurrence.Cell;
 import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.FloatRecurrence.Both;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence.Products;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence.Workspace;
 import io.seriatim.tensor.kernel.portable.PortableRecurrence.Backward;
@@ -39,18 +40,14 @@ public final class FloatRecurrenceGrad extends PortableKernel {
     private final Backward operands;
     private final Sequence s;
     private final TensorSpec weights;
-    private final Products products;
-    /** Those of a candidate with weights of its own. */
-    private final @Nullable Products candidate;
+    private final Both products;
     private final AtomicReference<@Nullable Memory> idle = new AtomicReference<>();
 
-    private FloatRecurrenceGrad(Backward operands, TensorSpec weights, Products products,
-            @Nullable Products candidate) {
+    private FloatRecurrenceGrad(Backward operands, TensorSpec weights, Both products) {
         this.operands = operands;
         s = operands.s();
         this.weights = weights;
         this.products = products;
-        this.candidate = candidate;
     }
 
     /**
@@ -76,16 +73,10 @@ public final class FloatRecurrenceGrad extends PortableKernel {
         }
         Backward operands = new Backward(grad, Sequence.of(grad.forward(), y));
         TensorSpec weights = transposed(Objects.requireNonNull(arguments[grad.weights()]));
-        Products products = way.apply(weights);
-        if (products == null || grad.forward().cell() != Cell.RESET_GRU) {
-            return products == null ? null : new FloatRecurrenceGrad(operands, weights, products, null);
-        }
-        Products candidate = way.apply(transposed(Objects.requireNonNull(arguments[operands.more()])));
-        if (candidate == null) {
-            products.close();
-            return null;
-        }
-        return new FloatRecurrenceGrad(operands, weights, products, candidate);
+        Both products = Both.of(way, weights, grad.forward().cell() == Cell.RESET_GRU
+                ? transposed(Objects.requireNonNull(arguments[operands.more()]))
+                : null);
+        return products == null ? null : new FloatRecurrenceGrad(operands, weights, products);
     }
 
     private static TensorSpec transposed(TensorSpec matrix) {
@@ -100,38 +91,29 @@ public final class FloatRecurrenceGrad extends PortableKernel {
 
     @Override
     public String provider() {
-        return products.provider();
+        return products.gates().provider();
     }
 
     @Override
     public void load() {
         products.load();
-        if (candidate != null) {
-            candidate.load();
-        }
     }
 
     @Override
     public long bytes() {
-        return products.bytes() + (candidate == null ? 0 : candidate.bytes());
+        return products.bytes();
     }
 
     @Override
     public void release() {
         idle.set(null);
         products.release();
-        if (candidate != null) {
-            candidate.release();
-        }
     }
 
     @Override
     public void close() {
         idle.set(null);
         products.close();
-        if (candidate != null) {
-            candidate.close();
-        }
     }
 
     @Override
@@ -171,8 +153,9 @@ public final class FloatRecurrenceGrad extends PortableKernel {
         Memory(FloatRecurrenceGrad kernel) {
             Sequence s = kernel.s;
             Cell cell = s.recurrence().cell();
-            workspace = kernel.products.workspace(kernel.weights);
-            candidate = kernel.candidate == null ? null : kernel.candidate.workspace(kernel.weights);
+            Products ofCandidate = kernel.products.candidate();
+            workspace = kernel.products.gates().workspace(kernel.weights);
+            candidate = ofCandidate == null ? null : ofCandidate.workspace(kernel.weights);
             int states = FloatRecurrence.padded(Math.multiplyExact(s.batch(), s.size()));
             int gates = FloatRecurrence.padded(Math.multiplyExact(s.batch(), s.gates()));
             rows = new float[FloatRecurrence.padded(s.batch() * Math.max(s.saved(), s.size()))];
@@ -184,7 +167,7 @@ public final class FloatRecurrenceGrad extends PortableKernel {
             inner = new float[states];
             dx = new float[gates];
             du = cell.gates() == 3 ? new float[gates] : dx;
-            dreset = new float[kernel.candidate == null ? 0 : states];
+            dreset = new float[candidate == null ? 0 : states];
             peepholes = new float[PEEPHOLES][cell == Cell.PEEPHOLE_LSTM ? states : 0];
         }
 
