@@ -109,25 +109,31 @@ class SyncBatchNormTest {
         return part;
     }
 
-    @ParameterizedTest
-    @CsvSource({"2,false", "3,false", "2,true", "4,true", "1,false"})
-    void ranksNormaliseLikeOneProcessWithAllRows(int size, boolean isInterpreted) throws Exception {
-        Random random = new Random(SEED + size);
-        long[][] shapes = {{3}, {5, 2, 3}, {2, 7}, {4, 3, 3, 2}, {33}, {1, 1}};
-        for (int number = 0; number < 4 * shapes.length; number++) {
-            long[] tail = shapes[number % shapes.length];
-            DType dtype = List.of(FLOAT32, DType.FLOAT64, DType.BFLOAT16, FLOAT32).get(number / shapes.length);
+    /**
+     * A drawn normalisation of all rows, and where each part's rows end.
+     *
+     * @param ends
+     *            from 0 to all rows: parts have other numbers of rows, also one
+     * @param feeds
+     *            of all rows; values may be far from zero
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    private record Drawn(int number, DType dtype, boolean isAffine, long[] ends, long channels,
+            Map<String, Tensor> feeds, Map<String, Object> attributes) {
+        private static final long[][] SHAPES = {{3}, {5, 2, 3}, {2, 7}, {4, 3, 3, 2}, {33}, {1, 1}};
+        private static final int COUNT = 4 * SHAPES.length;
+
+        static Drawn of(Random random, int number, int parts) {
+            long[] tail = SHAPES[number % SHAPES.length];
+            DType dtype = List.of(FLOAT32, DType.FLOAT64, DType.BFLOAT16, FLOAT32).get(number / SHAPES.length);
             boolean isLast = random.nextBoolean();
-            boolean isAffine = number % 5 != 4;
-            // Ranks with other numbers of rows, also of one, and values far from zero.
-            long[] ends = new long[size + 1];
-            for (int rank = 0; rank < size; rank++) {
-                ends[rank + 1] = ends[rank] + 1 + random.nextInt(4);
+            long[] ends = new long[parts + 1];
+            for (int i = 0; i < parts; i++) {
+                ends[i + 1] = ends[i] + 1 + random.nextInt(4);
             }
-            long rows = ends[size] == 1 ? 2 : ends[size];
-            ends[size] = rows;
+            ends[parts] = Math.max(2, ends[parts]);
             long[] dims = new long[tail.length + 1];
-            dims[0] = rows;
+            dims[0] = ends[parts];
             System.arraycopy(tail, 0, dims, 1, tail.length);
             long channels = tail.length == 1 || isLast ? tail[tail.length - 1] : tail[0];
             DType wide = dtype.arithmetic();
@@ -138,31 +144,68 @@ class SyncBatchNormTest {
             feeds.put("bias", random(random, wide, 0, 1, channels));
             feeds.put("mean", random(random, wide, 0, 1, channels));
             feeds.put("variance", random(random, wide, 3, 0.1, channels));
-            Map<String, Object> attributes = Map.of("data_layout", isLast ? "NHWC" : "NCHW", "momentum", 0.8f,
-                    "epsilon", number % 2 == 0 ? 1e-5f : 1e-3f);
+            return new Drawn(number, dtype, number % 5 != 4, ends, channels, feeds,
+                    Map.of("data_layout", isLast ? "NHWC" : "NCHW", "momentum", 0.8f, "epsilon",
+                            number % 2 == 0 ? 1e-5f : 1e-3f));
+        }
+
+        long rows() {
+            return ends[ends.length - 1];
+        }
+
+        /** The rows of x or dy that a part has. */
+        Tensor rows(String name, int part) {
+            return Bits.copy(Objects.requireNonNull(feeds.get(name)).slice(0, ends[part], ends[part + 1]));
+        }
+
+        List<String> fetches() {
             List<String> fetches = new ArrayList<>(FORWARD);
             fetches.addAll(isAffine ? BACKWARD : List.of("dx"));
-            Map<String, double[]> whole = run(program("batch_norm", dtype, attributes, isAffine), feeds,
-                    new OneRank(), isInterpreted, fetches);
+            return fetches;
+        }
+
+        /** What one process computes with all rows. */
+        Map<String, double[]> whole(boolean isInterpreted) {
+            return run(program("batch_norm", dtype, attributes, isAffine), feeds, new OneRank(), isInterpreted,
+                    fetches());
+        }
+
+        double tolerance() {
+            return dtype == DType.FLOAT64 ? 1e-9 : dtype == FLOAT32 ? 2e-3 : 6e-2;
+        }
+
+        @Override
+        public String toString() {
+            return "shape " + List.of(rows(), channels) + " " + dtype + ", case " + number + " of seed " + SEED;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2,false", "3,false", "2,true", "4,true", "1,false"})
+    void ranksNormaliseLikeOneProcessWithAllRows(int size, boolean isInterpreted) throws Exception {
+        Random random = new Random(SEED + size);
+        for (int number = 0; number < Drawn.COUNT; number++) {
+            Drawn drawn = Drawn.of(random, number, size);
+            long[] ends = drawn.ends();
+            List<String> fetches = drawn.fetches();
+            Map<String, double[]> whole = drawn.whole(isInterpreted);
             List<Map<String, double[]>> parts = ThreadRanks.run(size, ranks -> {
-                Map<String, Tensor> own = new LinkedHashMap<>(feeds);
+                Map<String, Tensor> own = new LinkedHashMap<>(drawn.feeds());
                 for (String each : List.of("x", "dy")) {
-                    Tensor all = Objects.requireNonNull(feeds.get(each));
-                    own.put(each, Bits.copy(all.slice(0, ends[ranks.rank()], ends[ranks.rank() + 1])));
+                    own.put(each, drawn.rows(each, ranks.rank()));
                 }
-                return run(program("sync_batch_norm", dtype, attributes, isAffine), own, ranks, isInterpreted,
-                        fetches);
+                return run(program("sync_batch_norm", drawn.dtype(), drawn.attributes(), drawn.isAffine()), own, ranks,
+                        isInterpreted, fetches);
             });
-            double tolerance = dtype == DType.FLOAT64 ? 1e-9 : dtype == FLOAT32 ? 2e-3 : 6e-2;
+            double tolerance = drawn.tolerance();
             for (String name : fetches) {
                 double[] sum = new double[Objects.requireNonNull(whole.get(name)).length];
                 for (int rank = 0; rank < size; rank++) {
                     double[] got = Objects.requireNonNull(parts.get(rank).get(name));
-                    String which = name + " of rank " + rank + ", shape " + List.of(rows, channels) + " " + dtype
-                            + ", case " + number + " of seed " + SEED;
+                    String which = name + " of rank " + rank + ", " + drawn;
                     if (name.equals("y") || name.equals("dx")) {
                         assertArrayEquals(rows(Objects.requireNonNull(whole.get(name)), ends[rank], ends[rank + 1],
-                                rows), got, tolerance, which);
+                                drawn.rows()), got, tolerance, which);
                     } else if (FORWARD.contains(name)) {
                         assertArrayEquals(whole.get(name), got, tolerance, which);
                         assertArrayEquals(parts.getFirst().get(name), got, 0, which + " beside rank 0");
@@ -504,51 +547,26 @@ class SyncBatchNormTest {
     @CsvSource({"2,false", "3,false", "2,true", "4,true", "1,true"})
     void placesNormaliseLikeOneWithAllRows(int places, boolean isInterpreted) {
         Random random = new Random(SEED + 100 + places);
-        long[][] shapes = {{3}, {5, 2, 3}, {2, 7}, {4, 3, 3, 2}, {33}, {1, 1}};
-        for (int number = 0; number < 4 * shapes.length; number++) {
-            long[] tail = shapes[number % shapes.length];
-            DType dtype = List.of(FLOAT32, DType.FLOAT64, DType.BFLOAT16, FLOAT32).get(number / shapes.length);
-            boolean isLast = random.nextBoolean();
-            boolean isAffine = number % 5 != 4;
-            long[] ends = new long[places + 1];
-            for (int i = 0; i < places; i++) {
-                ends[i + 1] = ends[i] + 1 + random.nextInt(4);
-            }
-            ends[places] = Math.max(2, ends[places]);
-            long[] dims = new long[tail.length + 1];
-            dims[0] = ends[places];
-            System.arraycopy(tail, 0, dims, 1, tail.length);
-            long channels = tail.length == 1 || isLast ? tail[tail.length - 1] : tail[0];
-            DType wide = dtype.arithmetic();
-            Map<String, Tensor> feeds = new LinkedHashMap<>();
-            feeds.put("x", random(random, dtype, number % 3 == 0 ? 100 : 0, 2, dims));
-            feeds.put("dy", random(random, dtype, 0.1, 1, dims));
-            feeds.put("scale", random(random, wide, 1, 0.3, channels));
-            feeds.put("bias", random(random, wide, 0, 1, channels));
-            feeds.put("mean", random(random, wide, 0, 1, channels));
-            feeds.put("variance", random(random, wide, 3, 0.1, channels));
-            Map<String, Object> attributes = Map.of("data_layout", isLast ? "NHWC" : "NCHW", "momentum", 0.8f,
-                    "epsilon", number % 2 == 0 ? 1e-5f : 1e-3f);
-            List<String> fetches = new ArrayList<>(FORWARD);
-            fetches.addAll(isAffine ? BACKWARD : List.of("dx"));
-            Map<String, double[]> whole = run(program("batch_norm", dtype, attributes, isAffine), feeds,
-                    new OneRank(), isInterpreted, fetches);
-            Map<String, Tensor> parts = new LinkedHashMap<>(feeds);
+        for (int number = 0; number < Drawn.COUNT; number++) {
+            Drawn drawn = Drawn.of(random, number, places);
+            long[] ends = drawn.ends();
+            List<String> fetches = drawn.fetches();
+            Map<String, double[]> whole = drawn.whole(isInterpreted);
+            Map<String, Tensor> parts = new LinkedHashMap<>(drawn.feeds());
             List<String> wanted = new ArrayList<>(List.of("mean_out", "variance_out"));
             for (int i = 0; i < places; i++) {
                 for (String each : List.of("x", "dy")) {
-                    parts.put(each + i, Bits.copy(Objects.requireNonNull(feeds.get(each)).slice(0, ends[i],
-                            ends[i + 1])));
+                    parts.put(each + i, drawn.rows(each, i));
                 }
                 wanted.addAll(List.of("y" + i, "dx" + i, "dscale" + i, "dbias" + i, "saved_mean" + i,
                         "saved_variance" + i));
             }
             parts.keySet().removeAll(List.of("x", "dy"));
-            Map<String, double[]> got = run(ofPlaces(dtype, attributes, isAffine, places), parts, new OneRank(),
-                    isInterpreted, wanted);
-            double tolerance = dtype == DType.FLOAT64 ? 1e-9 : dtype == FLOAT32 ? 2e-3 : 6e-2;
-            String which = ", rows " + ends[places] + " x " + List.of(channels) + " " + dtype + ", case " + number
-                    + " of seed " + SEED;
+            Map<String, double[]> got =
+                    run(ofPlaces(drawn.dtype(), drawn.attributes(), drawn.isAffine(), places), parts, new OneRank(),
+                            isInterpreted, wanted);
+            double tolerance = drawn.tolerance();
+            String which = ", " + drawn;
             for (String name : fetches) {
                 double[] expected = Objects.requireNonNull(whole.get(name));
                 double[] sum = new double[expected.length];
