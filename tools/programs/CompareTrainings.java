@@ -12,9 +12,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * CompareTrainings FOLDER…: trains what tools/programs/trainings.py has written, from the same parameters on one thread,
- * and prints the time of a step beside PaddlePaddle's, and how far the losses differ. The ratio is that of the times of
- * the processor, which depend less on what else runs on the machine.
+ * CompareTrainings FOLDER…: trains what tools/programs/trainings.py has written, from the same parameters on one
+ * thread, and prints the time of a step beside PaddlePaddle's, and how far the losses differ. The ratio is that of the
+ * times of the processor, which depend less on what else runs on the machine.
  */
 final class CompareTrainings {
     private static final double SECONDS = Double.parseDouble(System.getProperty("seconds", "2"));

@@ -13,7 +13,6 @@ import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.IndexRangeException;
-import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary.Function;
@@ -82,13 +81,12 @@ public final class MessageOperations {
         Indexes.requireVector(inference, destination);
         long[] from = inference.dims(source);
         long[] to = inference.dims(destination);
-        long sources = Shape.of(Arrays.stream(from).map(n -> Math.max(n, 0)).toArray()).size();
-        long destinations = Shape.of(Arrays.stream(to).map(n -> Math.max(n, 0)).toArray()).size();
-        boolean known = Arrays.stream(from).noneMatch(n -> n < 0) && Arrays.stream(to).noneMatch(n -> n < 0);
-        inference.require(!known || sources == destinations,
+        long sources = Inference.size(from);
+        long destinations = Inference.size(to);
+        inference.require(sources == destinations || sources < 0 || destinations < 0,
                 "%s and %s must have an element for each edge, but have the shapes %s and %s", source, destination,
                 Numbers.text(from), Numbers.text(to));
-        return known ? sources : -1;
+        return destinations < 0 ? -1 : sources;
     }
 
     /** The features of messages that combine two operands, whose first dimensions are not compared. */

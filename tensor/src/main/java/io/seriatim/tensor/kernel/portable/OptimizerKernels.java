@@ -70,20 +70,22 @@ final class OptimizerKernels {
         for (long i = 0; i < count; i += KernelContext.TILE) {
             int length = (int) Math.min(KernelContext.TILE, count - i);
             if (single) {
-                for (int k = 0; k < 2 + update.accumulators(); k++) {
-                    load(all.get(k < 2 ? k : k + 1), i, context.floats(k), length);
+                load(all.get(1), i, context.floats(1), length);
+                for (int k = 0; k <= update.accumulators(); k++) {
+                    load(state(all, k), i, context.floats(tile(k)), length);
                 }
                 step(update, length, context, rates);
                 for (int k = 0; k <= update.accumulators(); k++) {
-                    store(all.get(k == 0 ? 0 : 2 + k), i, context.floats(k == 0 ? 0 : 1 + k), length);
+                    store(state(all, k), i, context.floats(tile(k)), length);
                 }
             } else {
-                for (int k = 0; k < 2 + update.accumulators(); k++) {
-                    Doubles.load(all.get(k < 2 ? k : k + 1), i, context.doubles(k), 0, length);
+                Doubles.load(all.get(1), i, context.doubles(1), 0, length);
+                for (int k = 0; k <= update.accumulators(); k++) {
+                    Doubles.load(state(all, k), i, context.doubles(tile(k)), 0, length);
                 }
                 stepInDouble(update, length, context, rates);
                 for (int k = 0; k <= update.accumulators(); k++) {
-                    Doubles.store(all.get(k == 0 ? 0 : 2 + k), i, context.doubles(k == 0 ? 0 : 1 + k), 0, length);
+                    Doubles.store(state(all, k), i, context.doubles(tile(k)), 0, length);
                 }
             }
         }
@@ -120,9 +122,9 @@ final class OptimizerKernels {
         for (int k = 0; k < rows; k++) {
             int at = k * length;
             for (int i = 0; i <= update.accumulators(); i++) {
-                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Tensor state = state(all, i);
                 Floats.load(state.memory(), DType.FLOAT32, address(state, places.row(row + k), first), 1,
-                        context.floats(i == 0 ? 0 : 1 + i), at, length);
+                        context.floats(tile(i)), at, length);
             }
             if (places.times(row + k) == 1) {
                 Floats.load(all.get(1).memory(), DType.FLOAT32, address(all.get(1), places.place(row + k, 0), first), 1,
@@ -137,9 +139,9 @@ final class OptimizerKernels {
         step(update, rows * length, context, rates);
         for (int k = 0; k < rows; k++) {
             for (int i = 0; i <= update.accumulators(); i++) {
-                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Tensor state = state(all, i);
                 Floats.store(state.memory(), DType.FLOAT32, address(state, places.row(row + k), first), 1,
-                        context.floats(i == 0 ? 0 : 1 + i), k * length, length);
+                        context.floats(tile(i)), k * length, length);
             }
         }
     }
@@ -148,9 +150,9 @@ final class OptimizerKernels {
             long first, int length, KernelContext context, Rates rates) {
         for (int k = 0; k < rows; k++) {
             for (int i = 0; i <= update.accumulators(); i++) {
-                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Tensor state = state(all, i);
                 Doubles.load(state.memory(), state.dtype(), address(state, places.row(row + k), first), 1,
-                        context.doubles(i == 0 ? 0 : 1 + i), k * length, length);
+                        context.doubles(tile(i)), k * length, length);
             }
             sum(all.get(1), places, row + k, first, length, context);
             System.arraycopy(context.doubles(SUMS), 0, context.doubles(1), k * length, length);
@@ -158,9 +160,9 @@ final class OptimizerKernels {
         stepInDouble(update, rows * length, context, rates);
         for (int k = 0; k < rows; k++) {
             for (int i = 0; i <= update.accumulators(); i++) {
-                Tensor state = all.get(i == 0 ? 0 : 2 + i);
+                Tensor state = state(all, i);
                 Doubles.store(state.memory(), state.dtype(), address(state, places.row(row + k), first), 1,
-                        context.doubles(i == 0 ? 0 : 1 + i), k * length, length);
+                        context.doubles(tile(i)), k * length, length);
             }
         }
     }
@@ -177,6 +179,16 @@ final class OptimizerKernels {
                 sums[i] += more[i];
             }
         }
+    }
+
+    /** The parameter for 0, else an accumulator. */
+    private static Tensor state(PortableKernel.Arguments all, int number) {
+        return all.get(number == 0 ? 0 : 2 + number);
+    }
+
+    /** The tile of a {@link #state}; tile 1 holds the gradient. */
+    private static int tile(int number) {
+        return number == 0 ? 0 : 1 + number;
     }
 
     /** Where an element of a row lies; the elements of a row lie side by side. */
