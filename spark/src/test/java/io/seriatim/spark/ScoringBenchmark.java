@@ -28,7 +28,7 @@ import org.apache.spark.sql.SparkSession;
  * has tasks, on one batch of the same size. Each round measures both; the ratio is that of the best ones. The heap that
  * is in use after a collection is printed for each round.
  */
-public final class ScoringBenchmark {
+final class ScoringBenchmark {
     private static final int BATCH = 256;
     private static final int TASKS = 2;
     private static final int ROUNDS = 4;
