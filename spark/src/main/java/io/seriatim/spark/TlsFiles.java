@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.nio.file.Path;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.SparkFiles;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 record TlsFiles(String certificate, @Nullable String key, String trusted) implements Serializable {
     /** The variable of the environment with the password of stores: Spark hides settings with such names. */
     static final String PASSWORD = "SERIATIM_TLS_PASSWORD";
+    /** The setting that gives executors this variable, but not the driver, which is the executor of a local master. */
+    static final String PASSWORD_SETTING = "spark.executorEnv." + PASSWORD;
 
     private static final long serialVersionUID = 1;
     private static final String PREFIX = "spark.seriatim.tls.";
@@ -43,7 +46,11 @@ record TlsFiles(String certificate, @Nullable String key, String trusted) implem
 
     /** Reads the files on an executor. */
     Tls read() throws IOException {
-        return read(System.getenv(PASSWORD));
+        return read(password(System.getenv(PASSWORD), SparkEnv.get().conf()));
+    }
+
+    static @Nullable String password(@Nullable String variable, SparkConf settings) {
+        return variable == null && settings.contains(PASSWORD_SETTING) ? settings.get(PASSWORD_SETTING) : variable;
     }
 
     Tls read(@Nullable String password) throws IOException {
@@ -52,7 +59,7 @@ record TlsFiles(String certificate, @Nullable String key, String trusted) implem
         }
         if (password == null) {
             throw new IllegalArgumentException("The key in '" + certificate + "' has a password: set "
-                    + "spark.executorEnv." + PASSWORD + ", or name a key and certificates in PEM");
+                    + PASSWORD_SETTING + ", or name a key and certificates in PEM");
         }
         return Tls.stores(path(certificate), path(trusted), password.toCharArray());
     }

@@ -254,10 +254,84 @@ class SparkExchangeTest {
         TlsFiles stores = new TlsFiles(store.toString(), null, store.toString());
         assertSays("spark.executorEnv.SERIATIM_TLS_PASSWORD",
                 assertThrows(IllegalArgumentException.class, () -> stores.read(null)));
-        Path trust = folder.resolve("trust.p12");
-        keytool("-importcert", "-alias", "rank", "-file", files.certificate(), "-storetype", "PKCS12", "-keystore",
-                trust.toString(), "-storepass", PASSWORD, "-noprompt");
-        new TlsFiles(store.toString(), null, trust.toString()).read(PASSWORD);
+        new TlsFiles(store.toString(), null, trust(Path.of(files.certificate())).toString()).read(PASSWORD);
+    }
+
+    private Path trust(Path certificate) throws Exception {
+        Path store = folder.resolve("trust.p12");
+        keytool("-importcert", "-alias", "rank", "-file", certificate.toString(), "-storetype", "PKCS12", "-keystore",
+                store.toString(), "-storepass", PASSWORD, "-noprompt");
+        return store;
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    /** Runs with settings of the session, which all tests share. */
+    private static void with(Map<String, String> settings, Action action) throws Exception {
+        SparkConf all = spark.sparkContext().conf();
+        settings.forEach(all::set);
+        try {
+            action.run();
+        } finally {
+            settings.keySet().forEach(all::remove);
+        }
+    }
+
+    /** Both ranks have the same mistake, and the training says it once. */
+    private static void assertFails(String part, SparkTraining training) {
+        IllegalStateException failure = assertThrows(IllegalStateException.class, training.attempts(1)::fit);
+        assertSays(part, failure);
+        assertSays("has failed 1 times", failure);
+    }
+
+    @Test
+    void ranksUseStoresOfKeys() throws Exception {
+        String keys = keys("ranks", "ip:127.0.0.1,dns:localhost").toString();
+        String trusted = trust(Path.of(pem("ranks", Path.of(keys)).certificate())).toString();
+        Map<String, double[]> expected = fit(training(Exchange.PLAIN, false));
+        with(Map.of(TlsFiles.PASSWORD_SETTING, PASSWORD), () -> {
+            assertSame(expected, fit(training(Exchange.PLAIN, false).tls(keys, trusted)));
+            String none = folder.resolve("none.p12").toString();
+            assertFails(none, training(Exchange.PLAIN, false).tls(none, trusted));
+            assertFails(none, training(Exchange.PLAIN, false).tls(keys, none));
+        });
+        with(Map.of(TlsFiles.PASSWORD_SETTING, "of others"),
+                () -> assertFails("the password of this store is another one",
+                        training(Exchange.PLAIN, false).tls(keys, trusted)));
+        assertFails(TlsFiles.PASSWORD_SETTING, training(Exchange.PLAIN, false).tls(keys, trusted));
+    }
+
+    @Test
+    void ranksUseTheFilesOfSparksSettings() throws Exception {
+        Path store = keys("ranks", "ip:127.0.0.1,dns:localhost");
+        TlsFiles files = pem("ranks", store);
+        String trusted = trust(Path.of(files.certificate())).toString();
+        Map<String, double[]> expected = fit(training(Exchange.PLAIN, false));
+        with(Map.of("spark.seriatim.tls.certificate", files.certificate(), "spark.seriatim.tls.key",
+                String.valueOf(files.key()), "spark.seriatim.tls.trust", files.trusted()),
+                () -> assertSame(expected, fit(training(Exchange.PLAIN, false))));
+        Map<String, String> stores = Map.of("spark.seriatim.tls.certificate", store.toString(),
+                "spark.seriatim.tls.trust", trusted, TlsFiles.PASSWORD_SETTING, PASSWORD);
+        with(stores, () -> assertSame(expected, fit(training(Exchange.PLAIN, false))));
+        Map<String, String> wrong = new TreeMap<>(stores);
+        wrong.put(TlsFiles.PASSWORD_SETTING, "of others");
+        with(wrong, () -> assertFails("the password of this store is another one",
+                training(Exchange.PLAIN, false)));
+        wrong.putAll(stores);
+        String none = folder.resolve("none.p12").toString();
+        wrong.put("spark.seriatim.tls.certificate", none);
+        with(wrong, () -> assertFails(none, training(Exchange.PLAIN, false)));
+    }
+
+    @Test
+    void theVariableOfTheEnvironmentComesBeforeTheSetting() {
+        SparkConf settings = new SparkConf(false);
+        assertEquals(null, TlsFiles.password(null, settings));
+        settings.set(TlsFiles.PASSWORD_SETTING, "set");
+        assertEquals("set", TlsFiles.password(null, settings));
+        assertEquals("variable", TlsFiles.password("variable", settings));
     }
 
     @Test
