@@ -2,11 +2,14 @@ package io.seriatim.spark;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.unsafe.Platform;
 import org.jspecify.annotations.Nullable;
 import scala.collection.Iterable;
 import scala.collection.Iterator;
@@ -21,6 +24,8 @@ final class Numbers {
     private float[] floats = {};
     private long[] longs = {};
     private double[] doubles = {};
+    /** The cell that is read. */
+    private double[] copied = {};
     private int size;
 
     Numbers(String column, DType type) {
@@ -64,16 +69,46 @@ final class Numbers {
 
     /** Appends numbers. */
     void addAll(double[] values) {
+        addAll(values, values.length);
+    }
+
+    private void addAll(double[] values, int count) {
         if (type == DType.FLOAT32) {
-            reserve(values.length);
-            for (double each : values) {
-                floats[size++] = (float) each;
+            reserve(count);
+            float[] target = floats;
+            int from = size;
+            for (int i = 0; i < count; i++) {
+                target[from + i] = (float) values[i];
             }
+            size += count;
         } else {
-            for (double each : values) {
-                real(each);
+            for (int i = 0; i < count; i++) {
+                real(values[i]);
             }
         }
+    }
+
+    /** Appends the float32 numbers of some memory, as Spark's arrays have them. */
+    void addFloats(Object memory, long offset, int count) {
+        if (type == DType.FLOAT32) {
+            reserve(count);
+            Platform.copyMemory(memory, offset, floats, Platform.FLOAT_ARRAY_OFFSET + (long) Float.BYTES * size,
+                    (long) Float.BYTES * count);
+            size += count;
+        } else {
+            float[] values = new float[count];
+            Platform.copyMemory(memory, offset, values, Platform.FLOAT_ARRAY_OFFSET, (long) Float.BYTES * count);
+            addAll(values);
+        }
+    }
+
+    /** Appends the float64 numbers of some memory, as Spark's arrays have them. */
+    void addDoubles(Object memory, long offset, int count) {
+        if (copied.length < count) {
+            copied = new double[count];
+        }
+        Platform.copyMemory(memory, offset, copied, Platform.DOUBLE_ARRAY_OFFSET, (long) Double.BYTES * count);
+        addAll(copied, count);
     }
 
     /** Appends numbers. */
@@ -193,7 +228,9 @@ final class Numbers {
     /** Returns a new tensor of all numbers. */
     Tensor tensor(long... dims) {
         if (type == DType.FLOAT32) {
-            return Tensor.of(Arrays.copyOf(floats, size), dims);
+            Tensor tensor = Tensor.allocate(type, dims);
+            MemorySegment.copy(floats, 0, tensor.elements(), ValueLayout.JAVA_FLOAT_UNALIGNED, 0, size);
+            return tensor;
         }
         return isWhole()
                 ? Tensor.of(type, Arrays.copyOf(longs, size), dims)

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.UserDefinedType;
+import org.apache.spark.unsafe.Platform;
 
 /**
  * A column whose cells are the rows of a result.
@@ -96,21 +97,24 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
         Object[] cells = new Object[rows];
         if (elementType().equals(DataTypes.FloatType) && !isComputedInDoubles()) {
             float[] all = result.toFloatArray();
+            if (kind == Kind.ARRAY) {
+                return arrays(all, Platform.FLOAT_ARRAY_OFFSET, Float.BYTES, rows, each);
+            }
             for (int i = 0; i < rows; i++) {
-                cells[i] = kind == Kind.NUMBER
-                        ? (Object) all[i]
-                        : UnsafeArrayData.fromPrimitiveArray(Arrays.copyOfRange(all, i * each, (i + 1) * each));
+                cells[i] = all[i];
             }
         } else if (elementType().equals(DataTypes.DoubleType) || isComputedInDoubles()) {
             double[] all = result.toDoubleArray();
+            if (kind == Kind.ARRAY) {
+                return arrays(all, Platform.DOUBLE_ARRAY_OFFSET, Double.BYTES, rows, each);
+            }
             for (int i = 0; i < rows; i++) {
                 double[] own = Arrays.copyOfRange(all, i * each, (i + 1) * each);
                 cells[i] = switch (kind) {
                     case NUMBER, REAL -> own[0];
                     case SOFTMAX -> vector(softmax(own));
                     case GREATEST -> (double) greatest(own);
-                    case ARRAY -> UnsafeArrayData.fromPrimitiveArray(own);
-                    case VECTOR -> vector(own);
+                    default -> vector(own);
                 };
             }
         } else {
@@ -122,6 +126,33 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
             }
         }
         return cells;
+    }
+
+    /**
+     * Makes arrays as Spark's rows have them, in one piece of memory.
+     *
+     * @param all
+     *            an array of numbers
+     * @param offset
+     *            of its first element
+     * @param bytes
+     *            of an element
+     */
+    private static Object[] arrays(Object all, long offset, int bytes, int rows, int each) {
+        int header = Math.toIntExact(UnsafeArrayData.calculateHeaderPortionInBytes((long) each));
+        int values = Math.multiplyExact(each, bytes);
+        int size = Math.ceilDiv(header + values, Long.BYTES) * Long.BYTES;
+        long[] memory = new long[Math.multiplyExact(rows, size / Long.BYTES)];
+        Object[] arrays = new Object[rows];
+        for (int i = 0; i < rows; i++) {
+            long start = Platform.LONG_ARRAY_OFFSET + (long) i * size;
+            Platform.putLong(memory, start, each);
+            Platform.copyMemory(all, offset + (long) i * values, memory, start + header, values);
+            UnsafeArrayData array = new UnsafeArrayData();
+            array.pointTo(memory, start, size);
+            arrays[i] = array;
+        }
+        return arrays;
     }
 
     private static int greatest(double[] values) {

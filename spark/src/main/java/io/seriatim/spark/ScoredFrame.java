@@ -19,7 +19,9 @@ import org.apache.spark.sql.catalyst.plans.logical.SerializeFromObject;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import scala.Function1;
 import scala.Option;
+import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -42,7 +44,7 @@ final class ScoredFrame {
      * @param schema
      *            the columns of the rows and of the results
      */
-    static Dataset<Row> of(Dataset<?> rows, Scoring scoring, StructType schema) {
+    static Dataset<Row> of(Dataset<?> rows, Function1<Iterator<Object>, Iterator<Object>> scoring, StructType schema) {
         if (!(rows.toDF() instanceof org.apache.spark.sql.classic.Dataset<Row> frame)) {
             throw new IllegalArgumentException("Rows are scored where the SparkContext is, but these belong to a "
                     + rows.getClass().getName() + ": use a session that is not one of Spark Connect");

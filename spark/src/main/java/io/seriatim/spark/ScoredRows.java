@@ -3,7 +3,6 @@ package io.seriatim.spark;
 import io.seriatim.executor.Predictor;
 import io.seriatim.executor.Results;
 import io.seriatim.tensor.Tensor;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +11,7 @@ import java.util.NoSuchElementException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.jspecify.annotations.Nullable;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
@@ -29,8 +29,17 @@ final class ScoredRows extends AbstractIterator<Object> {
     private final List<Numbers> numbers = new ArrayList<>();
     private final int most;
     private final int fixed;
-    private final ArrayDeque<InternalRow> scored = new ArrayDeque<>();
-    /** Read, but not of the batch before it. */
+    /** The rows of the batch; those of the batches before it are read, so that their memory is used again. */
+    private final List<InternalRow> batch = new ArrayList<>();
+    private final List<UnsafeRow> memory = new ArrayList<>();
+    /** By result, the cells of the batch. */
+    private final List<Object[]> columns = new ArrayList<>();
+    /** The next row of the batch to be given on. */
+    private int given;
+    /** The cells that are given on. */
+    private final GenericInternalRow cells;
+    private final JoinedRow joined = new JoinedRow();
+    /** Read, but not of the batch. */
     private @Nullable InternalRow next;
 
     ScoredRows(Iterator<Object> rows, Predictor model, Scoring scoring) {
@@ -41,11 +50,12 @@ final class ScoredRows extends AbstractIterator<Object> {
         feeds.forEach(feed -> numbers.add(new Numbers(feed.column(), feed.type())));
         fixed = feeds.stream().mapToInt(FeedColumn::fixedRows).max().orElse(0);
         most = fixed > 0 ? fixed : scoring.batch();
+        cells = new GenericInternalRow(results.size());
     }
 
     @Override
     public boolean hasNext() {
-        return !scored.isEmpty() || next != null || rows.hasNext();
+        return given < batch.size() || next != null || rows.hasNext();
     }
 
     @Override
@@ -53,32 +63,49 @@ final class ScoredRows extends AbstractIterator<Object> {
         if (!hasNext()) {
             throw new NoSuchElementException("all rows of the partition were scored");
         }
-        if (scored.isEmpty()) {
+        if (given >= batch.size()) {
             score();
         }
-        return scored.removeFirst();
+        for (int i = 0; i < columns.size(); i++) {
+            cells.update(i, columns.get(i)[given]);
+        }
+        return joined.apply(batch.get(given++), cells);
+    }
+
+    /** Spark reads the next row into the same memory. */
+    private InternalRow copied(InternalRow row, int index) {
+        if (!(row instanceof UnsafeRow bytes)) {
+            return row.copy();
+        }
+        if (index == memory.size()) {
+            memory.add(UnsafeRow.createFromByteArray(bytes.getSizeInBytes(), bytes.numFields()));
+        }
+        UnsafeRow copy = memory.get(index);
+        copy.copyFrom(bytes);
+        return copy;
     }
 
     private void score() {
-        List<InternalRow> batch = new ArrayList<>();
-        // Spark reads the next row into the same memory.
-        InternalRow first = next != null ? next : ((InternalRow) rows.next()).copy();
+        batch.clear();
+        // None is given on if this fails.
+        given = most;
+        InternalRow first = copied(next != null ? next : (InternalRow) rows.next(), 0);
         next = null;
         numbers.forEach(Numbers::clear);
         add(first);
         batch.add(first);
         int[] counts = numbers.stream().mapToInt(Numbers::size).toArray();
         while (batch.size() < most && rows.hasNext()) {
-            InternalRow row = ((InternalRow) rows.next()).copy();
+            InternalRow row = (InternalRow) rows.next();
             add(row);
             if (!hasCounts(counts, batch.size() + 1)) {
                 for (int i = 0; i < counts.length; i++) {
                     numbers.get(i).keep(batch.size() * counts[i]);
                 }
-                next = row;
+                next = row.copy();
                 break;
             }
-            batch.add(row);
+            batch.add(copied(row, batch.size()));
         }
         int computed = batch.size();
         // A model that fixes the number of rows gets the last one repeatedly.
@@ -92,7 +119,11 @@ final class ScoredRows extends AbstractIterator<Object> {
             }
             Results answer = model.run(inputs);
             try {
-                append(batch, answer, computed);
+                columns.clear();
+                for (ResultColumn result : results) {
+                    columns.add(result.cells(answer.get(result.fetch()), batch.size(), computed));
+                }
+                given = 0;
             } finally {
                 answer.all().values().forEach(Tensor::close);
             }
@@ -114,17 +145,5 @@ final class ScoredRows extends AbstractIterator<Object> {
             }
         }
         return true;
-    }
-
-    private void append(List<InternalRow> batch, Results answer, int computed) {
-        List<Object[]> columns = new ArrayList<>();
-        results.forEach(result -> columns.add(result.cells(answer.get(result.fetch()), batch.size(), computed)));
-        for (int i = 0; i < batch.size(); i++) {
-            Object[] cells = new Object[columns.size()];
-            for (int j = 0; j < cells.length; j++) {
-                cells[j] = columns.get(j)[i];
-            }
-            scored.add(new JoinedRow(batch.get(i), new GenericInternalRow(cells)));
-        }
     }
 }

@@ -11,7 +11,23 @@ import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.io.Serializable;
+import java.lang.management.ManagementFactory;
+import scala.Function1;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+import org.apache.spark.ml.linalg.SQLDataTypes;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.ml.linalg.Vectors;
+import org.apache.spark.sql.types.UserDefinedType;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -24,14 +40,17 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Compares the rate of {@link SeriatimTransformer} with that of the plan alone: as many threads run the plan as Spark
- * has tasks, on one batch of the same size. Each round measures both; the ratio is that of the best ones. The heap that
- * is in use after a collection is printed for each round.
+ * Compares {@link SeriatimTransformer} with its plan alone: as many threads run the plan as Spark has tasks, on one
+ * batch of the same size. What Spark costs without a model is measured, too: the same nodes with a function that reads
+ * the cells and gives the same result to all rows. Each round measures all three; medians of the processor time of the
+ * process are compared, which say more than times where others use the processors. The heap that is in use after a
+ * collection is printed for each round.
  */
 final class ScoringBenchmark {
     private static final int BATCH = 256;
     private static final int TASKS = 2;
-    private static final int ROUNDS = 4;
+    private static final int WARM_UP = 2;
+    private static final int ROUNDS = 5;
 
     private ScoringBenchmark() {
     }
@@ -58,25 +77,96 @@ final class ScoringBenchmark {
             Dataset<Row> scored = new SeriatimTransformer().setModel(model.toString()).setInputCols("x")
                     .setOutputCols("y").setOutputType(kind.equals("vector") ? "vector" : "array").setBatchSize(BATCH)
                     .transform(cached);
-            double[] alone = new double[ROUNDS];
-            double[] whole = new double[ROUNDS];
-            for (int round = 0; round < ROUNDS; round++) {
-                alone[round] = rows / plan(plan, rows, inputs);
-                long before = System.nanoTime();
-                scored.write().format("noop").mode("overwrite").save();
-                whole[round] = rows / seconds(before);
+            Dataset<Row> constant = ScoredFrame.of(cached, new Constant(new CellReader(0,
+                    cached.schema().apply(0).dataType()), kind.equals("vector")), scored.schema());
+            Map<String, List<Cost>> costs = new TreeMap<>();
+            for (int round = 0; round < ROUNDS + WARM_UP; round++) {
+                Map<String, Cost> now = new TreeMap<>();
+                now.put("plan", cost(rows, () -> plan(plan, rows, inputs)));
+                now.put("Spark", cost(rows, () -> write(constant)));
+                now.put("transformer", cost(rows, () -> write(scored)));
                 System.gc();
                 long heap = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
-                System.out.printf("round %d: plan %.0f rows/s, transformer %.0f rows/s, heap %d MiB%n", round,
-                        alone[round], whole[round], heap >> 20);
+                System.out.printf("round %d: %s, heap %d MiB%n", round, now, heap >> 20);
+                if (round >= WARM_UP) {
+                    now.forEach((name, cost) -> costs.computeIfAbsent(name, _ -> new ArrayList<>()).add(cost));
+                }
             }
-            System.out.printf("%d rows, width %d, %s: ratio %.2f%n", rows, width, kind,
-                    Arrays.stream(whole).max().orElseThrow() / Arrays.stream(alone).max().orElseThrow());
+            System.out.printf("%d rows, width %d, %s: %s%n", rows, width, kind, ratios(costs));
         }
     }
 
-    private static double seconds(long before) {
-        return (System.nanoTime() - before) / 1e9;
+    private static String ratios(Map<String, List<Cost>> costs) {
+        double plan = median(costs, "plan", Cost::processor);
+        double spark = median(costs, "Spark", Cost::processor);
+        double whole = median(costs, "transformer", Cost::processor);
+        return ("processor time a row, ns: plan %.0f, Spark %.0f, transformer %.0f; ratio %.2f, at most %.2f; "
+                + "time a row: ratio %.2f").formatted(plan, spark, whole, plan / whole, plan / (plan + spark),
+                        median(costs, "plan", Cost::wall) / median(costs, "transformer", Cost::wall));
+    }
+
+    private static double median(Map<String, List<Cost>> costs, String name, ToDoubleFunction<Cost> value) {
+        double[] sorted = costs.getOrDefault(name, List.of()).stream().mapToDouble(value).sorted().toArray();
+        return sorted[sorted.length / 2];
+    }
+
+    /** Nanoseconds a row. */
+    private record Cost(double processor, double wall) {
+        @Override
+        public String toString() {
+            return "%.0f ns processor, %.0f wall".formatted(processor, wall);
+        }
+    }
+
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    private static Cost cost(long rows, Work work) throws Exception {
+        var system = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
+        long processor = system.getProcessCpuTime();
+        long wall = System.nanoTime();
+        work.run();
+        return new Cost((double) (system.getProcessCpuTime() - processor) / rows,
+                (double) (System.nanoTime() - wall) / rows);
+    }
+
+    private static void write(Dataset<Row> rows) {
+        rows.write().format("noop").mode("overwrite").save();
+    }
+
+    /** What Spark costs: reads the cells as the transformer does, and gives the same result to all rows. */
+    @SuppressWarnings("unchecked") // The type of the vectors of Spark ML.
+    private record Constant(CellReader cells, boolean isVector)
+            implements
+                Function1<Iterator<Object>, Iterator<Object>>,
+                Serializable {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public Iterator<Object> apply(Iterator<Object> rows) {
+            Numbers numbers = new Numbers("x", DType.FLOAT32);
+            float[] ten = new float[10];
+            Object result = isVector
+                    ? ((UserDefinedType<Vector>) SQLDataTypes.VectorType()).serialize(Vectors.dense(new double[10]))
+                    : UnsafeArrayData.fromPrimitiveArray(ten);
+            JoinedRow joined = new JoinedRow();
+            InternalRow own = new GenericInternalRow(new Object[]{result});
+            return new AbstractIterator<>() {
+                @Override
+                public boolean hasNext() {
+                    return rows.hasNext();
+                }
+
+                @Override
+                public Object next() {
+                    InternalRow row = (InternalRow) rows.next();
+                    numbers.clear();
+                    cells.read(row, numbers);
+                    return joined.apply(row, own);
+                }
+            };
+        }
     }
 
     private static void save(Path model, int inputs, int width) throws IOException {
@@ -89,8 +179,7 @@ final class ScoringBenchmark {
     }
 
     /** Runs the plan on all rows, and returns the seconds. */
-    private static double plan(Predictor plan, long rows, int inputs) throws InterruptedException, ExecutionException {
-        long before = System.nanoTime();
+    private static void plan(Predictor plan, long rows, int inputs) throws InterruptedException, ExecutionException {
         try (ExecutorService threads = Executors.newFixedThreadPool(TASKS)) {
             for (Future<?> each : IntStream.range(0, TASKS).<Future<?>>mapToObj(_ -> threads.submit(() -> {
                 try (Tensor x = Tensor.of(new float[BATCH * inputs], BATCH, inputs)) {
@@ -102,6 +191,5 @@ final class ScoringBenchmark {
                 each.get();
             }
         }
-        return seconds(before);
     }
 }
