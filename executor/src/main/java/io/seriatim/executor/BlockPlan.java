@@ -110,6 +110,7 @@ final class BlockPlan {
         private final PreparedKernels kernels;
         private final Set<Kernel> used;
         private final PreparedKernels.Hold hold;
+        private final long kernelBytes;
         private final @Nullable BlockPlan rest;
         /** Whether it is for one run. */
         private final boolean hasty;
@@ -131,6 +132,7 @@ final class BlockPlan {
             this.kernels = kernels;
             this.used = Preparation.used(plan);
             this.hold = kernels.hold(used);
+            this.kernelBytes = used.stream().mapToLong(Kernel::bytes).sum();
         }
 
         /** Returns the frame in a workspace; creates it if there is none. */
@@ -184,7 +186,7 @@ final class BlockPlan {
 
         /** Returns the native memory of its kernels in bytes, an estimate; other plans may use some of them too. */
         long kernelBytes() {
-            return used.stream().mapToLong(Kernel::bytes).sum();
+            return kernelBytes;
         }
 
         CompiledPlan plan() {

@@ -54,6 +54,16 @@ public interface Kernel extends AutoCloseable {
         return 0;
     }
 
+    /**
+     * The memory that it will hold off the heap once it has been loaded. Caches count it from the start, since they are
+     * not told when a kernel is loaded.
+     *
+     * @return an estimate in bytes, at least {@link #bytes}
+     */
+    default long loadedBytes() {
+        return bytes();
+    }
+
     /** Frees the memory that it holds off the heap, once no run uses it. A later run creates it again. */
     default void release() {
         // Plain Java holds nothing.

@@ -27,6 +27,8 @@ public final class PreparedKernels {
     private static final int MOST = 4096;
     /** The most bytes of kernels that no plan holds. */
     private static final long MOST_BYTES = 64L << 20;
+    /** From so many kernels on, several threads make them: to wait for them takes about as long as to make a few. */
+    private static final int MANY = 16;
     /** The factor of that limit while plans are made, whose kernels nothing holds yet. */
     private static final int WHILE_POSTPONED = 4;
     private static final PreparedKernels SYSTEM = new PreparedKernels(Kernels.system(), MOST);
@@ -248,7 +250,7 @@ public final class PreparedKernels {
     /** Adds a kernel that nothing holds to those that may be evicted, as the most recently used one. */
     @GuardedBy("this")
     private void rest(Kernel kernel) {
-        long bytes = kernel.bytes();
+        long bytes = kernel.loadedBytes();
         idle.put(kernel, bytes);
         idleBytes += bytes;
     }
@@ -354,7 +356,7 @@ public final class PreparedKernels {
         synchronized (this) {
             missing.keySet().removeAll(prepared.keySet());
         }
-        if (missing.size() > 1) {
+        if (missing.size() >= MANY) {
             missing.values().parallelStream().forEach(this::makeIfPossible);
         }
     }
@@ -366,7 +368,7 @@ public final class PreparedKernels {
      *            from {@link #get}, in any order
      */
     public static void load(Collection<Kernel> kernels) {
-        kernels.parallelStream().forEach(Kernel::load);
+        (kernels.size() < MANY ? kernels.stream() : kernels.parallelStream()).forEach(Kernel::load);
     }
 
     private void makeIfPossible(Request request) {

@@ -207,6 +207,10 @@ final class DnnlKernel implements Kernel {
 
     @Override
     public TensorSpec preferred(int argument, TensorSpec given) {
+        return preferred(dnnl, preference, argument, given);
+    }
+
+    static TensorSpec preferred(Dnnl dnnl, Preference preference, int argument, TensorSpec given) {
         Handles temporary = new Handles();
         try {
             return ThreadCount.with(dnnl, 1,

@@ -1,8 +1,10 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
@@ -13,10 +15,14 @@ import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
 import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +43,19 @@ final class MatMulRecipe {
     private static final long DEEP = 256;
     /** Elements of 16 bits in a row of a matrix unit. */
     private static final long TILE = 32;
+    /** The index of y among the arguments. */
+    private static final int WEIGHTS = 1;
     private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
+
+    /** Up to so many rows, the library chooses other layouts for each number of rows. */
+    private static final long EXACT_ROWS = 16;
+    private static final int MOST_PREFERRED = 10_000;
+    /** The layouts that weights are packed to. */
+    private static final Map<WeightsOfRows, TensorSpec> PREFERRED = new ConcurrentHashMap<>();
+
+    /** Weights that so many rows are multiplied by. */
+    private record WeightsOfRows(long rows, TensorSpec weights, boolean transposed) {
+    }
 
     private final MatMul computation;
     private final boolean exchanged;
@@ -142,9 +160,64 @@ final class MatMulRecipe {
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
         boolean batches = weightsOpaque && recipe.result.dims().length > 2;
-        return batches || recipe.hasSlowOperand() || recipe.hasMisreadOperand() || recipe.isMisread()
-                ? null
+        if (batches || recipe.hasSlowOperand() || recipe.hasMisreadOperand() || recipe.isMisread()) {
+            return null;
+        }
+        return isCertain(dnnl, computation, x, y, extra, out)
+                ? new LazyKernel(() -> recipe.make(dnnl, arguments), WEIGHTS,
+                        given -> recipe.preferredWeights(dnnl, given))
                 : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+    }
+
+    /** Whether the library has a fast product for operands of any sizes that are laid out like these. */
+    private static boolean isCertain(Dnnl dnnl, MatMul computation, TensorSpec x, TensorSpec y, List<TensorSpec> extra,
+            TensorSpec out) {
+        List<TensorSpec> operands = new ArrayList<>(List.of(x, y));
+        operands.addAll(extra);
+        operands.add(out);
+        return ProductStructure.represents(operands)
+                && ProductStructure.of(computation, operands).is(structure -> isFast(dnnl, structure));
+    }
+
+    private static boolean isFast(Dnnl dnnl, ProductStructure structure) {
+        List<TensorSpec> operands = structure.operands();
+        int last = operands.size() - 1;
+        MatMulRecipe recipe = new MatMulRecipe(structure.computation(), false, operands.get(0), operands.get(1),
+                operands.subList(2, last), operands.get(last));
+        try (DnnlKernel kernel = DnnlKernel.of(dnnl, recipe::build)) {
+            return kernel != null;
+        }
+    }
+
+    private Kernel make(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
+        Kernel kernel = DnnlKernel.of(dnnl, this::build, this::preferred);
+        if (kernel != null) {
+            return kernel;
+        }
+        // The library may treat some sizes unlike others.
+        @Nullable
+        TensorSpec[] inOrder = arguments.clone();
+        inOrder[0] = arguments[exchanged ? 1 : 0];
+        inOrder[1] = arguments[exchanged ? 0 : 1];
+        Kernel portable = Kernels.portable().prepare(computation, Place.CPU, inOrder);
+        return exchanged ? new ExchangedOperands(portable) : portable;
+    }
+
+    /** A product whose operands are given in the other order. */
+    private record ExchangedOperands(Kernel product) implements Kernel {
+        @Override
+        public void run(@Nullable Tensor[] arguments, KernelContext context) {
+            @Nullable
+            Tensor[] inOrder = arguments.clone();
+            inOrder[0] = arguments[1];
+            inOrder[1] = arguments[0];
+            product.run(inOrder, context);
+        }
+
+        @Override
+        public String provider() {
+            return product.provider();
+        }
     }
 
     /**
@@ -437,21 +510,53 @@ final class MatMulRecipe {
 
     /** For weights that are read transposed, the layout of the transposed ones, which a plain product reads. */
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
-        if (argument != 1 || exchanged || right == null || right.dims().length != 2
-                || given.shape().rank() != 2) {
-            return given;
-        }
-        MemoryDescriptor any = builder.describeAny(right.dims(), right.dtype());
-        PrimitiveDescriptor descriptor = builder.keep(builder.primitives().tryMatMul(describe(builder, left), any, null,
-                describe(builder, result), builder.attributes()));
+        return argument == WEIGHTS && isOfMatrices(given)
+                ? preferredWeights(builder, given, describe(builder, left), describe(builder, result))
+                : given;
+    }
+
+    private boolean isOfMatrices(TensorSpec given) {
+        return !exchanged && right != null && right.dims().length == 2 && given.shape().rank() == 2;
+    }
+
+    private TensorSpec preferredWeights(SequenceBuilder builder, TensorSpec given, MemoryDescriptor src,
+            MemoryDescriptor dst) {
+        MatrixView weights = Objects.requireNonNull(right);
+        MemoryDescriptor any = builder.describeAny(weights.dims(), weights.dtype());
+        PrimitiveDescriptor descriptor =
+                builder.keep(builder.primitives().tryMatMul(src, any, null, dst, builder.attributes()));
         MemoryDescriptor wanted = descriptor == null
                 ? null
                 : builder.dnnl().find(descriptor, DnnlConstants.QUERY_WEIGHTS);
-        if (wanted == null || builder.dnnl().equal(wanted, describe(builder, right))) {
+        if (wanted == null || builder.dnnl().equal(wanted, describe(builder, weights))) {
             return given;
         }
         byte[] blob = builder.dnnl().blob(wanted);
-        return new TensorSpec(given.dtype(), Shape.of(right.dims()),
+        return new TensorSpec(given.dtype(), Shape.of(weights.dims()),
                 new Layout.Opaque(OneDnnKernels.PROVIDER, blob, builder.dnnl().size(wanted)));
+    }
+
+    /**
+     * The layout in which weights are read fastest. It is chosen once for a power of two of rows, so that products of
+     * other numbers of rows read the same packed weights.
+     */
+    private TensorSpec preferredWeights(Dnnl dnnl, TensorSpec given) {
+        if (!isOfMatrices(given) || !left.isDense() || !result.isDense()) {
+            return isOfMatrices(given) ? DnnlKernel.preferred(dnnl, this::preferred, WEIGHTS, given) : given;
+        }
+        MatrixView weights = Objects.requireNonNull(right);
+        long rows = left.dims()[0] <= EXACT_ROWS ? left.dims()[0] : Long.highestOneBit(2 * left.dims()[0] - 1);
+        WeightsOfRows key = new WeightsOfRows(rows, given, computation.transposeY());
+        if (PREFERRED.size() > MOST_PREFERRED) {
+            PREFERRED.clear();
+        }
+        TensorSpec known = PREFERRED.get(key);
+        if (known == null) {
+            known = DnnlKernel.preferred(dnnl, (builder, _, spec) -> preferredWeights(builder, spec,
+                    builder.rowMajor(rows, weights.dims()[0]), builder.rowMajor(rows, weights.dims()[1])), WEIGHTS,
+                    given);
+            PREFERRED.put(key, known);
+        }
+        return known;
     }
 }

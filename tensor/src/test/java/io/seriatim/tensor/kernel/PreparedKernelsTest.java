@@ -71,8 +71,12 @@ class PreparedKernelsTest {
 
     @Test
     void whatCannotBeMadeIsToldOfWhenItIsNeeded() {
-        List<PreparedKernels.Request> requests = List.of(request(linear(1)), request(linear(-1)), request(new Fill(1)),
-                request(linear(2)));
+        List<PreparedKernels.Request> requests = new ArrayList<>(List.of(request(linear(1)), request(linear(-1)),
+                request(new Fill(1)), request(linear(2))));
+        // Few kernels are not made ahead.
+        for (int i = 3; i < 30; i++) {
+            requests.add(request(linear(i)));
+        }
         kernels.makeAhead(requests);
         assertEquals(1, made.get(linear(2)));
         assertEquals(1, made.get(linear(-1)));
@@ -202,8 +206,10 @@ class PreparedKernelsTest {
         Tensor x = Tensor.of(numbers, 64, 64);
         Tensor product = Tensor.allocate(DType.FLOAT32, 64, 64);
         try (Kernel kernel = Kernels.system().prepare(MatMul.PLAIN, Place.CPU, x.spec(), x.spec(), product.spec())) {
-            assertTrue(kernel.bytes() > 0, kernel::provider);
+            assertEquals(0, kernel.bytes(), "before it is loaded");
+            assertTrue(kernel.loadedBytes() > 0, kernel::provider);
             kernel.run(new Tensor[]{x, x, product}, KernelContext.current());
+            assertTrue(kernel.bytes() > 0, kernel::provider);
             float[] expected = product.toFloatArray();
             for (int i = 0; i < 3; i++) {
                 kernel.release();
