@@ -1,12 +1,12 @@
 package io.seriatim.engine;
 
-import io.seriatim.engine.sync.Padding;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Operations handed to one worker, which runs them one after the other without acquiring the tracker lock in between.
+ * Fields that the owner writes and fields that the holder of the tracker lock writes are on different cache lines.
  *
  * <p>
  * A ring buffer with four indices, {@code harvested ≤ finished ≤ next ≤ limit}. The holder of the tracker lock adds
@@ -15,17 +15,19 @@ import org.jspecify.annotations.Nullable;
  * {@code limit}, so the two share one long, changed by compare-and-set: an operation is either claimed or taken back,
  * never both. The indices wrap around after 2³² operations of a worker, so they are compared by their difference only.
  */
-final class Batch extends Padding.Before {
+final class Batch extends BatchProgress {
     private static final int SIZE = 16;
     private static final int MASK = SIZE - 1;
     private static final int HALF = 32;
     private static final VarHandle CLAIMS;
     private static final VarHandle FINISHED;
+    private static final VarHandle EXECUTED;
 
     static {
         try {
             CLAIMS = MethodHandles.lookup().findVarHandle(Batch.class, "claims", long.class);
             FINISHED = MethodHandles.lookup().findVarHandle(Batch.class, "finished", int.class);
+            EXECUTED = MethodHandles.lookup().findVarHandle(Batch.class, "executed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -36,26 +38,22 @@ final class Batch extends Padding.Before {
         first.claim();
         first.finish(null);
         first.isStuck(0);
+        first.countExecuted();
+        first.executed();
     }
 
-    private final @Nullable Operation[] ops = new Operation[SIZE];
-    private final @Nullable Throwable[] thrown = new Throwable[SIZE];
+    @SuppressWarnings("unused")
+    private long p0, p1, p2, p3, p4, p5, p6, p7;
     // Accessed through CLAIMS.
     /** Guarded by its compare-and-set. */
     @SuppressWarnings("UnusedVariable")
     private long claims;
+    /** The number of operations that the owner has run. Confined to it; others read it through {@code EXECUTED}. */
+    private long executed;
     /** Confined to the owner; the holder of the tracker lock reads it through {@code FINISHED}. */
     private int finished;
-
-    // Guarded by the tracker lock.
-    /** Guarded by the tracker lock. */
-    private int harvested;
-    /** Guarded by the tracker lock. */
-    private int progressSeen;
-    /** Guarded by the tracker lock. */
-    private int looks;
-    @SuppressWarnings("unused")
-    private long p8, p9, p10, p11, p12, p13, p14, p15;
+    private final @Nullable Operation[] ops = new Operation[SIZE];
+    private final @Nullable Throwable[] thrown = new Throwable[SIZE];
 
     /**
      * Creates an empty batch.
@@ -64,10 +62,19 @@ final class Batch extends Padding.Before {
      *            the first value of the indices
      */
     Batch(int first) {
+        super(first);
         claims = claims(first, first);
         finished = first;
-        harvested = first;
-        progressSeen = first;
+    }
+
+    /** Counts an operation that the owner has run, in its batch or not; returns how many it had run before. */
+    long countExecuted() {
+        return executed++;
+    }
+
+    /** Returns the number of operations that the owner has run; any thread may call this. */
+    long executed() {
+        return (long) EXECUTED.getOpaque(this);
     }
 
     private static int next(long claims) {
@@ -100,7 +107,10 @@ final class Batch extends Padding.Before {
     /** Records that the operation claimed last has run; called by the owner. */
     void finish(@Nullable Throwable t) {
         int f = finished;
-        thrown[f & MASK] = t;
+        if (t != null) {
+            // Written only then: otherwise the cache line would move between processors for each operation.
+            thrown[f & MASK] = t;
+        }
         FINISHED.setRelease(this, f + 1);
     }
 
@@ -160,7 +170,9 @@ final class Batch extends Padding.Before {
             Operation op = ops[at];
             Throwable t = thrown[at];
             ops[at] = null;
-            thrown[at] = null;
+            if (t != null) {
+                thrown[at] = null;
+            }
             if (op != null) {
                 core.execution.ran(op, t);
             }

@@ -95,7 +95,7 @@ final class Batches {
         }
         more = fill(me.batch, first, more ? depth : 1, overtaken) && more;
         for (Worker other : lane.workers()) {
-            if (other != me && other.usesBatch) {
+            if (other != me && other.batch.inUse) {
                 if (other.batch.isStuck(PATIENCE)) {
                     takeBack(other);
                 } else if (more && other.batch.waiting() <= depth / 2) {
@@ -103,14 +103,14 @@ final class Batches {
                 }
             }
         }
-        me.usesBatch = true;
+        me.batch.inUse = true;
         return null;
     }
 
     /** Puts one operation into the batch of each idle worker; returns whether there may be more ready operations. */
     private boolean handOver(int overtaken) {
         for (Worker other : lane.workers()) {
-            if (other.idle) {
+            if (other.batch.ownerIdle) {
                 Operation op = core.logReader.next(lane.queue, overtaken, true);
                 if (op == null) {
                     return false;
@@ -119,8 +119,8 @@ final class Batches {
                     lane.queue.putBack(op);
                     return false;
                 }
-                other.idle = false;
-                other.usesBatch = true;
+                other.batch.ownerIdle = false;
+                other.batch.inUse = true;
                 other.batch.put(0, op);
                 other.batch.publish(1);
                 if (other.searching) {

@@ -264,7 +264,8 @@ final class LaneDispatcher implements Dispatcher {
         }
         lane.batches.harvest();
         lane.batches.takeAllBack();
-        worker.idle = false;
+        worker.batch.ownerIdle = false;
+        worker.batch.inUse = false;
         core.pushes.lock();
         try {
             boolean sleeps = lane.isCrowded() || lane.isSuperfluous()
@@ -352,7 +353,7 @@ final class LaneDispatcher implements Dispatcher {
         try {
             lane.batches.harvest();
             lane.batches.takeBack(worker);
-            worker.usesBatch = false;
+            worker.batch.inUse = false;
             core.pushes.lock();
             try {
                 lane.blocked();
@@ -460,7 +461,7 @@ final class LaneDispatcher implements Dispatcher {
     public void interruptRunning() {
         for (Worker worker : workers()) {
             // Batches were taken back, so that a worker claims nothing more while the tracker lock is held.
-            Operation running = worker.usesBatch ? worker.batch.running() : worker.taken;
+            Operation running = worker.batch.inUse ? worker.batch.running() : worker.taken;
             if (running != null && running.kind != OpKind.DELETE) {
                 worker.interrupt();
             }

@@ -1,7 +1,5 @@
 package io.seriatim.engine;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -26,16 +24,6 @@ final class Worker extends Thread {
     private static final int MAX_GAP = 160;
     private static final int SOME = 4;
     private static final int MANY = 64;
-    private static final VarHandle EXECUTED;
-
-    static {
-        try {
-            EXECUTED = MethodHandles.lookup().findVarHandle(Worker.class, "executed", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     final WorkerLane lane;
     /** The engine that owns the thread. */
     final EngineCore core;
@@ -50,8 +38,6 @@ final class Worker extends Thread {
     private boolean entered;
     /** Confined to the worker. */
     private int gap = MIN_GAP;
-    /** Confined to the worker; others read it through {@code EXECUTED}. */
-    private long executed;
     /** The nesting depth of its waits. Confined to the worker. */
     private int blocks;
     /** The next sleeping worker, and the next leaving worker; guarded by the push lock. */
@@ -69,14 +55,6 @@ final class Worker extends Thread {
     /** The number of operations that the lane had executed at the watcher's last check; guarded by the push lock. */
     long executedSeen;
     final Batch batch;
-    /** Whether it is running its batch; guarded by the tracker lock. */
-    boolean usesBatch;
-    /**
-     * Whether it has found nothing to run and spins, so that the holder of the tracker lock may put an operation into
-     * its batch; guarded by the tracker lock.
-     */
-    boolean idle;
-
     /** Whether it was woken and has not found work yet; guarded by the push lock. */
     boolean searching;
     /**
@@ -144,8 +122,8 @@ final class Worker extends Thread {
             }
             entered = false;
             try {
-                usesBatch = false;
-                idle = false;
+                batch.inUse = false;
+                batch.ownerIdle = false;
                 lane.trackedBy(this);
                 core.logReader.lookAhead(lane.queue);
                 Operation op = ended;
@@ -177,7 +155,7 @@ final class Worker extends Thread {
                     if (next == null && batch.waiting() == 0 && lane.batches.reclaim(this)) {
                         next = lane.queue.poll();
                     }
-                    idle = next == null && batch.waiting() == 0;
+                    batch.ownerIdle = next == null && batch.waiting() == 0;
                     overtaken = overtaken < LogReader.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
@@ -263,7 +241,7 @@ final class Worker extends Thread {
 
     private @Nullable Throwable run(Operation op) {
         Throwable thrown;
-        if ((executed & SAMPLED) == 0) {
+        if ((batch.countExecuted() & SAMPLED) == 0) {
             long began = System.nanoTime();
             thrown = state.run(op, number);
             lane.bodyTimes.sample(System.nanoTime() - began);
@@ -271,7 +249,6 @@ final class Worker extends Thread {
             thrown = state.run(op, number);
         }
         interrupted();
-        executed++;
         return thrown;
     }
 
@@ -347,11 +324,6 @@ final class Worker extends Thread {
 
     ReadyQueue queue() {
         return lane.queue;
-    }
-
-    /** Returns the number of operations that it has run; any thread may call this. */
-    long executed() {
-        return (long) EXECUTED.getOpaque(this);
     }
 
     /**

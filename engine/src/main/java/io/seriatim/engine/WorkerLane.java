@@ -218,7 +218,7 @@ final class WorkerLane {
     long executed() {
         long sum = 0;
         for (Worker worker : workers) {
-            sum += worker.executed();
+            sum += worker.batch.executed();
         }
         return sum;
     }

@@ -80,11 +80,11 @@ class HandOverTest {
     @Test
     void anIdleWorkerGetsAnOperationBeforeTheBatchIsFilled() {
         List<Operation> ops = ready(3);
-        other.idle = true;
+        other.batch.ownerIdle = true;
         assertNull(fill());
         assertSame(ops.get(1), other.batch.claim());
         assertNull(other.batch.claim());
-        assertFalse(other.idle);
+        assertFalse(other.batch.ownerIdle);
         assertSame(ops.get(0), me.batch.claim());
         assertSame(ops.get(2), me.batch.claim());
         assertNull(me.batch.claim());
@@ -95,7 +95,7 @@ class HandOverTest {
         lane.bodyTimes.forget();
         lane.bodyTimes.sample(1_000_000);
         List<Operation> ops = ready(2);
-        other.idle = true;
+        other.batch.ownerIdle = true;
         assertSame(ops.get(0), fill());
         assertSame(ops.get(1), other.batch.claim());
     }
@@ -115,10 +115,10 @@ class HandOverTest {
         Operation low = operation("low", -1);
         lane.queue.add(ordinary);
         lane.queue.add(low);
-        other.idle = true;
+        other.batch.ownerIdle = true;
         assertNull(fill());
         assertNull(other.batch.claim());
-        assertTrue(other.idle);
+        assertTrue(other.batch.ownerIdle);
         assertSame(low, lane.queue.poll());
     }
 
@@ -176,7 +176,7 @@ class HandOverTest {
     @Test
     void aHandedOperationIsTakenBackFromAWorkerThatDoesNotStartIt() {
         List<Operation> ops = ready(2);
-        other.idle = true;
+        other.batch.ownerIdle = true;
         fill();
         int checks = 1;
         while (!reclaim()) {

@@ -11,6 +11,9 @@ public final class Padding {
     /** A cache line of padding before the field. */
     @SuppressWarnings("unused")
     public abstract static class Before {
+        /** Fills the gap behind the object's header, into which the JVM would move a small field of a subclass. */
+        private int p00;
+
         private long p0;
         private long p1;
         private long p2;
