@@ -25,6 +25,19 @@ import org.jspecify.annotations.Nullable;
 final class ProgramRun {
     private static final int WRITER = 1 << 20;
     private static final int SUPPRESSED = 16;
+    /** The number of variables that only nested operations use. */
+    private static final int NESTED = 16;
+    /** One step in so many pushes an operation inside its body; every second of those pushes another one in turn. */
+    private static final int NESTING = 4;
+
+    /** What happens beside the steps of the program. */
+    enum Extra {
+        NOTHING,
+        /** Bodies push operations. */
+        NESTED_PUSHES,
+        /** Bodies push operations, and the engine is closed while operations are pending. */
+        NESTED_PUSHES_AND_CLOSE
+    }
 
     /** The value of a variable, in plain fields, so that a missing dependency becomes visible. */
     private static final class Cell {
@@ -41,16 +54,23 @@ final class ProgramRun {
 
     private final Engine engine;
     private final RandomProgram program;
+    private final Extra extra;
     private final SerialOracle expected;
     private final Cell[] cells = new Cell[RandomProgram.SLOTS];
+    private final Cell[] nested = new Cell[NESTED];
     private final List<Cell> deleted = new ArrayList<>();
     private final AtomicIntegerArray runs;
     private final Map<Integer, CompletableFuture<?>> futures = new HashMap<>();
     private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
 
     ProgramRun(Engine engine, RandomProgram program) {
+        this(engine, program, Extra.NOTHING);
+    }
+
+    ProgramRun(Engine engine, RandomProgram program, Extra extra) {
         this.engine = engine;
         this.program = program;
+        this.extra = extra;
         expected = new SerialOracle(program, SerialOracle.Mistake.NONE);
         runs = new AtomicIntegerArray(program.steps.size());
     }
@@ -59,12 +79,19 @@ final class ProgramRun {
     void check() throws Exception {
         try {
             Arrays.setAll(cells, slot -> new Cell(engine.newVar("slot" + slot)));
+            Arrays.setAll(nested, slot -> new Cell(engine.newVar("nested" + slot)));
             for (int at = 0; at < program.steps.size(); at++) {
                 step(at, program.steps.get(at));
             }
-            compareFailures();
+            if (extra == Extra.NESTED_PUSHES_AND_CLOSE) {
+                engine.close();
+            } else {
+                compareFailures();
+            }
+            compareCounts();
             compareSteps();
             compareCells();
+            compareNested();
             assertTrue(wrong.isEmpty(), () -> wrong.size() + " accesses that were not excluded: " + wrong.peek());
         } catch (AssertionError e) {
             throw new AssertionError("program of seed " + program.seed + ": " + e.getMessage(), e);
@@ -107,7 +134,11 @@ final class ProgramRun {
         if (step.evenIfFailed()) {
             op.evenIfFailed();
         }
+        boolean nests = nests(at, step);
         Body body = () -> {
+            if (nests) {
+                pushNested(at, at % (2 * NESTING) == 0);
+            }
             run(at, reads, mutates, overwrites);
             if (step.fails()) {
                 throw new Planted(RandomProgram.name(at));
@@ -128,6 +159,34 @@ final class ProgramRun {
             case ASYNC_AT_ONCE -> op.pushAsync(done -> complete(done, body));
             case ASYNC_ELSEWHERE -> op.pushAsync(done -> ForkJoinPool.commonPool().execute(() -> complete(done, body)));
         }
+    }
+
+    /** Returns whether a body pushes: one on another thread would be refused once the engine closes. */
+    private boolean nests(int at, RandomProgram.Step step) {
+        return extra != Extra.NOTHING && at % NESTING == 0 && step.what() == RandomProgram.What.OPERATION
+                && step.how() != RandomProgram.How.ASYNC_ELSEWHERE;
+    }
+
+    /**
+     * Pushes an operation that adds to a variable, so that the sum does not depend on the order of nested pushes.
+     *
+     * @param again
+     *            whether that operation pushes another one
+     */
+    private void pushNested(int at, boolean again) {
+        Cell cell = nested[nestedSlot(at, again)];
+        engine.op("nested in op" + at).mutates(cell.var).push(() -> {
+            enter(cell, WRITER);
+            cell.value += at;
+            cell.users.addAndGet(-WRITER);
+            if (again) {
+                pushNested(at, false);
+            }
+        });
+    }
+
+    private static int nestedSlot(int at, boolean again) {
+        return (at / NESTING + (again ? 1 : 0)) % NESTED;
     }
 
     private static void complete(Completion done, Body body) {
@@ -211,7 +270,11 @@ final class ProgramRun {
         long failed = expected.count(SerialOracle.Outcome.FAILED);
         OperationFailedException thrown = null;
         try {
-            engine.waitForAll();
+            if (extra == Extra.NOTHING) {
+                engine.waitForAll();
+            } else {
+                engine.waitUntilIdle();
+            }
         } catch (OperationFailedException e) {
             thrown = e;
         }
@@ -225,9 +288,33 @@ final class ProgramRun {
             }
         }
         engine.waitForAll();
+    }
+
+    private void compareCounts() {
         EngineStats stats = engine.stats();
-        assertEquals(failed, stats.failed(), "failed operations");
+        assertEquals(expected.count(SerialOracle.Outcome.FAILED), stats.failed(), "failed operations");
         assertEquals(expected.count(SerialOracle.Outcome.SKIPPED), stats.skipped(), "skipped operations");
+    }
+
+    private void compareNested() throws InterruptedException {
+        long[] sums = new long[NESTED];
+        long[] versions = new long[NESTED];
+        for (int at = 0; at < program.steps.size(); at++) {
+            if (nests(at, program.steps.get(at)) && expected.outcomes[at] != SerialOracle.Outcome.SKIPPED) {
+                boolean twice = at % (2 * NESTING) == 0;
+                sums[nestedSlot(at, twice)] += at;
+                versions[nestedSlot(at, twice)]++;
+                if (twice) {
+                    sums[nestedSlot(at, false)] += at;
+                    versions[nestedSlot(at, false)]++;
+                }
+            }
+        }
+        for (int slot = 0; slot < NESTED; slot++) {
+            engine.waitToRead(nested[slot].var);
+            assertEquals(sums[slot], nested[slot].value, "sum of nested operations " + slot);
+            assertEquals(versions[slot], nested[slot].var.version(), "number of nested operations " + slot);
+        }
     }
 
     private void compareSteps() throws Exception {
