@@ -32,7 +32,11 @@ final class Interleaving {
         /** The end of a wait is not reported. */
         WAKE_UP_IS_LOST,
         /** An engine counts as idle when all admitted operations have ended. */
-        IDLE_TOO_EARLY
+        IDLE_TOO_EARLY,
+        /** A thread that abandons its wait withdraws that of another thread. */
+        WAITS_ARE_CONFUSED,
+        /** A push by a body counts as one from outside. */
+        NESTED_COUNTS_AS_OUTER
     }
 
     /** One operation of the program: its expected outcome, and how far it has got. */
@@ -67,6 +71,28 @@ final class Interleaving {
         }
     }
 
+    /** A wait of another thread, and how far it has got. */
+    private static final class Waiting {
+        final int number;
+        final WaitFor what;
+        final Waiter waiter = new Waiter();
+        @Nullable
+        Operation probe;
+        @Nullable
+        Drain drain;
+        List<Pushed> awaited = List.of();
+        boolean begun;
+        boolean abandoned;
+        boolean poisonAtWait;
+        boolean wasDone;
+        boolean wasIdle;
+
+        Waiting(int number, WaitFor what) {
+            this.number = number;
+            this.what = what;
+        }
+    }
+
     private final SmallProgram program;
     private final Mistake mistake;
     private final EngineCore core;
@@ -83,16 +109,11 @@ final class Interleaving {
     private final int[] next;
     private final List<String> trace = new ArrayList<>();
 
-    private final Waiter waiter = new Waiter();
+    private final List<Waiting> waits = new ArrayList<>();
     private final Waiter closer = new Waiter();
-    private @Nullable Operation probe;
-    private @Nullable Drain drain;
-    private List<Pushed> awaited = List.of();
-    private boolean waitBegun;
-    private boolean abandoned;
-    private boolean poisonAtWait;
-    private boolean waitWasDone;
-    private boolean wasIdle;
+    /** Whether a wait has thrown the failures so far. */
+    private boolean thrown;
+    private boolean nestedPushed;
     private boolean closed;
 
     Interleaving(SmallProgram program, Mistake mistake) {
@@ -117,6 +138,9 @@ final class Interleaving {
         deleted = new boolean[count];
         mutations = new long[count];
         next = new int[]{0, program.second()};
+        for (WaitFor what : program.waits()) {
+            waits.add(new Waiting(waits.size(), what));
+        }
     }
 
     /**
@@ -141,8 +165,8 @@ final class Interleaving {
         List<Runnable> steps = new ArrayList<>();
         for (int p = 0; p < program.pushers(); p++) {
             int pusher = p;
-            if (next[p] < (p == 0 ? program.second() : program.ops().size())) {
-                steps.add(() -> push(next[pusher]++));
+            if (next[p] < (p == 0 ? program.second() : program.outer())) {
+                steps.add(() -> push(next[pusher]++, null));
             }
         }
         if (!dispatcher.ready.isEmpty() || core.logReader.hasUnadmitted()) {
@@ -152,15 +176,19 @@ final class Interleaving {
             steps.add(this::admitEarly);
         }
         for (Pushed p : pushed) {
-            if (p.isRunning()) {
+            if (p.isRunning() && p.index == program.parent() && !nestedPushed) {
+                steps.add(() -> pushNested(p));
+            } else if (p.isRunning()) {
                 steps.add(() -> end(p));
             }
         }
-        if (program.waitFor() != WaitFor.NOTHING && !waitBegun && !deleted[0]) {
-            steps.add(this::beginWait);
-        }
-        if (program.abandons() && waitBegun && !abandoned && !waiter.done) {
-            steps.add(this::abandon);
+        for (Waiting w : waits) {
+            if (!w.begun && !deleted[0]) {
+                steps.add(() -> beginWait(w));
+            }
+            if (program.abandons() && w.begun && !w.abandoned && !w.waiter.done) {
+                steps.add(() -> abandon(w));
+            }
         }
         if (program.closes() && !closed) {
             steps.add(this::close);
@@ -176,7 +204,15 @@ final class Interleaving {
 
     // --- steps
 
-    private void push(int index) {
+    private void pushNested(Pushed parent) {
+        nestedPushed = true;
+        ThreadState state = ThreadState.here();
+        state.running = mistake == Mistake.NESTED_COUNTS_AS_OUTER ? null : parent.operation;
+        push(program.ops().size() - 1, parent);
+        state.running = null;
+    }
+
+    private void push(int index, @Nullable Pushed parent) {
         SmallProgram.Op op = program.ops().get(index);
         trace.add("push " + index);
         Operation operation = new Operation(core, "op" + index);
@@ -194,7 +230,7 @@ final class Interleaving {
         if (op.kind() == Kind.DELETES) {
             operation.flags |= Operation.DELETES;
         }
-        boolean allowed = !closed;
+        boolean allowed = !closed || parent != null;
         for (int v = 0; v < vars.length; v++) {
             allowed &= !op.uses(v) || !deleted[v];
         }
@@ -327,41 +363,40 @@ final class Interleaving {
         core.lock.leave();
     }
 
-    private void beginWait() {
-        trace.add("wait");
-        waitBegun = true;
-        poisonAtWait = poisoned[0];
-        awaited = pushed.stream().filter(p -> switch (program.waitFor()) {
+    private void beginWait(Waiting w) {
+        trace.add("wait " + w.number);
+        w.begun = true;
+        w.poisonAtWait = poisoned[0];
+        w.awaited = pushed.stream().filter(p -> switch (w.what) {
             case MUTATIONS -> p.op.changes(0);
             case OPERATIONS -> p.op.uses(0);
             default -> true;
         }).toList();
         core.lock.enter();
-        switch (program.waitFor()) {
+        switch (w.what) {
             case MUTATIONS -> {
                 Operation op = new Operation(core, "waitToRead");
                 op.flags = Operation.PROBE | Operation.IMMEDIATE | Operation.SILENT | Operation.EVEN_IF_FAILED;
                 op.reads(vars[0]);
-                op.attachment = waiter;
+                op.attachment = w.waiter;
                 op.next = new Operation[1];
-                probe = op;
+                w.probe = op;
                 begin(() -> core.admit(op));
-                if (mistake == Mistake.WAKE_UP_IS_LOST && !waiter.done) {
+                if (mistake == Mistake.WAKE_UP_IS_LOST && !w.waiter.done) {
                     core.withdraw(op);
                 }
             }
             case OPERATIONS -> {
-                Drain d = new Drain(vars[0], waiter);
-                drain = d;
+                Drain d = new Drain(vars[0], w.waiter);
+                w.drain = d;
                 begin(() -> core.drain(d));
             }
-            case ALL -> begin(() -> core.epochs.await(waiter, new Epoch()));
+            case ALL -> begin(() -> core.epochs.await(w.waiter, new Epoch()));
             case IDLE -> {
-                if (core.life.addIdler(waiter)) {
-                    waiter.done = true;
+                if (core.life.addIdler(w.waiter)) {
+                    w.waiter.done = true;
                 }
             }
-            case NOTHING -> throw new IllegalStateException("no wait");
         }
         core.lock.leave();
     }
@@ -376,18 +411,19 @@ final class Interleaving {
         }
     }
 
-    private void abandon() {
-        trace.add("abandon");
-        abandoned = true;
+    private void abandon(Waiting w) {
+        trace.add("abandon " + w.number);
+        w.abandoned = true;
+        Waiting withdrawn = mistake == Mistake.WAITS_ARE_CONFUSED ? waits.get(waits.size() - 1 - w.number) : w;
         core.lock.enter();
-        if (probe != null) {
-            core.withdraw(probe);
-        } else if (drain != null) {
-            core.withdraw(drain);
-        } else if (program.waitFor() == WaitFor.ALL) {
-            core.epochs.withdraw(waiter);
+        if (withdrawn.probe != null) {
+            core.withdraw(withdrawn.probe);
+        } else if (withdrawn.drain != null) {
+            core.withdraw(withdrawn.drain);
+        } else if (withdrawn.what == WaitFor.ALL) {
+            core.epochs.withdraw(withdrawn.waiter);
         } else {
-            core.life.removeIdler(waiter);
+            core.life.removeIdler(withdrawn.waiter);
         }
         core.lock.leave();
     }
@@ -407,16 +443,18 @@ final class Interleaving {
 
     private void checkStep() {
         boolean idle = pushed.stream().allMatch(Pushed::ended);
-        wasIdle = waitBegun && (wasIdle || idle);
         if (!core.logReader.hasUnadmitted()) {
             checkReady();
         }
-        if (waitBegun && !abandoned && !waitWasDone) {
-            boolean over = program.waitFor() == WaitFor.IDLE ? wasIdle : awaited.stream().allMatch(Pushed::ended);
-            require(waiter.done == over, "the wait ends too %s", over ? "late" : "early");
-            waitWasDone = waiter.done;
-            if (waitWasDone) {
-                checkFailureOfWait();
+        for (Waiting w : waits) {
+            w.wasIdle = w.begun && (w.wasIdle || idle);
+            if (w.begun && !w.abandoned && !w.wasDone) {
+                boolean over = w.what == WaitFor.IDLE ? w.wasIdle : w.awaited.stream().allMatch(Pushed::ended);
+                require(w.waiter.done == over, "wait %s ends too %s", w.number, over ? "late" : "early");
+                w.wasDone = w.waiter.done;
+                if (w.wasDone) {
+                    checkFailureOfWait(w);
+                }
             }
         }
         require(core.life.isTerminated() == (closed && idle), "the engine has wrongly terminated, or not");
@@ -434,17 +472,20 @@ final class Interleaving {
         }
     }
 
-    private void checkFailureOfWait() {
-        if (program.waitFor() == WaitFor.MUTATIONS) {
-            require((waiter.failure != null) == poisonAtWait, "the wait wrongly sees a failure, or not");
-        } else if (program.waitFor() == WaitFor.ALL) {
+    private void checkFailureOfWait(Waiting w) {
+        if (w.what == WaitFor.MUTATIONS) {
+            require((w.waiter.failure != null) == w.poisonAtWait, "the wait wrongly sees a failure, or not");
+        } else if (w.what == WaitFor.ALL) {
             core.lock.enter();
             boolean failed = core.epochs.failures().take() != null;
             core.lock.leave();
-            boolean expected = awaited.stream().anyMatch(Interleaving::hasFailed);
+            boolean awaited = w.awaited.stream().anyMatch(Interleaving::hasFailed);
+            // Another wait may have thrown the failures already.
+            boolean expected = awaited && !thrown;
             // An idle engine that closes passes all failures on, so one of a later operation may be thrown too.
-            boolean allowed = expected || (closed && pushed.stream().anyMatch(Interleaving::hasFailed));
+            boolean allowed = awaited || (closed && pushed.stream().anyMatch(Interleaving::hasFailed));
             require(failed ? allowed : !expected, "waitForAll wrongly throws, or not: %s", failed);
+            thrown |= failed;
         }
     }
 

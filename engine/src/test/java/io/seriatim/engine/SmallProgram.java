@@ -3,21 +3,23 @@ package io.seriatim.engine;
 import java.util.List;
 
 /**
- * A few operations on a few variables, pushed by one or two threads, beside at most one wait and one close. Small
- * enough for all its interleavings to be tried.
+ * A few operations on a few variables, pushed by one or two threads, and possibly the last one by the body of another
+ * one, beside at most two waits and one close. Small enough for all its interleavings to be tried.
  *
  * @param ops
  *            the operations
  * @param second
  *            the index of the first operation that the second thread pushes; the first thread pushes those before it
- * @param waitFor
- *            what another thread waits for at any time
+ * @param parent
+ *            the index of the operation whose body pushes the last one, or -1 if a thread pushes that one too
+ * @param waits
+ *            what other threads wait for at any time
  * @param abandons
- *            whether the wait may be abandoned
+ *            whether the waits may be abandoned
  * @param closes
  *            whether the engine is closed at any time
  */
-record SmallProgram(List<Op> ops, int second, WaitFor waitFor, boolean abandons, boolean closes) {
+record SmallProgram(List<Op> ops, int second, int parent, List<WaitFor> waits, boolean abandons, boolean closes) {
     /** What an operation does with a variable. */
     enum Access {
         NONE, READS, MUTATES, OVERWRITES
@@ -32,7 +34,7 @@ record SmallProgram(List<Op> ops, int second, WaitFor waitFor, boolean abandons,
 
     /** What another thread waits for; the variable is the first one. */
     enum WaitFor {
-        NOTHING, MUTATIONS, OPERATIONS, ALL, IDLE
+        MUTATIONS, OPERATIONS, ALL, IDLE
     }
 
     /** An operation, with its access to each variable. */
@@ -59,7 +61,12 @@ record SmallProgram(List<Op> ops, int second, WaitFor waitFor, boolean abandons,
         return ops.get(0).accesses.size();
     }
 
+    /** Returns the number of operations that threads push. */
+    int outer() {
+        return parent < 0 ? ops.size() : ops.size() - 1;
+    }
+
     int pushers() {
-        return second < ops.size() ? 2 : 1;
+        return second < outer() ? 2 : 1;
     }
 }

@@ -106,22 +106,29 @@ class TrackerModelTest {
         assertTrue(tried >= FEWEST, () -> "only " + tried + " interleavings: the search does not search");
     }
 
-    private static List<SmallProgram> programs(List<List<SmallProgram.Op>> sequences, int second, WaitFor wait,
+    private static List<SmallProgram> programs(List<List<SmallProgram.Op>> sequences, int second, List<WaitFor> waits,
             boolean abandons, boolean closes) {
         return sequences.stream()
-                .map(ops -> new SmallProgram(ops, Math.min(second, ops.size()), wait, abandons, closes)).toList();
+                .map(ops -> new SmallProgram(ops, Math.min(second, ops.size()), -1, waits, abandons, closes)).toList();
+    }
+
+    /** Programs of one pushing thread, in which the body of an operation pushes the last operation. */
+    private static List<SmallProgram> nested(List<List<SmallProgram.Op>> sequences, int parent, List<WaitFor> waits,
+            boolean closes) {
+        return sequences.stream()
+                .map(ops -> new SmallProgram(ops, ops.size() - 1, parent, waits, false, closes)).toList();
     }
 
     @Test
     void threeOperationsOnTwoVariables() {
         List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN, PLAIN));
-        tryAll("serial equivalence", programs(sequences(any, any, any), 3, WaitFor.NOTHING, false, false));
+        tryAll("serial equivalence", programs(sequences(any, any, any), 3, List.of(), false, false));
     }
 
     @Test
     void twoThreadsPush() {
         List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN, PLAIN));
-        tryAll("pushes of two threads", programs(sequences(any, any, any), 1, WaitFor.NOTHING, false, false));
+        tryAll("pushes of two threads", programs(sequences(any, any, any), 1, List.of(), false, false));
     }
 
     @Test
@@ -130,14 +137,15 @@ class TrackerModelTest {
         List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(ALL, PLAIN));
         List<SmallProgram.Op> always = operations(Kind.EVEN_IF_FAILED, List.of(PLAIN, PLAIN));
         List<SmallProgram> programs = new ArrayList<>();
-        programs.addAll(programs(sequences(failing, any, any), 3, WaitFor.NOTHING, false, false));
-        programs.addAll(programs(sequences(failing, always, any), 3, WaitFor.NOTHING, false, false));
+        programs.addAll(programs(sequences(failing, any, any), 3, List.of(), false, false));
+        programs.addAll(programs(sequences(failing, always, any), 3, List.of(), false, false));
         tryAll("failures", programs);
     }
 
     @ParameterizedTest
-    @EnumSource(value = WaitFor.class, names = "NOTHING", mode = EnumSource.Mode.EXCLUDE)
-    void waits(WaitFor wait) {
+    @EnumSource
+    void waits(WaitFor what) {
+        List<WaitFor> wait = List.of(what);
         List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN));
         List<SmallProgram.Op> failing = operations(Kind.FAILS, List.of(PLAIN));
         List<SmallProgram.Op> either = new ArrayList<>(operations(Kind.SUCCEEDS, List.of(PLAIN, PLAIN)));
@@ -146,7 +154,34 @@ class TrackerModelTest {
         programs.addAll(programs(sequences(any, any, any), 3, wait, true, false));
         programs.addAll(programs(sequences(any, failing, any), 2, wait, false, false));
         programs.addAll(programs(sequences(either, either), 2, wait, true, true));
-        tryAll("waits for " + wait, programs);
+        tryAll("waits for " + what, programs);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void twoWaits(WaitFor first) {
+        List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN));
+        List<SmallProgram.Op> either = new ArrayList<>(any);
+        either.addAll(operations(Kind.FAILS, List.of(PLAIN)));
+        List<SmallProgram> programs = new ArrayList<>();
+        for (WaitFor second : WaitFor.values()) {
+            programs.addAll(programs(sequences(either, any), 2, List.of(first, second), true, false));
+            programs.addAll(programs(sequences(either, any), 1, List.of(first, second), false, true));
+        }
+        tryAll("two waits, one of them for " + first, programs);
+    }
+
+    @Test
+    void nestedPushes() {
+        List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN, PLAIN));
+        List<SmallProgram.Op> failing = operations(Kind.FAILS, List.of(PLAIN, PLAIN));
+        List<SmallProgram> programs = new ArrayList<>();
+        for (int parent = 0; parent < 2; parent++) {
+            programs.addAll(nested(sequences(any, any, any), parent, List.of(), true));
+        }
+        programs.addAll(nested(sequences(failing, any), 0, List.of(WaitFor.IDLE), true));
+        programs.addAll(nested(sequences(any, failing), 0, List.of(WaitFor.ALL), false));
+        tryAll("nested pushes", programs);
     }
 
     @Test
@@ -154,8 +189,8 @@ class TrackerModelTest {
         List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN, PLAIN));
         List<SmallProgram.Op> failing = operations(Kind.FAILS, List.of(PLAIN, PLAIN));
         List<SmallProgram> programs = new ArrayList<>();
-        programs.addAll(programs(sequences(any, List.of(delete(2)), any), 3, WaitFor.NOTHING, false, true));
-        programs.addAll(programs(sequences(failing, List.of(delete(2)), any), 2, WaitFor.NOTHING, false, false));
+        programs.addAll(programs(sequences(any, List.of(delete(2)), any), 3, List.of(), false, true));
+        programs.addAll(programs(sequences(failing, List.of(delete(2)), any), 2, List.of(), false, false));
         tryAll("deletes and closes", programs);
     }
 
@@ -164,13 +199,16 @@ class TrackerModelTest {
     void aMistakeIsFound(Mistake mistake) {
         List<SmallProgram.Op> any = operations(Kind.SUCCEEDS, List.of(PLAIN, PLAIN));
         List<SmallProgram.Op> failing = operations(Kind.FAILS, List.of(PLAIN, PLAIN));
-        WaitFor wait = switch (mistake) {
-            case WAIT_OVERTAKES, WAKE_UP_IS_LOST -> WaitFor.MUTATIONS;
-            case IDLE_TOO_EARLY -> WaitFor.IDLE;
-            default -> WaitFor.NOTHING;
+        List<WaitFor> waits = switch (mistake) {
+            case WAIT_OVERTAKES, WAKE_UP_IS_LOST -> List.of(WaitFor.MUTATIONS);
+            case IDLE_TOO_EARLY -> List.of(WaitFor.IDLE);
+            case WAITS_ARE_CONFUSED -> List.of(WaitFor.MUTATIONS, WaitFor.MUTATIONS);
+            default -> List.of();
         };
-        List<SmallProgram> programs = programs(
-                sequences(mistake == Mistake.FAILURE_IS_LOST ? failing : any, any), 2, wait, false, false);
+        List<List<SmallProgram.Op>> sequences = sequences(mistake == Mistake.FAILURE_IS_LOST ? failing : any, any);
+        List<SmallProgram> programs = mistake == Mistake.NESTED_COUNTS_AS_OUTER
+                ? nested(sequences, 0, waits, true)
+                : programs(sequences, 2, waits, mistake == Mistake.WAITS_ARE_CONFUSED, false);
         AssertionError found = assertThrows(AssertionError.class, () -> {
             for (SmallProgram program : programs) {
                 all(program, mistake);
