@@ -17,6 +17,8 @@ final class MetgBench {
     private static final double MOST_NANOS = 512_000;
     private static final double MOST_PEAK_SECONDS = 0.05;
     private static final double WARM_UPS = 4;
+    private static final double FIRST_WARM_UPS = 100;
+    private static final double MOST_FIRST_SECONDS = 2;
     private static final int WARM_UP_ITERATIONS = 4;
     private static final double WARM_UP_TASK = 500;
     private static final int MOST_TASKS = 8_000_000;
@@ -41,6 +43,9 @@ final class MetgBench {
     MetgResults run() throws InterruptedException {
         MetgResults results = new MetgResults(options.patterns(), options.tasksPerWorker(),
                 systems.stream().map(Contestant::of).toList());
+        for (MetgSystem system : List.copyOf(systems)) {
+            compile(system);
+        }
         for (int tasks : options.tasksPerWorker()) {
             for (TaskPattern pattern : options.patterns()) {
                 TaskGraph graph = pattern.graph(tasks * options.workers());
@@ -57,11 +62,43 @@ final class MetgBench {
         return results;
     }
 
+    /**
+     * Runs all patterns in turn until the JVM has compiled a system of this process. The warm-up before each pattern is
+     * too short for that, so the first patterns would be measured in the interpreter.
+     */
+    private void compile(MetgSystem system) throws InterruptedException {
+        if (system.kind() == MetgSystem.Kind.NATIVE) {
+            return;
+        }
+        progress.stage(system.name() + ", warm-up");
+        double seconds = Math.min(MOST_FIRST_SECONDS, FIRST_WARM_UPS * options.seconds());
+        long begin = System.nanoTime();
+        do {
+            for (TaskPattern pattern : options.patterns()) {
+                try {
+                    warmUp(system, pattern.graph(options.tasksPerWorker().get(0) * options.workers()));
+                } catch (WrongValueException e) {
+                    right = false;
+                    leaves(system, "WRONG in " + pattern.label() + ": " + e.getMessage());
+                    return;
+                } catch (PeerUnavailableException e) {
+                    leaves(system, e.getMessage());
+                    return;
+                }
+            }
+        } while (System.nanoTime() - begin < NANOS * seconds);
+    }
+
+    private void warmUp(MetgSystem system, TaskGraph graph)
+            throws InterruptedException, WrongValueException, PeerUnavailableException {
+        system.run(graph, steps(graph, WARM_UP_TASK, WARM_UPS * options.seconds()), WARM_UP_ITERATIONS);
+    }
+
     private void sweep(MetgSystem system, TaskPattern pattern, int tasks, TaskGraph graph, MetgResults results,
             boolean cold) throws InterruptedException {
         try {
             if (cold && system.kind() != MetgSystem.Kind.NATIVE) {
-                system.run(graph, steps(graph, WARM_UP_TASK, WARM_UPS * options.seconds()), WARM_UP_ITERATIONS);
+                warmUp(system, graph);
             }
             double iterationsPerNano = peak(system) / FmaKernel.FLOPS / options.workers();
             int first = (int) Math.max(1, FIRST_NANOS * iterationsPerNano);
