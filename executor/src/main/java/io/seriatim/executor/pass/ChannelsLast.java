@@ -13,6 +13,8 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Chain;
+import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
@@ -59,14 +61,45 @@ final class ChannelsLast {
     private final List<Task> tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
+    private final List<Placed> stages = new ArrayList<>();
     private final boolean[] isLast;
+
+    /**
+     * A stage of a task. Its task's temporaries are numbered like values, from {@code first} on: a resizing, for
+     * example, is a task with a stage for each axis and an image between them.
+     */
+    private record Placed(Stage stage, Task.Compute task, int first) {
+        List<@Nullable Arg> args() {
+            return stage.args();
+        }
+
+        /** The number of the value or temporary that an argument is; -1 if it is neither. */
+        int number(@Nullable Arg arg) {
+            return arg == null ? -1 : arg.source() instanceof Arg.Temporary(int number) ? first + number : arg.value();
+        }
+
+        boolean isWhole(Arg arg, ValueTable values) {
+            return arg.source() instanceof Arg.Temporary(int number)
+                    ? arg.offset() == 0 && arg.spec().equals(task.temporaries().get(number))
+                    : arg.isWhole(values);
+        }
+    }
 
     private ChannelsLast(TaskGraph graph, PreparedKernels kernels) {
         this.graph = graph;
         this.tasks = graph.tasks();
         this.values = graph.values();
         this.kernels = kernels;
-        this.isLast = new boolean[values.size()];
+        int numbers = values.size();
+        for (Task task : tasks) {
+            if (task instanceof Task.Compute compute) {
+                for (Stage stage : compute.stages()) {
+                    stages.add(new Placed(stage, compute, numbers));
+                }
+                numbers += compute.temporaries().size();
+            }
+        }
+        this.isLast = new boolean[numbers];
     }
 
     private static void rewrite(TaskGraph graph, PassContext context) {
@@ -82,10 +115,15 @@ final class ChannelsLast {
     /** Selects the values, and returns whether there are any. */
     private boolean isAny() {
         boolean any = false;
-        for (int value = 0; value < isLast.length; value++) {
+        for (int value = 0; value < values.size(); value++) {
             isLast[value] = graph.isTemporaryOfOne(value)
                     && isImage(Objects.requireNonNull(values.spec(value)));
             any |= isLast[value];
+        }
+        for (Placed placed : stages) {
+            for (int i = 0; i < placed.task().temporaries().size(); i++) {
+                isLast[placed.first() + i] = isImage(placed.task().temporaries().get(i));
+            }
         }
         if (!any || Task.stages(tasks).noneMatch(stage -> Epilogue.isConvolution(stage.computation()))) {
             return false;
@@ -112,8 +150,9 @@ final class ChannelsLast {
         return shape.rank() >= 3 && shape.dim(CHANNELS) > 1 && shape.slice(2, shape.rank()).size() > 1;
     }
 
-    private boolean isLast(@Nullable Arg arg) {
-        return arg != null && arg.value() >= 0 && isLast[arg.value()];
+    private boolean isLast(Placed placed, @Nullable Arg arg) {
+        int number = placed.number(arg);
+        return number >= 0 && isLast[number];
     }
 
     private boolean leaveOut(Set<Integer> left) {
@@ -130,12 +169,11 @@ final class ChannelsLast {
         boolean changed = true;
         while (changed) {
             changed = false;
+            for (Placed placed : stages) {
+                changed |= leaveOut(unfit(placed));
+            }
             for (Task task : tasks) {
-                if (task instanceof Task.Compute compute) {
-                    for (Stage stage : compute.stages()) {
-                        changed |= leaveOut(unfit(stage));
-                    }
-                } else {
+                if (!(task instanceof Task.Compute)) {
                     changed |= leaveOut(numbers(task.reads()));
                     changed |= leaveOut(numbers(task.writes()));
                 }
@@ -150,20 +188,21 @@ final class ChannelsLast {
     }
 
     /** Returns the values of the set that a stage does not support. */
-    private Set<Integer> unfit(Stage stage) {
-        List<@Nullable Arg> args = stage.args();
-        Roles roles = Roles.of(stage);
+    private Set<Integer> unfit(Placed placed) {
+        List<@Nullable Arg> args = placed.args();
+        Roles roles = Roles.of(placed.stage());
         Set<Integer> unfit = new HashSet<>();
         boolean together = true;
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);
-            together &= !roles.together().test(i) || isLast(arg) || (arg != null && !hasOrders(arg.spec().shape()));
+            together &= !roles.together().test(i) || isLast(placed, arg)
+                    || (arg != null && !hasOrders(arg.spec().shape()));
         }
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);
             boolean fits = (roles.together().test(i) && together) || roles.alone().test(i);
-            if (isLast(arg) && (!fits || !Objects.requireNonNull(arg).isWhole(values))) {
-                unfit.add(Objects.requireNonNull(arg).value());
+            if (isLast(placed, arg) && (!fits || !placed.isWhole(Objects.requireNonNull(arg), values))) {
+                unfit.add(placed.number(arg));
             }
         }
         return unfit;
@@ -188,7 +227,9 @@ final class ChannelsLast {
             return switch (stage.computation()) {
                 case Convolution _,ConvolutionGradInput _ -> new Roles(i -> i > 1 && like.test(i), i -> i == 0, false);
                 case Pooling _ -> new Roles(i -> true, i -> false, false);
-                case LinearResampling _ -> new Roles(i -> i == 0 || i == last, i -> false, false);
+                case LinearResampling _,Pad _ -> new Roles(i -> i == 0 || i == last, i -> false, false);
+                case Gather gather when isAlongSpace(gather, args) ->
+                    new Roles(i -> i == 0 || i == last, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
                 case Quantize _ -> new Roles(i -> i != 1, i -> false, true);
@@ -196,6 +237,12 @@ final class ChannelsLast {
                     new Roles(like, i -> false, true);
                 case null, default -> new Roles(i -> false, i -> false, false);
             };
+        }
+
+        /** Whether rows or columns of images are taken, as when they are resized. */
+        private static boolean isAlongSpace(Gather gather, List<@Nullable Arg> args) {
+            Shape images = Objects.requireNonNull(shape(args.getFirst()));
+            return images.axis(gather.axis()) > CHANNELS && Objects.requireNonNull(shape(args.get(1))).rank() == 1;
         }
 
         private static @Nullable Shape shape(@Nullable Arg arg) {
@@ -226,26 +273,22 @@ final class ChannelsLast {
     private Set<Integer> withoutGain() {
         int[] group = new int[isLast.length];
         Arrays.setAll(group, i -> i);
-        Task.stages(tasks).forEach(stage -> {
-            IntPredicate together = Roles.of(stage).together();
+        for (Placed placed : stages) {
+            IntPredicate together = Roles.of(placed.stage()).together();
             int first = -1;
-            List<@Nullable Arg> args = stage.args();
+            List<@Nullable Arg> args = placed.args();
             for (int i = 0; i < args.size(); i++) {
-                if (together.test(i) && isLast(args.get(i))) {
-                    int value = root(group, Objects.requireNonNull(args.get(i)).value());
+                if (together.test(i) && isLast(placed, args.get(i))) {
+                    int value = root(group, placed.number(args.get(i)));
                     group[value] = first < 0 ? value : first;
                     first = group[value];
                 }
             }
-        });
+        }
         Map<Integer, Integer> uses = new HashMap<>();
-        Task.stages(tasks).filter(stage -> Epilogue.isConvolution(stage.computation())).forEach(stage -> {
-            if (isLast(stage.inputs().getFirst())) {
-                uses.merge(root(group, Objects.requireNonNull(stage.inputs().getFirst()).value()), 1, (a, b) -> a | b);
-            }
-            if (isLast(stage.outputs().getFirst())) {
-                uses.merge(root(group, Objects.requireNonNull(stage.outputs().getFirst()).value()), 2, (a, b) -> a | b);
-            }
+        stages.stream().filter(placed -> Epilogue.isConvolution(placed.stage().computation())).forEach(placed -> {
+            use(placed, placed.stage().inputs().getFirst(), 1, group, uses);
+            use(placed, placed.stage().outputs().getFirst(), 2, group, uses);
         });
         Set<Integer> without = new HashSet<>();
         for (int value = 0; value < isLast.length; value++) {
@@ -254,6 +297,12 @@ final class ChannelsLast {
             }
         }
         return without;
+    }
+
+    private void use(Placed placed, @Nullable Arg arg, int how, int[] group, Map<Integer, Integer> uses) {
+        if (isLast(placed, arg)) {
+            uses.merge(root(group, placed.number(arg)), how, (a, b) -> a | b);
+        }
     }
 
     private static int root(int[] group, int value) {
@@ -266,22 +315,23 @@ final class ChannelsLast {
 
     /**
      * Returns the values of stages for which the library has no kernel. A kernel of another provider is accepted for
-     * elementwise functions and resampling if it is also used for the original layout, and for arithmetic, whose
-     * results do not depend on the kernel: plain Java computes rows of few channels.
+     * elementwise functions and resampling if it is also used for the original layout, and for arithmetic and moves of
+     * elements, whose results do not depend on the kernel: plain Java computes rows of few channels.
      */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
-        Task.stages(tasks).filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
-            Stage other = turned(stage);
+        stages.stream().filter(this::isAnyLast).forEach(placed -> {
+            Stage stage = placed.stage();
+            Stage other = turned(placed);
             Computation computation = Objects.requireNonNull(stage.computation());
             Kernel turned = kernels.find(computation, Place.CPU, other.specs());
             if (turned != null && (turned.provider().equals(LIBRARY)
-                    || isArithmetic(computation)
+                    || isArithmetic(computation) || computation instanceof Pad || computation instanceof Gather
                     || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling)
                             && Providers.haveTheSame(kernels, stage, other)))) {
                 return;
             }
-            stage.args().stream().filter(this::isLast).forEach(arg -> without.add(Objects.requireNonNull(arg).value()));
+            placed.args().stream().filter(arg -> isLast(placed, arg)).forEach(arg -> without.add(placed.number(arg)));
         });
         return without;
     }
@@ -291,27 +341,36 @@ final class ChannelsLast {
                 && ARITHMETIC.contains(binary.function());
     }
 
+    private boolean isAnyLast(Placed placed) {
+        return placed.args().stream().anyMatch(arg -> isLast(placed, arg));
+    }
+
     private void turn() {
+        int at = 0;
         for (int i = 0; i < graph.size(); i++) {
-            if (graph.get(i) instanceof Task.Compute compute
-                    && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)) {
-                graph.put(i,
-                        new Task.Compute(compute.operations(), compute.stages().stream().map(this::turned).toList(),
-                                compute.temporaries(), compute.place(), compute.reads(), compute.writes()));
+            if (graph.get(i) instanceof Task.Compute compute) {
+                List<Placed> own = stages.subList(at, at + compute.stages().size());
+                at += own.size();
+                if (own.stream().anyMatch(this::isAnyLast)) {
+                    graph.put(i, new Task.Compute(compute.operations(), own.stream().map(this::turned).toList(),
+                            compute.temporaries(), compute.place(), compute.reads(), compute.writes()));
+                }
             }
         }
     }
 
-    private Stage turned(Stage stage) {
+    private Stage turned(Placed placed) {
+        Stage stage = placed.stage();
         boolean elementwise = Roles.of(stage).elementwise();
         Shape images = Objects.requireNonNull(stage.args().getLast()).spec().shape();
-        return stage.with(turned(stage.inputs(), elementwise, images), turned(stage.outputs(), elementwise, images));
+        return stage.with(turned(placed, stage.inputs(), elementwise, images),
+                turned(placed, stage.outputs(), elementwise, images));
     }
 
-    private List<@Nullable Arg> turned(List<@Nullable Arg> args, boolean elementwise, Shape images) {
+    private List<@Nullable Arg> turned(Placed placed, List<@Nullable Arg> args, boolean elementwise, Shape images) {
         List<@Nullable Arg> turned = new ArrayList<>(args.size());
         for (Arg arg : args) {
-            if (arg != null && isLast(arg)) {
+            if (arg != null && isLast(placed, arg)) {
                 turned.add(new Arg(arg.source(), 0, turned(arg.spec(), elementwise)));
             } else if (arg != null && elementwise && arg.spec().shape().size() > 1 && isGate(arg.spec(), images)) {
                 turned.add(new Arg(arg.source(), arg.offset(), turnedGate(arg.spec(), images.rank())));

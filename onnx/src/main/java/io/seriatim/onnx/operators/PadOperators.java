@@ -7,6 +7,7 @@ import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.onnx.node.Size;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -50,7 +51,22 @@ public final class PadOperators {
         return node.op("onnx_pad").in("X", x)
                 .in("Pads", former && pads != null ? block.integers(DType.INT64, pads) : node.input(1))
                 .in("Value", block.cast(value, x.dtype())).maybe("Axes", computed ? node.input(3) : null)
-                .attr("mode", mode).attr("axes", computed ? new int[0] : counted).out("Out");
+                .attr("mode", mode).attr("constant", constant(node, x.dtype(), former))
+                .attr("axes", computed ? new int[0] : counted).out("Out");
+    }
+
+    /** The constant if it is known and exact as a double, else NaN. */
+    private static double constant(Node node, DType dtype, boolean former) {
+        if (former) {
+            return dtype.isFloating() ? node.real("value", 0) : Double.NaN;
+        }
+        if (!node.has(2)) {
+            return 0;
+        }
+        Tensor value = node.value(2);
+        return value == null || !dtype.isFloating() || value.dtype() != dtype || value.shape().size() != 1
+                ? Double.NaN
+                : value.toDoubleArray()[0];
     }
 
     private static Ref centerCropPad(Node node) {
@@ -75,6 +91,6 @@ public final class PadOperators {
         Ref before = block.binary("elementwise_floordiv", more, two);
         Ref pads = block.concat(0, List.of(before, block.binary("elementwise_sub", more, before)));
         return node.op("onnx_pad").in("X", part).in("Pads", pads).in("Value", block.scalar(x.dtype(), 0))
-                .attr("axes", counted).out("Out");
+                .attr("constant", 0.0).attr("axes", counted).out("Out");
     }
 }

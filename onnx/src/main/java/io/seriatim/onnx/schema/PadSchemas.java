@@ -11,6 +11,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +26,8 @@ final class PadSchemas {
 
     static void register(Operations registry) {
         Operation.define("onnx_pad").in("X", "Pads", "Value", "Axes?").out("Out").attr("mode", "constant")
-                .attr("axes", new int[0]).values("Pads", "Axes").infer(PadSchemas::infer).lower(PadSchemas::pad)
+                .attr("constant", Double.NaN).attr("axes", new int[0]).values("Pads", "Axes").infer(PadSchemas::infer)
+                .lower(PadSchemas::pad)
                 .grad("onnx_pad_grad(X, Pads, Value, Axes, Out@GRAD) -> X@GRAD").register(registry);
     }
 
@@ -62,6 +64,11 @@ final class PadSchemas {
         long[] pads = Objects.requireNonNull(l.values("Pads"));
         String mode = l.attrs().getText("mode");
         Operand x = l.in("X");
+        Pad whole = whole(l, x.shape(), axes, pads, mode);
+        if (whole != null) {
+            l.out("Out", l.run(whole, x));
+            return;
+        }
         long[] dims = x.shape().dims();
         for (int i = 0; i < axes.length; i++) {
             x = axis(l, x, x.shape().axis((int) axes[i]), pads[i], pads[i + axes.length], mode);
@@ -71,6 +78,44 @@ final class PadSchemas {
         } else {
             l.out("Out", x);
         }
+    }
+
+    /**
+     * The padding of all axes at once; null where elements are removed, or repeated more often than once, or the
+     * constant is known only in a run or may not be exact as a double.
+     */
+    private static @Nullable Pad whole(Lowering l, Shape x, long[] axes, long[] pads, String mode) {
+        double constant = l.attrs().getDouble("constant");
+        Pad.Mode kind = switch (mode) {
+            case "reflect" -> Pad.Mode.REFLECT;
+            case "edge" -> Pad.Mode.REPLICATE;
+            case "wrap" -> Pad.Mode.CIRCULAR;
+            default -> Pad.Mode.CONSTANT;
+        };
+        if ((kind == Pad.Mode.CONSTANT && Double.isNaN(constant)) || l.in("X").dtype().isComplex()
+                || Arrays.stream(pads).allMatch(each -> each == 0)) {
+            return null;
+        }
+        Long[] before = new Long[x.rank()];
+        Long[] after = new Long[x.rank()];
+        Arrays.fill(before, 0L);
+        Arrays.fill(after, 0L);
+        for (int i = 0; i < axes.length; i++) {
+            int axis = x.axis((int) axes[i]);
+            long most = switch (kind) {
+                case CONSTANT -> Long.MAX_VALUE;
+                case REFLECT -> x.dim(axis) - 1;
+                case REPLICATE -> x.dim(axis) == 0 ? 0 : Long.MAX_VALUE;
+                case CIRCULAR -> x.dim(axis);
+            };
+            long least = Math.min(pads[i], pads[i + axes.length]);
+            if (least < 0 || Math.max(pads[i], pads[i + axes.length]) > Math.max(0, most)) {
+                return null;
+            }
+            before[axis] = pads[i];
+            after[axis] = pads[i + axes.length];
+        }
+        return new Pad(List.of(before), List.of(after), kind, kind == Pad.Mode.CONSTANT ? constant : 0);
     }
 
     /** Takes elements along an axis; constants are written over those that are outside. */

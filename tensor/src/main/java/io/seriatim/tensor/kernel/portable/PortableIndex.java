@@ -15,7 +15,10 @@ import io.seriatim.tensor.computation.Scatter;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Slices taken and put by index. Indices are checked before anything is written. */
@@ -95,6 +98,10 @@ final class PortableIndex {
     static @Nullable Kernel gather(Gather gather, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         int axis = x.shape().axis(gather.axis());
+        Kernel inMemory = x.isRowMajor() ? null : gatherInMemory(gather.padding(), axis, arguments);
+        if (inMemory != null) {
+            return inMemory;
+        }
         Images images = Images.of(Objects.requireNonNull(arguments[2]), axis);
         if (!x.isRowMajor() || !Objects.requireNonNull(arguments[1]).isRowMajor() || images == null) {
             return throughRowMajor(gather, arguments);
@@ -160,6 +167,32 @@ final class PortableIndex {
                         0, part);
             }
         }
+    }
+
+    /**
+     * Gathers along another axis of tensors that are dense in the order of their memory, such as images with channels
+     * last; null if both are not, in one order.
+     */
+    private static @Nullable Kernel gatherInMemory(long padding, int axis, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec indices = Objects.requireNonNull(arguments[1]);
+        TensorSpec out = Objects.requireNonNull(arguments[2]);
+        if (indices.shape().rank() != 1) {
+            return null;
+        }
+        List<Integer> order = IntStream.range(0, x.shape().rank()).boxed()
+                .sorted(Comparator.comparingLong(i -> -x.strides()[i])).toList();
+        TensorSpec from = permuted(x, order);
+        TensorSpec to = permuted(out, order);
+        return from.isRowMajor() && to.isRowMajor()
+                ? gather(new Gather(order.indexOf(axis), padding), new TensorSpec[]{from, indices, to})
+                : null;
+    }
+
+    private static TensorSpec permuted(TensorSpec spec, List<Integer> order) {
+        long[] strides = spec.strides();
+        return new TensorSpec(spec.dtype(), Shape.of(order.stream().mapToLong(i -> spec.shape().dim(i)).toArray()),
+                Layout.strided(order.stream().mapToLong(i -> strides[i]).toArray()));
     }
 
     /** Views are read element by element. */
