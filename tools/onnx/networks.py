@@ -240,7 +240,7 @@ NETWORKS = {
 def write(folder, make):
     """Writes a case; its line of cases.txt."""
     torch.manual_seed(24)
-    module, example = make()
+    module, example, *axes = make()
     module.eval()
     for each in module.modules():
         if isinstance(each, nn.modules.batchnorm._BatchNorm):
@@ -249,7 +249,8 @@ def write(folder, make):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with torch.no_grad():
-        torch.onnx.export(module, example, str(folder / "model.onnx"), dynamo=False, opset_version=17)
+        named = {"input_names": list(axes[0]), "dynamic_axes": axes[0]} if axes else {}
+        torch.onnx.export(module, example, str(folder / "model.onnx"), dynamo=False, opset_version=17, **named)
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
     values = [each.numpy() for each in example]
     results = session.run(None, {each.name: value for each, value in zip(session.get_inputs(), values)})
