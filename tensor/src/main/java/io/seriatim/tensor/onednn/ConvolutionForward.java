@@ -1,5 +1,6 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
@@ -14,6 +15,7 @@ import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.internal.ffi.MemoryDescriptor;
 import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptors;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Images;
@@ -29,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * post-op whose operand has neither that shape, nor one value a channel, nor a single one, runs as a kernel of its own.
  */
 final class ConvolutionForward {
+    /** The index of the weights among the arguments. */
+    private static final int WEIGHTS = 1;
+
     private final Convolution convolution;
     private final Geometry geometry;
     private final TensorSpec x;
@@ -68,11 +73,48 @@ final class ConvolutionForward {
         if (product != null) {
             return product;
         }
-        Kernel fused = DnnlKernel.of(dnnl, forward::build, forward::preferred);
+        if (forward.isCertain(dnnl)) {
+            return new LazyKernel(() -> forward.make(dnnl, arguments), WEIGHTS,
+                    given -> DnnlKernel.preferred(dnnl, forward::preferred, WEIGHTS, given));
+        }
+        return forward.described(dnnl, arguments);
+    }
+
+    private @Nullable Kernel described(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
+        Kernel fused = DnnlKernel.of(dnnl, this::build, this::preferred);
         return fused != null
                 ? fused
-                : UnfusedPostOps.of(convolution.postOps(), forward.plain(), arguments,
+                : UnfusedPostOps.of(convolution.postOps(), plain(), arguments,
                         (plain, operands) -> kernel(dnnl, plain, operands));
+    }
+
+    private Kernel make(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
+        Kernel kernel = described(dnnl, arguments);
+        // The library may treat some sizes unlike others.
+        return kernel != null ? kernel : Kernels.portable().prepare(convolution, Place.CPU, arguments);
+    }
+
+    /** Whether the library has a fast convolution for images of any sizes that are laid out like these. */
+    private boolean isCertain(Dnnl dnnl) {
+        if (!geometry.hasLibraryRank() || isMisread()) {
+            return false;
+        }
+        List<TensorSpec> operands = new ArrayList<>(List.of(x, w));
+        if (bias != null) {
+            operands.add(bias);
+        }
+        operands.addAll(combined);
+        operands.add(y);
+        ConvolutionStructure structure = ConvolutionStructure.of(convolution, operands);
+        return structure != null && KnownStructures.isFast(structure, () -> isFast(dnnl, structure));
+    }
+
+    private static boolean isFast(Dnnl dnnl, ConvolutionStructure structure) {
+        ConvolutionForward forward =
+                new ConvolutionForward(structure.convolution(), structure.operands().toArray(TensorSpec[]::new));
+        try (DnnlKernel kernel = DnnlKernel.of(dnnl, forward::build)) {
+            return kernel != null;
+        }
     }
 
     /** Post-ops run as kernels of their own, which costs little, since the images are small. */
@@ -343,7 +385,7 @@ final class ConvolutionForward {
     }
 
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
-        if (argument != 1) {
+        if (argument != WEIGHTS) {
             return given;
         }
         Im2colProducts pixels = x.isRowMajor() ? null : im2col();

@@ -175,8 +175,11 @@ final class MatMulRecipe {
         List<TensorSpec> operands = new ArrayList<>(List.of(x, y));
         operands.addAll(extra);
         operands.add(out);
-        return ProductStructure.represents(operands)
-                && ProductStructure.of(computation, operands).is(structure -> isFast(dnnl, structure));
+        if (!ProductStructure.represents(operands)) {
+            return false;
+        }
+        ProductStructure structure = ProductStructure.of(computation, operands);
+        return KnownStructures.isFast(structure, () -> isFast(dnnl, structure));
     }
 
     private static boolean isFast(Dnnl dnnl, ProductStructure structure) {

@@ -9,8 +9,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
@@ -30,9 +28,6 @@ record ProductStructure(MatMul computation, List<TensorSpec> operands) {
     private static final long STEP = 16;
     /** Larger sizes are not represented: the library counts some products of sizes in 32 bits. */
     private static final long MOST = 1 << 20;
-    /** The structures that are remembered; a program has some dozens. */
-    private static final int MOST_KNOWN = 10_000;
-    private static final Map<ProductStructure, Boolean> KNOWN = new ConcurrentHashMap<>();
 
     /** Returns whether the structure stands for products of these operands. */
     static boolean represents(List<TensorSpec> operands) {
@@ -60,6 +55,13 @@ record ProductStructure(MatMul computation, List<TensorSpec> operands) {
             long next = FIRST + STEP * (sizes.size() - 1);
             otherDims[i] = sizes.computeIfAbsent(dims[i], _ -> next);
         }
+        return nested(spec, otherDims);
+    }
+
+    /** Returns a tensor of other sizes whose dimensions are nested in memory like those of another, with as few gaps. */
+    static TensorSpec nested(TensorSpec spec, long[] otherDims) {
+        long[] dims = spec.shape().dims();
+        long[] strides = spec.strides();
         int[] inwards = IntStream.range(0, dims.length).boxed()
                 .sorted((one, other) -> Long.compare(strides[other], strides[one])).mapToInt(Integer::intValue)
                 .toArray();
@@ -77,19 +79,5 @@ record ProductStructure(MatMul computation, List<TensorSpec> operands) {
             }
         }
         return new TensorSpec(spec.dtype(), Shape.of(otherDims), Layout.strided(otherStrides));
-    }
-
-    /** Returns the decision for this structure, which is made once. */
-    boolean is(Predicate<ProductStructure> decision) {
-        if (KNOWN.size() > MOST_KNOWN) {
-            KNOWN.clear();
-        }
-        // Not computed inside of the map: the decision calls the library.
-        Boolean known = KNOWN.get(this);
-        if (known == null) {
-            known = decision.test(this);
-            KNOWN.put(this, known);
-        }
-        return known;
     }
 }
