@@ -234,7 +234,7 @@ final class BlockPlan {
         this.seen = seen;
         this.usesDevice = usesDevice;
         this.depth = depth;
-        this.changing = seen == null || once || usesDevice ? null : new ChangingSizes();
+        this.changing = once || usesDevice ? null : new ChangingSizes();
     }
 
     ValueNumbering accesses() {
@@ -246,26 +246,31 @@ final class BlockPlan {
         runs.increment();
         Sharing sharing = sharing(context.bindings());
         Variant with = known(context.externals(), sharing);
-        if (with == null) {
-            with = isNew(context.externals(), sharing)
-                    ? forNew(context, sharing)
-                    : other(context.externals(), sharing);
+        if (with != null) {
+            run(context, with, results);
+        } else if (isNew(context.externals(), sharing)) {
+            run(context, forNew(context, sharing), seen == null ? changing.recorded(results) : results);
+        } else {
+            run(context, other(context.externals(), sharing), results);
         }
-        run(context, with, results);
     }
 
-    /** Returns whether a plan is compiled for one run, since its shapes have not come before. */
+    /** Returns whether the shapes may be some of many that come once each. */
     private boolean isNew(@Nullable Object[] externals, Sharing sharing) {
-        return seen != null && !once && seen.add(Shapes.of(externals, sharing));
+        return seen == null ? changing != null : !once && seen.add(Shapes.of(externals, sharing));
     }
 
-    /** Returns a plan for shapes that come for the first time: for all sizes of what grows, or for one run. */
+    /** Returns a plan for shapes that come for the first time: for all sizes of what grows, or for these only. */
     private Variant forNew(RunContext context, Sharing sharing) {
         OpenSizes open = changing == null || !sharing.groups().isEmpty()
                 ? OpenSizes.NONE
-                : changing.observe(context.cancellation(), context.externals());
+                : seen == null
+                        ? changing.observe(context.externals(), accesses)
+                        : changing.observe(context.cancellation(), context.externals());
         if (open.isNone()) {
-            return made(context.externals(), OpenSizes.NONE, sharing, true);
+            return seen == null
+                    ? other(context.externals(), sharing)
+                    : made(context.externals(), OpenSizes.NONE, sharing, true);
         }
         Variant made = put(made(context.externals(), open, sharing, false));
         latestOpen = made;
@@ -327,39 +332,15 @@ final class BlockPlan {
     }
 
     /** Runs the block of an operation with the variables of the enclosing block. */
-    void run(BlockSession session, Cancellation cancellation, @Nullable Recording recording, boolean sharesMemory) {
+    void run(BlockSession session, Bindings root, Cancellation cancellation, @Nullable Recording recording,
+            boolean sharesMemory) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
             externals[i] = session.find(accesses.values().get(accesses.externals()[i]).name());
         }
-        Bindings around = new Bindings() {
-            @Override
-            public @Nullable Object find(String name) {
-                return session.find(name);
-            }
-
-            @Override
-            public void set(String name, Object value) {
-                session.set(name, value);
-            }
-
-            @Override
-            public void alias(String name, Tensor value) {
-                session.alias(name, value);
-            }
-
-            @Override
-            public boolean sharesMemory() {
-                return sharesMemory;
-            }
-
-            @Override
-            public boolean isShared(Tensor tensor) {
-                return session.isShared(tensor);
-            }
-        };
-        run(new RunContext(externals, around, () -> session, cancellation, recording, ReadInstruction::next,
+        run(new RunContext(externals, new SessionBindings(session, root, sharesMemory), () -> session, cancellation,
+                recording, ReadInstruction::next,
                 session.iteration()), frame -> {
                     for (int value : accesses.wanted()) {
                         Object result = frame.share(value);

@@ -2,20 +2,27 @@ package io.seriatim.executor;
 
 import io.seriatim.executor.compile.PlanCompiler;
 import io.seriatim.executor.ir.OpenSizes;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.Frame;
 import io.seriatim.tensor.TensorSpec;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the sizes of a block's external values that change from one iteration to the next, such as the length of a
  * sequence to which each iteration appends. Sizes that differ between runs only, such as that of a batch, are not among
- * them. Thread-safe.
+ * them, unless a program is the body of its caller's loop, which feeds what the run before has given: sizes of such
+ * feeds are. Thread-safe.
  */
 final class ChangingSizes {
     private OpenSizes known = OpenSizes.NONE;
     private @Nullable Cancellation run;
     private @Nullable TensorSpec @Nullable [] before;
     private OpenSizes changed = OpenSizes.NONE;
+    /** The types and sizes of what the latest run of a program has given. */
+    private Set<TensorSpec> given = Set.of();
 
     /**
      * Records the external values of an iteration for which there is no plan.
@@ -28,7 +35,41 @@ final class ChangingSizes {
     synchronized OpenSizes observe(Cancellation of, @Nullable Object[] externals) {
         @Nullable
         TensorSpec[] now = PlanCompiler.specs(externals);
-        OpenSizes more = run != of || before == null ? null : OpenSizes.between(before, now);
+        return observe(run != of || before == null ? null : OpenSizes.between(before, now), of, now);
+    }
+
+    /**
+     * Records the external values of a run of a program for which there is no plan.
+     *
+     * @return the sizes that have changed repeatedly, where results of each run were fed to the next
+     */
+    synchronized OpenSizes observe(@Nullable Object[] externals, ValueNumbering values) {
+        @Nullable
+        TensorSpec[] now = PlanCompiler.specs(externals);
+        OpenSizes more = before == null ? null : OpenSizes.between(before, now);
+        boolean isGiven = false;
+        for (int i = 0; more != null && i < now.length; i++) {
+            if (more.isOpen(i)) {
+                isGiven |= now[i] != null && given.contains(now[i]);
+                boolean isFed = values.values().get(values.externals()[i]).origin() == ValueNumbering.Origin.FED;
+                more = isFed ? more : null;
+            }
+        }
+        return observe(isGiven ? more : null, null, now);
+    }
+
+    /** Returns what takes the results of the run of a program for which there was no plan: their sizes are recorded. */
+    Consumer<Frame> recorded(Consumer<Frame> results) {
+        return frame -> {
+            Set<TensorSpec> sizes = frame.results();
+            synchronized (this) {
+                given = sizes;
+            }
+            results.accept(frame);
+        };
+    }
+
+    private OpenSizes observe(@Nullable OpenSizes more, @Nullable Cancellation of, @Nullable TensorSpec[] now) {
         if (more != null && !more.isNone() && more.contains(changed) && changed.contains(more)) {
             // A size that changes once may be that of a first value only.
             known = known.and(more);

@@ -551,7 +551,7 @@ public final class Plan {
                 ? known
                 : first(inner, block,
                         BlockPlan.inner(executor, ValueNumbering.inner(session.block(), mentions()), usesDevice));
-        plan.run(session, cancellation, recording, makesAliases || root.sharesMemory());
+        plan.run(session, root.bindings(), cancellation, recording, makesAliases || root.sharesMemory());
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {

@@ -116,6 +116,57 @@ class GrowingLoopsTest {
         }
     }
 
+    /** Attention on a cache that is fed and fetched, as in a loop around the runs. */
+    private static Network step() {
+        return Network.define(3, g -> {
+            Value x = g.data("x", FLOAT32, -1, WIDTH);
+            Value cache = g.concat(0, g.data("cache", FLOAT32, -1, WIDTH), x.times(0.5));
+            Value keys = cache.unsqueeze(0);
+            Value weights = x.unsqueeze(1).matmul(keys, false, true).times(0.4).softmax(-1);
+            Value next = g.linear(weights.matmul(keys).squeeze(1), WIDTH).plus(x).tanh();
+            return Outputs.of("cache", cache, "next", next, "mean", cache.meanKeeping(0));
+        });
+    }
+
+    @Test
+    void onePlanServesAllLengthsOfWhatIsFedBack() {
+        Network network = step();
+        String[] names = {network.outputs().get("cache").name(), network.outputs().get("next").name(),
+                network.outputs().get("mean").name()};
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        interpreter.run(network.startup(), Map.of(), List.of());
+        try (Executor executor = Executor.builder().threads(1).build()) {
+            executor.run(network.startup());
+            Plan plan = executor.compile(network.main(), feeds("x", "cache"), fetches(names));
+            for (int rows = 1; rows <= 12; rows++) {
+                plan.run(Bits.normal(rows, rows, WIDTH), Bits.normal(rows, 3, WIDTH));
+            }
+            assertEquals(12, plan.bindings().bound(), "lengths that do not follow from results are compiled");
+            for (int run = 0; run < 3; run++) {
+                Tensor x = Bits.normal(run, 1, WIDTH);
+                Tensor cache = Bits.normal(run, 1, WIDTH);
+                List<Results> kept = new ArrayList<>();
+                for (int i = 0; i < 80; i++) {
+                    Results results = plan.run(x, cache);
+                    kept.add(results);
+                    x = results.get(names[1]);
+                    cache = results.get(names[0]);
+                }
+                Map<String, Tensor> fed = Map.of("x", Bits.normal(run, 1, WIDTH), "cache", Bits.normal(run, 1, WIDTH));
+                for (int i = 0; i < 80; i++) {
+                    Map<String, Tensor> expected = interpreter.run(network.main(), fed, List.of(names));
+                    for (String name : names) {
+                        Bits.assertSame(Objects.requireNonNull(expected.get(name)), kept.get(i).get(name),
+                                "run " + run + ", step " + i + ", " + name);
+                    }
+                    fed = Map.of("x", Objects.requireNonNull(expected.get(names[1])), "cache",
+                            Objects.requireNonNull(expected.get(names[0])));
+                }
+            }
+            assertTrue(plan.bindings().bound() <= 18, () -> plan.bindings().toString());
+        }
+    }
+
     /** Lengths that come often get plans of their own, in which operations are fused, but not more than are kept. */
     @Test
     void lengthsThatComeOftenAreCompiled() {

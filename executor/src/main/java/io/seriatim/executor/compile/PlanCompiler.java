@@ -134,8 +134,7 @@ public final class PlanCompiler {
     }
 
     private List<ParameterResults.Kept> kept(TaskGraph graph, ValueNumbering accesses, boolean once) {
-        boolean isInference = accesses.block().index() == 0 && options.place().isHost()
-                && !NanPolicy.trains(accesses.block().program());
+        boolean isInference = options.place().isHost() && !NanPolicy.trains(accesses.block().program());
         return isInference && keepsCopies(graph, once) ? ParameterResults.take(graph, kernels) : List.of();
     }
 

@@ -11,6 +11,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -171,6 +172,28 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         }
         wanted.remove(GradientRule.EMPTY);
         return new Numbering(block, List.of()).of(wanted);
+    }
+
+    /**
+     * Returns the values of a nested block whose variables outlive runs and are written by no operation of the program.
+     */
+    int[] unchangedAround() {
+        if (block.index() == 0) {
+            return new int[0];
+        }
+        Set<String> written = new HashSet<>();
+        for (Block each : block.program().blocks()) {
+            for (OpDesc op : each.ops()) {
+                written.addAll(op.outputNames());
+                Operation schema = Operations.system().find(op.type());
+                written.addAll(schema == null ? List.of() : schema.changedInPlace(schema.runForm(op)));
+            }
+        }
+        return Arrays.stream(externals).filter(value -> {
+            String name = values.get(value).name();
+            VarDesc desc = block.find(name);
+            return block.var(name) == null && desc != null && desc.isPersistable() && !written.contains(name);
+        }).toArray();
     }
 
     private static List<String> names(Attribute attribute) {

@@ -32,6 +32,7 @@ public final class ValueTable {
         private boolean hasParts;
         private boolean declared;
         private boolean absent;
+        private boolean unchanged;
         /** The number of values with the same memory, including this one. */
         private int names = 1;
 
@@ -47,6 +48,9 @@ public final class ValueTable {
         accesses.values().forEach(
                 value -> entries.add(new Entry(value.name(), value.origin(), value.persistable(), entries.size())));
         accesses.wanted().forEach(value -> entries.get(value).wanted = true);
+        for (int value : accesses.unchangedAround()) {
+            entries.get(value).unchanged = true;
+        }
     }
 
     public int size() {
@@ -90,6 +94,11 @@ public final class ValueTable {
 
     public boolean isPersistable(int value) {
         return entries.get(value).persistable;
+    }
+
+    /** Returns whether a value outlives runs, where no operation outside of the block changes it during one. */
+    public boolean isParameter(int value) {
+        return entries.get(value).persistable || entries.get(value).unchanged;
     }
 
     /** Returns whether a value is a result of the run. */

@@ -170,7 +170,7 @@ public final class Layouts {
 
     /** Returns whether a value is a persistable variable in host memory that no task writes. */
     boolean isKept(int value) {
-        return values.memory(value) == value && tasks.writers(value).isEmpty() && values.isPersistable(value)
+        return values.memory(value) == value && tasks.writers(value).isEmpty() && values.isParameter(value)
                 && values.origin(value) == ValueNumbering.Origin.OUTSIDE && values.constant(value) == null
                 && Objects.requireNonNullElse(values.place(value), Place.CPU).isHost();
     }

@@ -9,10 +9,13 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -200,7 +203,19 @@ public final class Frame implements AutoCloseable {
     /** Returns a result of the run, which belongs to the caller; null if no task has computed it. */
     @Nullable
     public Object take(int wanted) {
-        return storage.take(wanted);
+        Object given = interpretation.take(wanted);
+        return given != null ? given : storage.take(wanted);
+    }
+
+    /** Returns the types and sizes of the results, before they are taken. */
+    public Set<TensorSpec> results() {
+        Set<TensorSpec> sizes = new HashSet<>();
+        for (int wanted : plan.accesses().wanted()) {
+            if (storage.get(plan.values().result(wanted)) instanceof Tensor tensor) {
+                sizes.add(tensor.spec());
+            }
+        }
+        return sizes;
     }
 
     /** Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given. */

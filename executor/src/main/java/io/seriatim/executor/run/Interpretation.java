@@ -161,8 +161,17 @@ final class Interpretation {
             return false;
         }
         isNew[from] = false;
+        isNew[to] = true;
         storage.set(to, tensor);
         return true;
+    }
+
+    /** Returns a result of the run in memory that nothing else has; null if there is none. */
+    @Nullable
+    Object take(int wanted) {
+        boolean isNewHere = isNew[wanted] && moved.isGiven(wanted);
+        isNew[wanted] = false;
+        return isNewHere ? storage.get(wanted) : null;
     }
 
     /** Gives a value memory that nothing else has. */

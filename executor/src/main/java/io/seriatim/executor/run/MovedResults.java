@@ -11,13 +11,14 @@ import java.util.Arrays;
 /**
  * The interpreted copies at the end of a block that need not copy: the variable of a loop gets what the block has
  * computed, in memory of its own, and nothing else keeps. So what has grown in an iteration, such as a cache, is passed
- * on to the next one as it is.
+ * on to the next one as it is. Results of that kind are also given to the caller of a program as they are.
  */
 final class MovedResults {
     private final CompiledPlan plan;
     private final ValueTable values;
     private final boolean[] isMove;
     private final boolean[] isMoved;
+    private final boolean[] isGiven;
     /** By memory, how many values have it. */
     private final int[] sharing;
 
@@ -26,6 +27,7 @@ final class MovedResults {
         this.values = plan.values();
         this.isMove = new boolean[plan.tasks().size()];
         this.isMoved = new boolean[values.size()];
+        this.isGiven = new boolean[values.size()];
         this.sharing = new int[values.size()];
         for (int i = 0; i < sharing.length; i++) {
             sharing[values.memory(i)]++;
@@ -41,6 +43,10 @@ final class MovedResults {
                 moved.isMoved[task.reads()[0]] = true;
             }
         }
+        for (int result : plan.accesses().wanted()) {
+            moved.isGiven[result] = moved.isOwn(result)
+                    && plan.tasks().stream().noneMatch(task -> keeps(task, result));
+        }
         return moved;
     }
 
@@ -52,6 +58,11 @@ final class MovedResults {
     /** Returns whether a task gives the memory of a value to a result, so that it must not be closed. */
     boolean isMoved(int memory) {
         return isMoved[memory];
+    }
+
+    /** Returns whether nothing but the caller keeps a result that is given new memory. */
+    boolean isGiven(int result) {
+        return isGiven[result];
     }
 
     private boolean isFree(int index, Task.Interpreted task) {
@@ -67,16 +78,20 @@ final class MovedResults {
         }
         for (int i = 0; i < isMove.length; i++) {
             Task other = plan.tasks().get(i);
-            boolean readsFrom = has(other.reads(), from);
             boolean usesResult = has(other.reads(), to) || (i != index && has(other.writes(), to));
-            boolean isKept = readsFrom && (other instanceof Task.Rest || other.operations().stream()
-                    .anyMatch(each -> !Operations.system().get(each.op().type()).isLowered()));
+            boolean isKept = keeps(other, from);
             boolean comes = has(other.writes(), from) && !(other instanceof Task.Interpreted);
             if (usesResult || isKept || comes) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** Returns whether a task may keep a reference to what it reads. */
+    private static boolean keeps(Task task, int value) {
+        return has(task.reads(), value) && (task instanceof Task.Rest || task.operations().stream()
+                .anyMatch(each -> !Operations.system().get(each.op().type()).isLowered()));
     }
 
     private static boolean has(int[] all, int value) {
