@@ -1,5 +1,6 @@
 package io.seriatim.spark;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Predictor;
@@ -9,35 +10,35 @@ import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
+import java.io.Serializable;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
-import java.util.function.ToDoubleFunction;
-import java.io.Serializable;
-import java.lang.management.ManagementFactory;
-import scala.Function1;
-import scala.collection.AbstractIterator;
-import scala.collection.Iterator;
-import org.apache.spark.ml.linalg.SQLDataTypes;
-import org.apache.spark.ml.linalg.Vector;
-import org.apache.spark.ml.linalg.Vectors;
-import org.apache.spark.sql.types.UserDefinedType;
-import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.expressions.JoinedRow;
-import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import org.apache.spark.ml.functions;
+import org.apache.spark.ml.linalg.SQLDataTypes;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
+import org.apache.spark.sql.types.UserDefinedType;
+import scala.Function1;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
 
 /**
  * Compares {@link SeriatimTransformer} with its plan alone: as many threads run the plan as Spark has tasks, on one
@@ -123,7 +124,7 @@ final class ScoringBenchmark {
     }
 
     private static Cost cost(long rows, Work work) throws Exception {
-        var system = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
+        var system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
         long processor = system.getProcessCpuTime();
         long wall = System.nanoTime();
         work.run();
