@@ -9,8 +9,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kernel that is made when it is loaded or run first. Passes ask for kernels of many alternatives, most of which never
- * run.
+ * A kernel that is made when it is loaded or run first. Passes ask for kernels of many alternatives, most of which
+ * never run.
  */
 final class LazyKernel implements Kernel {
     /** About what a kernel of one primitive holds. */

@@ -58,7 +58,7 @@ record ProductStructure(MatMul computation, List<TensorSpec> operands) {
         return nested(spec, otherDims);
     }
 
-    /** Returns a tensor of other sizes whose dimensions are nested in memory like those of another, with as few gaps. */
+    /** Returns a tensor of other sizes whose dimensions are nested in memory like those of another. */
     static TensorSpec nested(TensorSpec spec, long[] otherDims) {
         long[] dims = spec.shape().dims();
         long[] strides = spec.strides();
