@@ -68,7 +68,6 @@ final class Interpretation {
             runAlone(index, task, session);
             return;
         }
-        Map<String, Tensor> given = new HashMap<>();
         for (int i = 0; i < access.reads().length; i++) {
             Object value = storage.get(task.reads()[i]);
             if (value != null) {
@@ -83,7 +82,6 @@ final class Interpretation {
                 if (give instanceof Tensor tensor && !constant) {
                     // Lists and blocks may pass the tensor to other threads.
                     tensor.buffer().settle();
-                    given.put(values.name(access.reads()[i]), tensor);
                 }
             }
         }
@@ -91,18 +89,20 @@ final class Interpretation {
             if (storage.isShared(task.writes()[i]) && storage.get(task.writes()[i]) instanceof Tensor place) {
                 // A block may read the memory that it writes under another name.
                 session.alias(values.name(access.writes()[i]), place);
-                given.put(values.name(access.writes()[i]), place);
             }
         }
         within(index, () -> {
             session.run(access.index());
             return true;
         });
+        Map<String, Tensor> given = null;
         for (int i = 0; i < access.writes().length; i++) {
-            String name = values.name(access.writes()[i]);
-            Object value = session.find(name);
+            Object value = session.find(values.name(access.writes()[i]));
+            if (value instanceof Tensor && given == null) {
+                given = given(task);
+            }
             if (value != null) {
-                take(task, i, value, given);
+                take(task, i, value, given == null ? Map.of() : given);
             }
         }
         for (int value : access.reads()) {
@@ -111,6 +111,24 @@ final class Interpretation {
         for (int value : access.writes()) {
             remove(session, values.name(value));
         }
+    }
+
+    /** Returns the memory that the interpreter was given for an operation, by the names of its variables. */
+    private Map<String, Tensor> given(Task.Interpreted task) {
+        Access access = task.access();
+        Map<String, Tensor> given = new HashMap<>();
+        for (int i = 0; i < access.reads().length; i++) {
+            int value = task.reads()[i];
+            if (storage.get(value) instanceof Tensor tensor && values.constant(value) == null) {
+                given.put(values.name(access.reads()[i]), tensor);
+            }
+        }
+        for (int i = 0; i < access.writes().length; i++) {
+            if (storage.isShared(task.writes()[i]) && storage.get(task.writes()[i]) instanceof Tensor place) {
+                given.put(values.name(access.writes()[i]), place);
+            }
+        }
+        return given;
     }
 
     private <T> T within(int index, Supplier<T> run) {

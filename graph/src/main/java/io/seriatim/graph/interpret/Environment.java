@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class Environment {
     private final @Nullable Environment parent;
     private final Map<String, Object> values = new HashMap<>();
-    private final List<Block> blocks = new ArrayList<>();
-    private final Set<String> claimed = new HashSet<>();
+    private final List<Block> blocks = new ArrayList<>(1);
+    /** Never changed, but replaced: few environments claim names. */
+    private Set<String> claimed = Set.of();
     /**
      * The memory that several variables share, for the whole tree. References are weak, so that it is freed with the
      * last variable.
@@ -104,7 +105,9 @@ final class Environment {
 
     /** From now on variables of some names live here, whichever block declares them. */
     void claim(Collection<String> names) {
-        claimed.addAll(names);
+        Set<String> all = new HashSet<>(claimed);
+        all.addAll(names);
+        claimed = all;
     }
 
     @Nullable
@@ -238,7 +241,7 @@ final class Environment {
     private @Nullable Environment owner(String name) {
         Environment holder = null;
         for (Environment environment = this; environment != null; environment = environment.parent) {
-            if (environment.claimed.contains(name)) {
+            if (!environment.claimed.isEmpty() && environment.claimed.contains(name)) {
                 return environment;
             }
             for (Block block : environment.blocks) {

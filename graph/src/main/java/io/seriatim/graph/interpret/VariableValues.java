@@ -15,6 +15,7 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -152,15 +153,38 @@ final class VariableValues {
 
     /** Tensors of one shape along a new axis. */
     static Tensor stacked(int axis, List<Tensor> parts) {
-        return concatenated(axis, parts.stream().map(part -> unsqueezed(part, axis)).toList());
+        TensorSpec spec = parts.getFirst().spec();
+        if (!spec.isRowMajor() || !parts.stream().allMatch(part -> part.spec().equals(spec))) {
+            return concatenated(axis,
+                    parts.stream().map(part -> part.reshape(inserted(part.shape().dims(), axis, 1))).toList());
+        }
+        long[] dims = spec.shape().dims();
+        Tensor whole = Tensor.allocate(spec.dtype(), inserted(dims, axis, parts.size()));
+        long blocks = Arrays.stream(dims, 0, axis).reduce(1, (a, b) -> a * b);
+        interleave(parts, spec.bytes() == 0 ? 0 : blocks, whole);
+        return whole;
     }
 
-    private static Tensor unsqueezed(Tensor tensor, int axis) {
-        long[] dims = tensor.shape().dims();
+    private static long[] inserted(long[] dims, int axis, long size) {
         long[] more = Arrays.copyOf(dims, dims.length + 1);
         System.arraycopy(dims, axis, more, axis + 1, dims.length - axis);
-        more[axis] = 1;
-        return tensor.reshape(more);
+        more[axis] = size;
+        return more;
+    }
+
+    /** Writes the first block of each part, then the second of each, and so on. */
+    private static void interleave(List<Tensor> parts, long blocks, Tensor whole) {
+        MemorySegment to = whole.declared().memory();
+        long at = whole.offset();
+        for (long block = 0; block < blocks; block++) {
+            for (Tensor part : parts) {
+                long bytes = part.spec().bytes() / blocks;
+                MemorySegment.copy(part.memory(), part.offset() + block * bytes, to, at, bytes);
+                at += bytes;
+            }
+        }
+        Reference.reachabilityFence(parts);
+        Reference.reachabilityFence(whole);
     }
 
     private static void run(Computation computation, Tensor... arguments) {

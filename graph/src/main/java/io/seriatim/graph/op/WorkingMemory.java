@@ -35,7 +35,10 @@ public final class WorkingMemory {
      */
     public static <T, X extends Throwable> T within(long limit, ScopedValue.CallableOp<? extends T, X> action)
             throws X {
-        return ScopedValue.where(LIMIT, limit).call(action);
+        // Binding takes longer than many small operations.
+        return LIMIT.isBound() && LIMIT.get() == limit
+                ? action.call()
+                : ScopedValue.where(LIMIT, limit).call(action);
     }
 
     /**

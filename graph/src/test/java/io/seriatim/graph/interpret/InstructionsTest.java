@@ -294,6 +294,55 @@ class InstructionsTest {
     }
 
     @Test
+    void listsAreStackedAlongAnyAxis() {
+        for (DType dtype : List.of(DType.FLOAT32, DType.INT64, DType.BOOL)) {
+            for (int columns : new int[]{3, 0}) {
+                for (int axis = 0; axis < 3; axis++) {
+                    stack(dtype, columns, axis);
+                }
+            }
+        }
+        feeds.put("e0", Tensor.of(DType.BOOL, new long[6], 3, 2));
+        refused("must have one shape but for axis 2");
+    }
+
+    private void stack(DType dtype, int columns, int axis) {
+        block.setOps(List.of());
+        double[][] parts = new double[4][2 * columns];
+        for (int part = 0; part < 4; part++) {
+            for (int i = 0; i < 2 * columns; i++) {
+                parts[part][i] = dtype == DType.BOOL ? (part + i) % 3 % 2 : 10 * part + i;
+            }
+            feeds.put("e" + part, Tensor.of(dtype, parts[part], 2, columns));
+            feed("i" + part, part);
+            add(OpDesc.of("write_to_array").in("X", "e" + part).in("I", "i" + part).out("Out", "list"));
+        }
+        add(OpDesc.of("tensor_array_to_tensor").in("X", "list").out("Out", "all").out("OutIndex", "lengths")
+                .attr("axis", axis).attr("use_stack", true));
+        long[] dims = {2, columns, 0};
+        System.arraycopy(dims, axis, dims, axis + 1, 2 - axis);
+        dims[axis] = 4;
+        double[] expected = new double[8 * columns];
+        for (int part = 0; part < 4; part++) {
+            for (int i = 0; i < 2 * columns; i++) {
+                int row = i / columns;
+                int column = i % columns;
+                int to = switch (axis) {
+                    case 0 -> part * 2 * columns + i;
+                    case 1 -> (row * 4 + part) * columns + column;
+                    default -> i * 4 + part;
+                };
+                expected[to] = parts[part][i];
+            }
+        }
+        Tensor found = run("all");
+        assertEquals(dtype, found.dtype());
+        assertArrayEquals(dims, found.shape().dims(), dtype + ", axis " + axis);
+        assertArrayEquals(expected, found.toDoubleArray(), dtype + ", axis " + axis);
+        assertArrayEquals(new long[]{1, 1, 1, 1}, run("lengths").toLongArray());
+    }
+
+    @Test
     void variablesAreSavedAndLoaded(@TempDir Path folder) throws Exception {
         files = AllowedFiles.in(folder);
         Path file = folder.resolve("deep/x");
