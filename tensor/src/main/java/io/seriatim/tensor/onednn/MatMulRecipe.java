@@ -47,6 +47,10 @@ final class MatMulRecipe {
     private static final int WEIGHTS = 1;
     private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
 
+    /** Columns of so many weights are read as fast one after the other as in blocks. */
+    private static final long LONG_COLUMN = 768;
+    /** So are those of as many times more weights than there are columns. */
+    private static final long TALL = 3;
     /** Up to so many rows, the library chooses other layouts for each number of rows. */
     private static final long EXACT_ROWS = 16;
     private static final int MOST_PREFERRED = 10_000;
@@ -540,6 +544,19 @@ final class MatMulRecipe {
     }
 
     /**
+     * The number of rows for which the library chooses the layout. For one row it prefers columns one after the other;
+     * short ones are read faster in the blocks that it prefers for two.
+     */
+    private long rowsOfLayout() {
+        long rows = left.dims()[0];
+        long depth = left.dims()[1];
+        if (rows == 1 && left.dtype() == DType.FLOAT32 && depth < Math.min(LONG_COLUMN, TALL * result.dims()[1])) {
+            return 2;
+        }
+        return rows <= EXACT_ROWS ? rows : Long.highestOneBit(2 * rows - 1);
+    }
+
+    /**
      * The layout in which weights are read fastest. It is chosen once for a power of two of rows, so that products of
      * other numbers of rows read the same packed weights.
      */
@@ -548,7 +565,7 @@ final class MatMulRecipe {
             return isOfMatrices(given) ? DnnlKernel.preferred(dnnl, this::preferred, WEIGHTS, given) : given;
         }
         MatrixView weights = Objects.requireNonNull(right);
-        long rows = left.dims()[0] <= EXACT_ROWS ? left.dims()[0] : Long.highestOneBit(2 * left.dims()[0] - 1);
+        long rows = rowsOfLayout();
         WeightsOfRows key = new WeightsOfRows(rows, given, computation.transposeY());
         if (PREFERRED.size() > MOST_PREFERRED) {
             PREFERRED.clear();
