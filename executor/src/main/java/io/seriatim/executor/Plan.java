@@ -592,6 +592,12 @@ public final class Plan {
         return known == null ? new BoundSizes(0, 0, 0, 0) : known.bindings();
     }
 
+    /** Returns the plan of an inner block; null if it has not run. */
+    @Nullable
+    BlockPlan inner(int block) {
+        return inner.get(block);
+    }
+
     /** Closes all idle frames. */
     void closeIdle() {
         global.values().forEach(BlockPlan::closeIdle);

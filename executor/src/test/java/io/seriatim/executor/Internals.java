@@ -3,11 +3,17 @@ package io.seriatim.executor;
 import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
 import io.seriatim.executor.run.StreamPool;
 import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.tensor.Tensor;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Gives tests of the internal packages access to package-private members of the API classes. */
 public final class Internals {
@@ -17,6 +23,25 @@ public final class Internals {
     /** Returns the plan compiled for some values. */
     public static CompiledPlan compiled(Plan plan, Scope root, Tensor... values) {
         return plan.specialisation(root, values);
+    }
+
+    /** Returns the plan of an inner block that has run, compiled for external values. */
+    public static CompiledPlan compiled(Plan plan, int block, @Nullable Object[] externals) {
+        return Objects.requireNonNull(plan.inner(block)).variant(externals, Sharing.NONE).plan();
+    }
+
+    /** Returns the numbered values of an inner block that has run. */
+    public static ValueNumbering accesses(Plan plan, int block) {
+        return Objects.requireNonNull(plan.inner(block)).accesses();
+    }
+
+    /** Returns the variables of a block that a test runs. */
+    public static Bindings bindings(BlockSession session, Scope scope) {
+        return new SessionBindings(session, scope.bindings(), false);
+    }
+
+    public static Interpreter interpreter(Executor executor) {
+        return executor.interpreter();
     }
 
     public static CompiledPlan compiled(PlanView view) {

@@ -47,9 +47,14 @@ public final class Frame implements AutoCloseable {
      *            the memory of the plan's temporaries at each place that needs some
      */
     public Frame(CompiledPlan plan, Options options, StreamPool streams, Map<Place, Buffer> arenas) {
+        this(plan, options, streams, arenas, MovedResults.of(plan));
+    }
+
+    /** Creates the frame of a plan that moves the given results. */
+    Frame(CompiledPlan plan, Options options, StreamPool streams, Map<Place, Buffer> arenas, MovedResults moved) {
         this.plan = plan;
         this.options = options;
-        this.storage = new Storage(plan, options, arenas);
+        this.storage = new Storage(plan, options, arenas, moved);
         this.arguments = new Arguments(plan, storage);
         this.works = arguments.works();
         this.interpretation = new Interpretation(plan, this, storage);

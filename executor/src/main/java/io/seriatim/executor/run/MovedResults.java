@@ -14,40 +14,33 @@ import java.util.Arrays;
  * on to the next one as it is. Results of that kind are also given to the caller of a program as they are.
  */
 final class MovedResults {
-    private final CompiledPlan plan;
-    private final ValueTable values;
     private final boolean[] isMove;
     private final boolean[] isMoved;
     private final boolean[] isGiven;
-    /** By memory, how many values have it. */
-    private final int[] sharing;
 
-    private MovedResults(CompiledPlan plan) {
-        this.plan = plan;
-        this.values = plan.values();
-        this.isMove = new boolean[plan.tasks().size()];
-        this.isMoved = new boolean[values.size()];
-        this.isGiven = new boolean[values.size()];
-        this.sharing = new int[values.size()];
-        for (int i = 0; i < sharing.length; i++) {
-            sharing[values.memory(i)]++;
-        }
+    /** Creates those that are given, by task, by memory and by value. */
+    MovedResults(boolean[] isMove, boolean[] isMoved, boolean[] isGiven) {
+        this.isMove = isMove;
+        this.isMoved = isMoved;
+        this.isGiven = isGiven;
     }
 
     /** Returns those of a plan. */
     static MovedResults of(CompiledPlan plan) {
-        MovedResults moved = new MovedResults(plan);
-        for (int i = 0; i < moved.isMove.length; i++) {
-            if (plan.tasks().get(i) instanceof Task.Interpreted task && moved.isFree(i, task)) {
-                moved.isMove[i] = true;
-                moved.isMoved[task.reads()[0]] = true;
+        Rules rules = new Rules(plan);
+        boolean[] isMove = new boolean[plan.tasks().size()];
+        for (int i = 0; i < isMove.length; i++) {
+            if (plan.tasks().get(i) instanceof Task.Interpreted task && rules.isFree(i, task)) {
+                isMove[i] = true;
+                rules.isMoved[task.reads()[0]] = true;
             }
         }
+        boolean[] isGiven = new boolean[plan.values().size()];
         for (int result : plan.accesses().wanted()) {
-            moved.isGiven[result] = moved.isOwn(result)
-                    && plan.tasks().stream().noneMatch(task -> keeps(task, result));
+            isGiven[result] = rules.isOwn(result)
+                    && plan.tasks().stream().noneMatch(task -> Rules.keeps(task, result));
         }
-        return moved;
+        return new MovedResults(isMove, rules.isMoved, isGiven);
     }
 
     /** Returns whether a task may give its result the memory of its operand, if that is new in this run. */
@@ -65,44 +58,63 @@ final class MovedResults {
         return isGiven[result];
     }
 
-    private boolean isFree(int index, Task.Interpreted task) {
-        Access access = task.access();
-        if (!Operations.system().get(access.op().type()).isCopy() || task.reads().length != 1
-                || task.writes().length != 1) {
-            return false;
-        }
-        int from = task.reads()[0];
-        int to = task.writes()[0];
-        if (!isOwn(from) || !isOwn(to) || values.isWanted(from) || !values.isWanted(to) || isMoved[from]) {
-            return false;
-        }
-        for (int i = 0; i < isMove.length; i++) {
-            Task other = plan.tasks().get(i);
-            boolean usesResult = has(other.reads(), to) || (i != index && has(other.writes(), to));
-            boolean isKept = keeps(other, from);
-            boolean comes = has(other.writes(), from) && !(other instanceof Task.Interpreted);
-            if (usesResult || isKept || comes) {
-                return false;
+    /** Finds those of a plan. */
+    private static final class Rules {
+        private final CompiledPlan plan;
+        private final ValueTable values;
+        private final boolean[] isMoved;
+        /** By memory, how many values have it. */
+        private final int[] sharing;
+
+        Rules(CompiledPlan plan) {
+            this.plan = plan;
+            this.values = plan.values();
+            this.isMoved = new boolean[values.size()];
+            this.sharing = new int[values.size()];
+            for (int i = 0; i < sharing.length; i++) {
+                sharing[values.memory(i)]++;
             }
         }
-        return true;
-    }
 
-    /** Returns whether a task may keep a reference to what it reads. */
-    private static boolean keeps(Task task, int value) {
-        return has(task.reads(), value) && (task instanceof Task.Rest || task.operations().stream()
-                .anyMatch(each -> !Operations.system().get(each.op().type()).isLowered()));
-    }
+        boolean isFree(int index, Task.Interpreted task) {
+            Access access = task.access();
+            if (!Operations.system().get(access.op().type()).isCopy() || task.reads().length != 1
+                    || task.writes().length != 1) {
+                return false;
+            }
+            int from = task.reads()[0];
+            int to = task.writes()[0];
+            if (!isOwn(from) || !isOwn(to) || values.isWanted(from) || !values.isWanted(to) || isMoved[from]) {
+                return false;
+            }
+            for (int i = 0; i < plan.tasks().size(); i++) {
+                Task other = plan.tasks().get(i);
+                boolean usesResult = has(other.reads(), to) || (i != index && has(other.writes(), to));
+                boolean isKept = keeps(other, from);
+                boolean comes = has(other.writes(), from) && !(other instanceof Task.Interpreted);
+                if (usesResult || isKept || comes) {
+                    return false;
+                }
+            }
+            return true;
+        }
 
-    private static boolean has(int[] all, int value) {
-        return Arrays.stream(all).anyMatch(each -> each == value);
-    }
+        /** Returns whether a task may keep a reference to what it reads. */
+        static boolean keeps(Task task, int value) {
+            return has(task.reads(), value) && (task instanceof Task.Rest || task.operations().stream()
+                    .anyMatch(each -> !Operations.system().get(each.op().type()).isLowered()));
+        }
 
-    /** Returns whether a run gives a value memory that no other value has, and whose size is not known before. */
-    private boolean isOwn(int value) {
-        return values.memory(value) == value && sharing[value] == 1 && values.result(value) == value
-                && values.spec(value) == null && !values.isDeclared(value) && !values.isPersistable(value)
-                && values.constant(value) == null && !values.isPart(value) && !values.hasParts(value)
-                && values.origin(value) == ValueNumbering.Origin.COMPUTED;
+        private static boolean has(int[] all, int value) {
+            return Arrays.stream(all).anyMatch(each -> each == value);
+        }
+
+        /** Returns whether a run gives a value memory that no other value has, and whose size is not known before. */
+        boolean isOwn(int value) {
+            return values.memory(value) == value && sharing[value] == 1 && values.result(value) == value
+                    && values.spec(value) == null && !values.isDeclared(value) && !values.isPersistable(value)
+                    && values.constant(value) == null && !values.isPart(value) && !values.hasParts(value)
+                    && values.origin(value) == ValueNumbering.Origin.COMPUTED;
+        }
     }
 }

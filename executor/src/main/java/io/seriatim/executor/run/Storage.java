@@ -71,7 +71,7 @@ final class Storage {
      *            for each place of which the plan needs memory, an arena that is large enough; not closed by the
      *            storage
      */
-    Storage(CompiledPlan plan, Options options, Map<Place, Buffer> arenas) {
+    Storage(CompiledPlan plan, Options options, Map<Place, Buffer> arenas, MovedResults moved) {
         this.plan = plan;
         this.values = plan.values();
         this.options = options;
@@ -90,7 +90,7 @@ final class Storage {
         this.present = initial.clone();
         this.rules = MemoryRules.of(plan, hasPlace);
         this.carried = CarriedMemory.of(plan, rules);
-        this.moved = MovedResults.of(plan);
+        this.moved = moved;
     }
 
     /** Allocates memory that is freed when the storage is closed, or when a later allocation fails. */
