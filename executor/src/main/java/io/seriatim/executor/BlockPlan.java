@@ -249,7 +249,8 @@ final class BlockPlan {
         if (with != null) {
             run(context, with, results);
         } else if (isNew(context.externals(), sharing)) {
-            run(context, forNew(context, sharing), seen == null ? changing.recorded(results) : results);
+            run(context, forNew(context, sharing),
+                    seen == null && changing != null ? changing.recorded(results) : results);
         } else {
             run(context, other(context.externals(), sharing), results);
         }
