@@ -4,6 +4,7 @@
 module io.seriatim.executor {
     requires static com.google.errorprone.annotations;
     requires static org.jspecify;
+    requires jdk.management;
     requires transitive io.seriatim.graph;
 
     exports io.seriatim.executor;

@@ -1,6 +1,5 @@
 package io.seriatim.executor;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Buffer;
 import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
@@ -29,10 +28,8 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,11 +47,6 @@ import org.jspecify.annotations.Nullable;
  * that is descheduled during the look-up does not delay other threads.
  */
 final class BlockPlan {
-    /**
-     * The native memory of kernels up to which the plans of many shapes are kept, in bytes. A few are kept in any case.
-     */
-    private static final long MOST_KERNEL_BYTES = 128L << 20;
-    private static final int FEW = 8;
     /** Frames on devices hold streams, of which there are few. */
     private static final int MOST_DEVICE_FRAMES = 8;
 
@@ -71,8 +63,7 @@ final class BlockPlan {
     /** The number of plans of the same block that this one runs inside of. */
     private final int depth;
     private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
-    @GuardedBy("this")
-    private final List<Variant> variants = new ArrayList<>();
+    private final KeptSizes<Variant> variants;
     private final PlanWorkspaces workspaces;
     private final LongAdder runs = new LongAdder();
     private final LongAdder compiled = new LongAdder();
@@ -88,12 +79,29 @@ final class BlockPlan {
 
     /** The types, shapes and shared memory for which a plan is compiled. */
     private record Shapes(List<Optional<TensorSpec>> externals, Sharing sharing) {
+        /** An odd number whose bits look random: that of the golden ratio. */
+        private static final long FACTOR = 0x9E3779B97F4A7C15L;
+
         static Shapes of(@Nullable Object[] externals, Sharing sharing) {
             return new Shapes(Arrays.stream(externals)
                     .map(each -> each instanceof Tensor tensor
                             ? Optional.of(tensor.spec().rowMajor())
                             : Optional.<TensorSpec>empty())
                     .toList(), sharing);
+        }
+
+        /** Returns a number for what is equal, which takes less memory than the shapes of many parameters. */
+        long key() {
+            long key = sharing.hashCode();
+            for (Optional<TensorSpec> external : externals) {
+                key = key * FACTOR + external.map(each -> 1L + each.dtype().name().hashCode()).orElse(0L);
+                if (external.isPresent()) {
+                    for (long size : external.get().shape().dims()) {
+                        key = (key ^ key >>> 29) * FACTOR + size + 1;
+                    }
+                }
+            }
+            return key;
         }
 
         @Override
@@ -104,12 +112,13 @@ final class BlockPlan {
     }
 
     /** A compiled plan, the loop that runs it, its kernels, and the plan of the rest of the block, if it has one. */
-    static final class Variant {
+    static final class Variant extends KeptSizes.Size {
         private final CompiledPlan plan;
         private final RunLoop loop;
         private final PreparedKernels kernels;
         private final Set<Kernel> used;
         private final PreparedKernels.Hold hold;
+        private final long key;
         private final long kernelBytes;
         private final @Nullable BlockPlan rest;
         /** Whether it is for one run. */
@@ -118,12 +127,12 @@ final class BlockPlan {
         /** The combinations of sizes of a plan with open sizes; null for any other. */
         private final @Nullable SizeUses uses;
         private volatile boolean closed;
-        /** The time of the last use after another plan, as {@link System#nanoTime}. */
-        private volatile long lastUse = System.nanoTime();
         /** The plan that was used after this one the last time. */
         private volatile @Nullable Variant next;
 
-        Variant(CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable BlockPlan rest, boolean hasty) {
+        Variant(long key, CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable BlockPlan rest,
+                boolean hasty) {
+            this.key = key;
             this.hasty = hasty;
             this.rest = rest;
             this.plan = plan;
@@ -156,7 +165,10 @@ final class BlockPlan {
             }
         }
 
-        /** Releases kernels. Frames of the plan keep theirs until the workspace is next idle. */
+        /**
+         * Releases kernels. Frames of the plan keep theirs until the workspace is next idle. A run that begins later
+         * makes a frame of its own and calls this again, since it may have compiled the rest again.
+         */
         void close() {
             closed = true;
             next = null;
@@ -184,8 +196,14 @@ final class BlockPlan {
             return hasty;
         }
 
+        @Override
+        long key() {
+            return key;
+        }
+
         /** Returns the native memory of its kernels in bytes, an estimate; other plans may use some of them too. */
-        long kernelBytes() {
+        @Override
+        long bytes() {
             return kernelBytes;
         }
 
@@ -227,6 +245,7 @@ final class BlockPlan {
     private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
             Map<String, Tensor> constants, PlanWorkspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
         this.executor = executor;
+        this.variants = new KeptSizes<>(executor.options().specialisations(), KernelMemory::limit);
         this.accesses = accesses;
         this.once = once;
         this.constants = constants;
@@ -364,7 +383,7 @@ final class BlockPlan {
      */
     private @Nullable Variant known(@Nullable Object[] externals, Sharing sharing) {
         Variant last = latest;
-        if (last != null && last.plan.fits(externals, sharing)) {
+        if (last != null && !last.closed && last.plan.fits(externals, sharing)) {
             return last;
         }
         Variant next = last == null ? null : last.next;
@@ -379,7 +398,7 @@ final class BlockPlan {
             }
         }
         if (next != null) {
-            next.lastUse = System.nanoTime();
+            variants.use(next);
             latest = next;
         }
         return next;
@@ -398,18 +417,13 @@ final class BlockPlan {
             }
         }
         if (last != null) {
-            last.lastUse = System.nanoTime();
+            variants.use(last);
         }
         return last;
     }
 
-    private synchronized @Nullable Variant findOpen(@Nullable Object[] externals, Sharing sharing) {
-        for (Variant known : variants) {
-            if (known.isOpen() && known.plan.fits(externals, sharing)) {
-                return known;
-            }
-        }
-        return null;
+    private @Nullable Variant findOpen(@Nullable Object[] externals, Sharing sharing) {
+        return variants.find(known -> known.isOpen() && known.plan.fits(externals, sharing));
     }
 
     Variant other(@Nullable Object[] externals, Sharing sharing) {
@@ -425,34 +439,14 @@ final class BlockPlan {
     }
 
     /** Returns the plan for one combination of sizes; null if there is none. */
-    synchronized @Nullable Variant find(@Nullable Object[] externals, Sharing sharing) {
-        for (Variant known : variants) {
-            if (!known.isOpen() && known.plan.fits(externals, sharing)) {
-                return known;
-            }
-        }
-        return null;
-    }
-
-    /** Returns how many plans may be kept beside one that is added. */
-    @GuardedBy("this")
-    private int most(Variant added) {
-        int most = executor.options().specialisations();
-        long bytes = added.kernelBytes() + variants.stream().mapToLong(Variant::kernelBytes).sum();
-        return bytes > MOST_KERNEL_BYTES ? Math.min(most, Math.max(FEW, variants.size())) : most;
+    @Nullable
+    Variant find(@Nullable Object[] externals, Sharing sharing) {
+        return variants.find(known -> !known.isOpen() && known.plan.fits(externals, sharing));
     }
 
     private Variant put(Variant made) {
-        List<Variant> gone = new ArrayList<>();
-        synchronized (this) {
-            while (variants.size() >= most(made)) {
-                Variant eldest = Collections.min(variants, Comparator.comparingLong(each -> each.lastUse));
-                variants.remove(eldest);
-                gone.add(eldest);
-            }
-            variants.add(made);
-            latest = made.isOpen() ? latest : made;
-        }
+        List<Variant> gone = variants.add(made);
+        latest = made.isOpen() ? latest : made;
         gone.forEach(Variant::close);
         if (!gone.isEmpty()) {
             workspaces.evicted(gone.size());
@@ -468,7 +462,9 @@ final class BlockPlan {
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, open, constants, sharing, cuts,
                     hasty);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
-            return new Variant(plan, hasty ? new RunLoop.Serial() : executor.loop(plan), kernels, rest(plan),
+            return new Variant(Shapes.of(externals, sharing).key(), plan,
+                    hasty ? new RunLoop.Serial() : executor.loop(plan),
+                    kernels, rest(plan),
                     hasty && !once);
         } catch (OutOfMemoryError e) {
             throw new RunFailure("plan", "The plan of block " + accesses.block().index() + ", which has "
@@ -527,10 +523,8 @@ final class BlockPlan {
     }
 
     private void giveBack(Workspace<Variant, Frame> in, Variant with) {
-        if (with.isHasty()) {
+        if (with.isHasty() || with.isClosed()) {
             with.close();
-        }
-        if (with.isClosed()) {
             in.closeFrames(Variant::isClosed);
         }
         if (once) {
@@ -543,13 +537,10 @@ final class BlockPlan {
     /** Returns how many sizes were bound, and the memory of those that are kept. */
     BoundSizes bindings() {
         Set<Kernel> kernels = Collections.newSetFromMap(new IdentityHashMap<>());
-        int kept;
-        synchronized (this) {
-            kept = variants.size();
-            variants.forEach(each -> kernels.addAll(each.used));
-        }
+        List<Variant> kept = variants.all();
+        kept.forEach(each -> kernels.addAll(each.used));
         long bound = compiled.sum();
-        return new BoundSizes(kept, bound, Math.max(0, runs.sum() - bound),
+        return new BoundSizes(kept.size(), bound, Math.max(0, runs.sum() - bound),
                 kernels.stream().mapToLong(Kernel::bytes).sum() + workspaces.bytes());
     }
 
@@ -565,13 +556,9 @@ final class BlockPlan {
     }
 
     private void closeVariants() {
-        List<Variant> all;
-        synchronized (this) {
-            all = List.copyOf(variants);
-            variants.clear();
-            latest = null;
-            latestOpen = null;
-        }
+        List<Variant> all = variants.clear();
+        latest = null;
+        latestOpen = null;
         all.forEach(Variant::close);
         workspaces.evicted(all.size());
     }

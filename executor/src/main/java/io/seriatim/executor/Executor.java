@@ -272,8 +272,9 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Sets for how many combinations of fed shapes, the most recently used ones, a plan keeps kernels. They share
-         * their memory.
+         * Sets for how many combinations of fed shapes a plan keeps kernels: the latest one, and those that come often.
+         * With 1, it is the latest one, so that two combinations in turn are compiled in every run. They share their
+         * memory. Fewer are kept if their kernels take more than 1/64 of the machine's memory.
          *
          * @param value at least 1; 64 by default
          * @return this

@@ -82,7 +82,8 @@ class PredictorTest {
                     assertEquals(3 * i, first(predictor, Map.of("x", Tensor.of(x, x.length / 2, 2)))[0]);
                 }
                 assertEquals(kept, predictor.bindings().kept());
-                assertEquals(kept == 5 ? 5 : 0, predictor.bindings().hits());
+                // The first size that has come as often as the others stays.
+                assertEquals(kept == 5 ? 5 : 1, predictor.bindings().hits());
             }
         }
         assertThrows(IllegalArgumentException.class, () -> Predictor.builder(folder).specialisations(0));

@@ -4,6 +4,7 @@ import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
@@ -21,6 +22,8 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
@@ -28,6 +31,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests the memory that batches of ever-changing sizes leave allocated. The short form counts the off-heap memory of
@@ -145,6 +150,55 @@ class VaryingShapesTest {
                 }
             }
         }
+    }
+
+    /** Threads run sizes in turn that are displaced while others join their compilation or run them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void sizesThatAreNotKeptAreReleasedOnAllThreads(boolean late) throws InterruptedException {
+        Network network = Network.define(4, g -> {
+            Value x = g.data("x", FLOAT32, -1, WIDTH);
+            Value h = g.linear(x, WIDTH).tanh();
+            Value chosen = late ? h.maskedSelect(h.greaterThan(0.1)).reshape(-1, 1) : h;
+            return Outputs.of("y", g.linear(g.linear(chosen, WIDTH).tanh(), WIDTH));
+        });
+        String y = network.outputs().get("y").name();
+        Executor executor = executor(2);
+        Plan plan;
+        try (executor) {
+            executor.run(network.startup());
+            plan = executor.compile(network.main(), feeds("x"), fetches(y));
+            List<Tensor> expected = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                expected.add(plan.run(Bits.normal(i, 1 + i, WIDTH)).get(y));
+            }
+            long before = kernels.bytes();
+            List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 4; t++) {
+                int first = t / 2;
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        for (int run = 0; run < 60; run++) {
+                            int i = (first + run) % 6;
+                            Bits.assertSame(expected.get(i), plan.run(Bits.normal(i, 1 + i, WIDTH)).get(y),
+                                    "size " + (1 + i));
+                        }
+                    } catch (RuntimeException | AssertionError e) {
+                        thrown.add(e);
+                    }
+                }));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertEquals(List.of(), thrown);
+            assertEquals(SPECIALISATIONS, plan.bindings().kept());
+            long after = kernels.bytes();
+            assertTrue(after <= KEPT + 2 * before, "kernels hold " + after + " bytes, before the threads " + before);
+        }
+        assertTrue(kernels.bytes() <= KEPT, "after the end kernels hold " + kernels.bytes() + " bytes");
+        assertEquals(0, plan.bindings().kept());
     }
 
     /** Measures a process with a fixed heap size, so that any growth is native memory. */
