@@ -175,16 +175,19 @@ final class VariableValues {
     /** Writes the first block of each part, then the second of each, and so on. */
     private static void interleave(List<Tensor> parts, long blocks, Tensor whole) {
         MemorySegment to = whole.declared().memory();
-        long at = whole.offset();
-        for (long block = 0; block < blocks; block++) {
-            for (Tensor part : parts) {
-                long bytes = part.spec().bytes() / blocks;
-                MemorySegment.copy(part.memory(), part.offset() + block * bytes, to, at, bytes);
-                at += bytes;
+        try {
+            long at = whole.offset();
+            for (long block = 0; block < blocks; block++) {
+                for (Tensor part : parts) {
+                    long bytes = part.spec().bytes() / blocks;
+                    MemorySegment.copy(part.memory(), part.offset() + block * bytes, to, at, bytes);
+                    at += bytes;
+                }
             }
+        } finally {
+            Reference.reachabilityFence(parts);
+            Reference.reachabilityFence(whole);
         }
-        Reference.reachabilityFence(parts);
-        Reference.reachabilityFence(whole);
     }
 
     private static void run(Computation computation, Tensor... arguments) {
