@@ -49,7 +49,6 @@ record ProductStructure(MatMul computation, List<TensorSpec> operands) {
 
     private static TensorSpec represented(TensorSpec spec, Map<Long, Long> sizes) {
         long[] dims = spec.shape().dims();
-        long[] strides = spec.strides();
         long[] otherDims = new long[dims.length];
         for (int i = 0; i < dims.length; i++) {
             long next = FIRST + STEP * (sizes.size() - 1);
