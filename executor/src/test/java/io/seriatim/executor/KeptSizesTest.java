@@ -20,11 +20,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 class KeptSizesTest {
     private static final int MOST = 20;
 
-    private enum Bug {
+    enum Bug {
         NONE, DISPLACES_ALWAYS, DISPLACES_NEVER, HAS_NO_MARGIN
     }
 
-    private static final class Numbered extends KeptSizes.Size {
+    static final class Numbered extends KeptSizes.Size {
         private final long key;
         private final long bytes;
 
@@ -64,7 +64,7 @@ class KeptSizesTest {
     }
 
     /** Uses sizes as the runs of a plan do. */
-    private static final class Runs {
+    static final class Runs {
         private final KeptSizes<Numbered> sizes;
         private final Set<Numbered> kept = new HashSet<>();
         private @Nullable Numbered before;
@@ -116,7 +116,7 @@ class KeptSizesTest {
     }
 
     /** What is asked of the policy. */
-    private enum Rule {
+    enum Rule {
         TWICE_AS_MANY_IN_ROTATION {
             @Override
             void check(Runs runs) {

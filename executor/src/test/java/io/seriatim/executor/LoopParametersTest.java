@@ -22,7 +22,7 @@ class LoopParametersTest {
     private static final Tensor X = Bits.normal(1, 3, WIDTH);
 
     /** Where an operation changes a parameter. */
-    private enum Change {
+    enum Change {
         NOWHERE, BETWEEN_LOOPS, BETWEEN_ITERATIONS
     }
 

@@ -49,6 +49,7 @@ final class ParallelControlFlowTest {
     Path folder = Path.of("");
 
     /** The results y and the loss of each training step, and the parameter after the last. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Learnt(List<float[]> results, List<Double> losses, float[] parameter) {
     }
 

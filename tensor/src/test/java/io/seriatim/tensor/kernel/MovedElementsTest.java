@@ -58,7 +58,7 @@ class MovedElementsTest {
             case 0 -> Collections.shuffle(order, random);
             case 1 -> {
                 if (rank > 2) {
-                    order.add(order.remove(1));
+                    Collections.rotate(order.subList(1, rank), -1);
                 }
             }
             default -> {

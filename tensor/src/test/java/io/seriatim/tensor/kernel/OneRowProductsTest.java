@@ -43,7 +43,7 @@ class OneRowProductsTest {
         int packed = 0;
         for (int i = 0; i < CASES; i++) {
             long k = 1 + (long) Math.exp(random.nextDouble(Math.log(2000)));
-            long n = 1 + (long) Math.exp(random.nextDouble(Math.log(Math.min(2000, MOST / k))));
+            long n = 1 + (long) Math.exp(random.nextDouble(Math.log((double) Math.min(2000, MOST / k))));
             boolean transposed = random.nextBoolean();
             boolean bias = random.nextBoolean();
             List<PostOp> postOps = switch (random.nextInt(3)) {

@@ -81,9 +81,9 @@ class ConvolutionStructureTest {
         long outputs = depthwise ? inputs : CHANNELS[random.nextInt(CHANNELS.length)];
         int kernel = 1 + 2 * random.nextInt(3);
         Window window = Window.of(2, 1 + random.nextInt(2), random.nextBoolean() ? kernel / 2 : 0);
-        long n = 1 + random.nextInt(4);
-        long h = kernel + random.nextInt(60);
-        long w = kernel + random.nextInt(60);
+        long n = 1L + random.nextInt(4);
+        long h = (long) kernel + random.nextInt(60);
+        long w = (long) kernel + random.nextInt(60);
         TensorSpec y =
                 images(last, n, outputs, window.places(0, h, kernel), window.places(1, w, kernel));
         operands.add(images(last, n, inputs, h, w));

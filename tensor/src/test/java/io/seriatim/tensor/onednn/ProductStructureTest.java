@@ -138,7 +138,7 @@ class ProductStructureTest {
     }
 
     private static long size(SplittableRandom random, SplittableRandom sizes, int most) {
-        return random.nextInt(5) == 0 ? 1 : 2 + sizes.nextInt(most);
+        return random.nextInt(5) == 0 ? 1 : 2L + sizes.nextInt(most);
     }
 
     private static long[] with(long[] batch, long rows, long columns) {
