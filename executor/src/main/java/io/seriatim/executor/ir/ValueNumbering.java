@@ -12,12 +12,14 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -181,19 +183,44 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         if (block.index() == 0) {
             return new int[0];
         }
-        Set<String> written = new HashSet<>();
-        for (Block each : block.program().blocks()) {
-            for (OpDesc op : each.ops()) {
-                written.addAll(op.outputNames());
-                Operation schema = Operations.system().find(op.type());
-                written.addAll(schema == null ? List.of() : schema.changedInPlace(schema.runForm(op)));
-            }
-        }
+        Set<String> written = Written.by(block.program());
         return Arrays.stream(externals).filter(value -> {
             String name = values.get(value).name();
             VarDesc desc = block.find(name);
             return block.var(name) == null && desc != null && desc.isPersistable() && !written.contains(name);
         }).toArray();
+    }
+
+    /**
+     * The variables that operations of a program write. Looked for once, since a program may have many blocks.
+     *
+     * @param modifications
+     *            the program's modification count
+     */
+    private record Written(long modifications, Set<String> names) {
+        private static final Map<Program, Written> KNOWN = Collections.synchronizedMap(new WeakHashMap<>());
+
+        static Set<String> by(Program program) {
+            Written known = KNOWN.get(program);
+            if (known == null || known.modifications != program.modifications()) {
+                known = of(program);
+                KNOWN.put(program, known);
+            }
+            return known.names;
+        }
+
+        private static Written of(Program program) {
+            long modifications = program.modifications();
+            Set<String> names = new HashSet<>();
+            for (Block each : program.blocks()) {
+                for (OpDesc op : each.ops()) {
+                    names.addAll(op.outputNames());
+                    Operation schema = Operations.system().find(op.type());
+                    names.addAll(schema == null ? List.of() : schema.changedInPlace(schema.runForm(op)));
+                }
+            }
+            return new Written(modifications, names);
+        }
     }
 
     private static List<String> names(Attribute attribute) {
