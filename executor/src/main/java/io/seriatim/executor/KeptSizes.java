@@ -30,10 +30,11 @@ class KeptSizes<S extends KeptSizes.Size> {
      * they find it in any case.
      *
      * A size joins only if its frequency exceeds the other's by more than one use. Therefore sizes that come once
-     * never displace another, and sizes in strict rotation do not displace each other: the k-th last use of a size comes
-     * after the (k + 1)-th last use of every other size, and a later use is halved less often. So without its last use
-     * the frequency of a size is at most that of any other, and with it greater by at most USE. With a smaller margin,
-     * a rotation of more sizes than there is room for can displace each size before it comes again, as in an LRU cache.
+     * never displace another, and sizes in strict rotation do not displace each other: the k-th last use of a size
+     * comes after the (k + 1)-th last use of every other size, and a later use is halved less often. So without its
+     * last use the frequency of a size is at most that of any other, and with it greater by at most USE. With a
+     * smaller margin, a rotation of more sizes than there is room for can displace each size before it comes again, as
+     * in an LRU cache.
      *
      * The frequencies of sizes that are displaced are remembered up to a number of sizes. Neither time nor random
      * numbers decide: one thread that uses the same sizes in the same order gets the same result.

@@ -197,8 +197,8 @@ public final class Predictor implements AutoCloseable {
         }
 
         /**
-         * Sets for how many combinations of sizes, the latest one and those that come often, the model is kept compiled,
-         * such as the lengths of texts.
+         * Sets for how many combinations of sizes, the latest one and those that come often, the model is kept
+         * compiled, such as the lengths of texts.
          *
          * @param value
          *            at least 1; 64 without this setting
