@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 final class ConvolutionForward {
     /** The index of the weights among the arguments. */
     private static final int WEIGHTS = 1;
+    /** Whether the library has a fast convolution. */
+    private static final Decisions<ConvolutionStructure, Boolean> FAST = new Decisions<>();
 
     private final Convolution convolution;
     private final Geometry geometry;
@@ -106,7 +108,7 @@ final class ConvolutionForward {
         operands.addAll(combined);
         operands.add(y);
         ConvolutionStructure structure = ConvolutionStructure.of(convolution, operands);
-        return structure != null && KnownStructures.isFast(structure, () -> isFast(dnnl, structure));
+        return structure != null && FAST.get(structure, () -> isFast(dnnl, structure));
     }
 
     private static boolean isFast(Dnnl dnnl, ConvolutionStructure structure) {

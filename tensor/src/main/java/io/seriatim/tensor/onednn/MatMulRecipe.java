@@ -20,9 +20,7 @@ import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -53,9 +51,10 @@ final class MatMulRecipe {
     private static final long TALL = 3;
     /** Up to so many rows, the library chooses other layouts for each number of rows. */
     private static final long EXACT_ROWS = 16;
-    private static final int MOST_PREFERRED = 10_000;
+    /** Whether the library has a fast product. */
+    private static final Decisions<ProductStructure, Boolean> FAST = new Decisions<>();
     /** The layouts that weights are packed to. */
-    private static final Map<WeightsOfRows, TensorSpec> PREFERRED = new ConcurrentHashMap<>();
+    private static final Decisions<WeightsOfRows, TensorSpec> PREFERRED = new Decisions<>();
 
     /** Weights that so many rows are multiplied by. */
     private record WeightsOfRows(long rows, TensorSpec weights, boolean transposed) {
@@ -183,7 +182,7 @@ final class MatMulRecipe {
             return false;
         }
         ProductStructure structure = ProductStructure.of(computation, operands);
-        return KnownStructures.isFast(structure, () -> isFast(dnnl, structure));
+        return FAST.get(structure, () -> isFast(dnnl, structure));
     }
 
     private static boolean isFast(Dnnl dnnl, ProductStructure structure) {
@@ -567,16 +566,7 @@ final class MatMulRecipe {
         MatrixView weights = Objects.requireNonNull(right);
         long rows = rowsOfLayout();
         WeightsOfRows key = new WeightsOfRows(rows, given, computation.transposeY());
-        if (PREFERRED.size() > MOST_PREFERRED) {
-            PREFERRED.clear();
-        }
-        TensorSpec known = PREFERRED.get(key);
-        if (known == null) {
-            known = DnnlKernel.preferred(dnnl, (builder, _, spec) -> preferredWeights(builder, spec,
-                    builder.rowMajor(rows, weights.dims()[0]), builder.rowMajor(rows, weights.dims()[1])), WEIGHTS,
-                    given);
-            PREFERRED.put(key, known);
-        }
-        return known;
+        return PREFERRED.get(key, () -> DnnlKernel.preferred(dnnl, (builder, _, spec) -> preferredWeights(builder, spec,
+                builder.rowMajor(rows, weights.dims()[0]), builder.rowMajor(rows, weights.dims()[1])), WEIGHTS, given));
     }
 }

@@ -20,6 +20,7 @@ import io.seriatim.tensor.kernel.portable.function.FloatGates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -155,9 +156,18 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
     @Override
     public long bytes() {
-        long own = packing == null ? 0 : packing.bytes() + Float.BYTES * transposed.shape().size();
+        return bytes(Kernel::bytes);
+    }
+
+    @Override
+    public long loadedBytes() {
+        return bytes(Kernel::loadedBytes);
+    }
+
+    private long bytes(ToLongFunction<Kernel> of) {
+        long own = packing == null ? 0 : of.applyAsLong(packing) + Float.BYTES * transposed.shape().size();
         Product all = products.getFirst();
-        return products.stream().mapToLong(each -> each.kernel().bytes()).sum() + own
+        return products.stream().map(Product::kernel).mapToLong(of).sum() + own
                 + Float.BYTES * (all.states().shape().size() + all.sums().shape().size());
     }
 

@@ -318,6 +318,11 @@ final class TransposedProducts implements Kernel {
     }
 
     @Override
+    public long loadedBytes() {
+        return product.loadedBytes() + columns.bytes();
+    }
+
+    @Override
     public void release() {
         idle.set(null);
         product.release();

@@ -123,6 +123,11 @@ final class UnfusedPostOps implements Kernel {
     }
 
     @Override
+    public long loadedBytes() {
+        return main.loadedBytes() + followers.stream().mapToLong(follower -> follower.kernel().loadedBytes()).sum();
+    }
+
+    @Override
     public void release() {
         main.release();
         followers.forEach(follower -> follower.kernel().release());

@@ -185,6 +185,20 @@ class ProductStructureTest {
         assertEquals(1, layouts.size());
     }
 
+    /** Caches count a product from the start, also where a post-op follows as a kernel of its own. */
+    @Test
+    void aKernelOfAPromisedProductCountsItsMemory() {
+        Kernel kernel = Objects.requireNonNull(MatMulRecipe.kernel(library(),
+                new MatMul(false, false, false, List.of(new PostOp.Apply(Unary.Function.SIN, 0, 0))),
+                new TensorSpec[]{dense(7, 5), dense(5, 9), dense(7, 9)}));
+        assertInstanceOf(UnfusedPostOps.class, kernel);
+        assertEquals(0, kernel.bytes());
+        assertTrue(kernel.loadedBytes() > 0);
+        kernel.load();
+        assertTrue(kernel.bytes() > 0);
+        kernel.close();
+    }
+
     @Test
     void aClosedKernelIsNotMadeAgain() {
         Dnnl dnnl = library();

@@ -58,6 +58,15 @@ public final class FloatRecurrence extends PortableKernel {
             return 0;
         }
 
+        /**
+         * The memory off the heap once they are loaded.
+         *
+         * @return as {@link Kernel#loadedBytes}
+         */
+        default long loadedBytes() {
+            return bytes();
+        }
+
         /** As {@link Kernel#load}. */
         default void load() {
             // Plain Java makes nothing.
@@ -147,6 +156,10 @@ public final class FloatRecurrence extends PortableKernel {
             return gates.bytes() + (candidate == null ? 0 : candidate.bytes());
         }
 
+        long loadedBytes() {
+            return gates.loadedBytes() + (candidate == null ? 0 : candidate.loadedBytes());
+        }
+
         void release() {
             gates.release();
             if (candidate != null) {
@@ -221,6 +234,11 @@ public final class FloatRecurrence extends PortableKernel {
     @Override
     public long bytes() {
         return products.bytes();
+    }
+
+    @Override
+    public long loadedBytes() {
+        return products.loadedBytes();
     }
 
     /** The weights may come packed: once for all runs instead of in each. */

@@ -105,6 +105,11 @@ public final class FloatRecurrenceGrad extends PortableKernel {
     }
 
     @Override
+    public long loadedBytes() {
+        return products.loadedBytes();
+    }
+
+    @Override
     public void release() {
         idle.set(null);
         products.release();
