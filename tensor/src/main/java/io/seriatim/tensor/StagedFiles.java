@@ -125,6 +125,21 @@ public final class StagedFiles implements AutoCloseable {
     }
 
     /**
+     * Creates a folder in the hidden folder, and those above it.
+     *
+     * @param name
+     *            its name beside the main file, or that of the main file, with any folders in it
+     * @return a path in the hidden folder
+     * @throws IOException
+     *             if that fails, or the process is ending and the hidden folder was deleted, which this does not make anew
+     */
+    public Path createFolders(String name) throws IOException {
+        Path made = staging.path().resolve(name);
+        staging.publish(() -> Files.createDirectories(made));
+        return made;
+    }
+
+    /**
      * Writes a file, and forces it to the disk.
      *
      * @param name

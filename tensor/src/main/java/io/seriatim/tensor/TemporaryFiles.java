@@ -9,6 +9,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -19,14 +20,12 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
 
 /** Files and folders that exist until their content is complete, in the folder where it belongs. */
 final class TemporaryFiles {
@@ -60,6 +59,7 @@ final class TemporaryFiles {
     };
     /** Another process searches a folder for left-overs once, so a second try succeeds. */
     private static final int MOST_TRIES = 10;
+    private static final int MOST_DELETIONS = 1000;
     @GuardedBy("PUBLISHING")
     private static boolean hooked;
     @GuardedBy("PUBLISHING")
@@ -302,21 +302,39 @@ final class TemporaryFiles {
         }
     }
 
-    /** Deletes a file, or a folder with its content; what does not exist is deleted already. */
+    /**
+     * Deletes a file, or a folder with its content; what does not exist is deleted already.
+     *
+     * <p>
+     * When the process ends, a thread may still make files in the folder, until it fails because the folder is gone, and
+     * may delete them itself. A folder that is not empty after many tries has another cause, such as a network file
+     * system that keeps the files that are open.
+     */
     static void delete(Path tree) throws IOException {
-        if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
-            return;
+        for (int tries = 1;; tries++) {
+            try {
+                deleteOnce(tree);
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (tries == MOST_DELETIONS) {
+                    throw e;
+                }
+            }
         }
-        if (!Files.isDirectory(tree, LinkOption.NOFOLLOW_LINKS)) {
-            Files.deleteIfExists(tree);
-            return;
+    }
+
+    private static void deleteOnce(Path tree) throws IOException {
+        if (Files.isDirectory(tree, LinkOption.NOFOLLOW_LINKS)) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(tree)) {
+                for (Path each : files) {
+                    deleteOnce(each);
+                }
+            } catch (DirectoryIteratorException e) {
+                throw e.getCause();
+            } catch (NoSuchFileException e) {
+                return;
+            }
         }
-        List<Path> files;
-        try (Stream<Path> walk = Files.walk(tree)) {
-            files = walk.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path file : files) {
-            Files.deleteIfExists(file);
-        }
+        Files.deleteIfExists(tree);
     }
 }

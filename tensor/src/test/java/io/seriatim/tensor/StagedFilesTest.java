@@ -2,6 +2,7 @@ package io.seriatim.tensor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -226,5 +230,42 @@ class StagedFilesTest {
                 () -> StagedFiles.beside(folder.resolve("no/m.main")));
         assertTrue(String.valueOf(e.getMessage()).endsWith("m.main: its folder is not there: make it first"),
                 e.getMessage());
+    }
+
+    /** As when a signal ends the process while a thread writes. */
+    @Test
+    void aFolderIsDeletedWhileFilesAreMadeInIt() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            Path hidden = Files.createDirectory(folder.resolve("hidden"));
+            CountDownLatch begun = new CountDownLatch(1);
+            FutureTask<Void> writer = new FutureTask<>(() -> {
+                // Fewer files than the deletion has tries.
+                for (int i = 0; i < 500; i++) {
+                    Files.createFile(hidden.resolve("f" + i));
+                    begun.countDown();
+                }
+                return null;
+            });
+            Thread.ofPlatform().start(writer);
+            begun.await();
+            TemporaryFiles.delete(hidden);
+            assertFalse(Files.exists(hidden), "round " + round);
+            try {
+                writer.get();
+            } catch (ExecutionException e) {
+                assertInstanceOf(NoSuchFileException.class, e.getCause());
+            }
+            assertEquals(Map.of(), files());
+        }
+    }
+
+    @Test
+    void foldersAreMadeInTheHiddenFolder() throws IOException {
+        try (StagedFiles staged = StagedFiles.beside(folder.resolve("m.main"))) {
+            Path made = staged.createFolders("a/b");
+            assertTrue(Files.isDirectory(made));
+            assertEquals(staged.file("a").resolve("b"), made);
+        }
+        assertEquals(Map.of(), files());
     }
 }

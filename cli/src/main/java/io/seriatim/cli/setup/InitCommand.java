@@ -56,7 +56,7 @@ public final class InitCommand implements Callable<Integer> {
         // The project's descriptor is the main file, which is put in place last.
         try (StagedFiles staged = StagedFiles.beside(folder.resolve(POM))) {
             requireEmpty(command, Objects.requireNonNull(staged.file().getParent()));
-            Files.createDirectories(staged.file(SOURCES));
+            staged.createFolders(SOURCES);
             write(staged, SOURCES + "/Train.java", template("Train.java"));
             write(staged, SOURCES + "/Serve.java", template("Serve.java"));
             write(staged, "README.md", template("README.md"));
