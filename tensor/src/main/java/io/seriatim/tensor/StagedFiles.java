@@ -131,7 +131,7 @@ public final class StagedFiles implements AutoCloseable {
      *            its name beside the main file, or that of the main file, with any folders in it
      * @return a path in the hidden folder
      * @throws IOException
-     *             if that fails, or the process is ending and the hidden folder was deleted, which this does not make anew
+     *             if that fails, or the process is ending and the hidden folder was deleted, which is not made anew
      */
     public Path createFolders(String name) throws IOException {
         Path made = staging.path().resolve(name);

@@ -306,8 +306,8 @@ final class TemporaryFiles {
      * Deletes a file, or a folder with its content; what does not exist is deleted already.
      *
      * <p>
-     * When the process ends, a thread may still make files in the folder, until it fails because the folder is gone, and
-     * may delete them itself. A folder that is not empty after many tries has another cause, such as a network file
+     * When the process ends, a thread may still make files in the folder, until it fails because the folder is gone,
+     * and may delete them itself. A folder that is not empty after many tries has another cause, such as a network file
      * system that keeps the files that are open.
      */
     static void delete(Path tree) throws IOException {
