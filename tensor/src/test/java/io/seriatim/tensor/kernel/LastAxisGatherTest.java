@@ -23,8 +23,19 @@ class LastAxisGatherTest {
     @CsvSource({"FLOAT32,7,14", "FLOAT32,1,1", "FLOAT32,300,2500", "FLOAT32,5000,1200", "FLOAT32,3000,5",
             "INT32,40,80", "FLOAT64,40,80", "BOOL,9,30"})
     void takesTheElements(DType dtype, int length, int count) {
+        takesTheElements(dtype, 3, length, count);
+    }
+
+    /** Several rows share a load and a store; the last ones are fewer. */
+    @ParameterizedTest
+    @CsvSource({"FLOAT32,2500,1,1", "FLOAT32,1025,1,3", "FLOAT32,700,3,1", "INT32,411,5,4", "FLOAT32,90,2,16",
+            "FLOAT32,7,60,511"})
+    void takesElementsOfShortRows(DType dtype, int rows, int length, int count) {
+        takesTheElements(dtype, rows, length, count);
+    }
+
+    private static void takesTheElements(DType dtype, int rows, int length, int count) {
         SplittableRandom random = new SplittableRandom(SEED);
-        int rows = 3;
         double[] values = random.ints((long) rows * length, 0, dtype == DType.BOOL ? 2 : 1 << 20).asDoubleStream()
                 .toArray();
         long[] places = random.longs(count, -1, length).toArray();

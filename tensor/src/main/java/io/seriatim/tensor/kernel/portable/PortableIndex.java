@@ -67,6 +67,11 @@ final class PortableIndex {
             return new Images(shape.slice(1, axis).size(), shape.slice(axis, shape.rank()).size(), strides[0]);
         }
 
+        /** Returns how many rows of up to so many elements fit into a tile; 1 if rows of the result are apart. */
+        int together(long outer, int length) {
+            return step == rows * row ? (int) Math.clamp(KernelContext.TILE / length, 1, Math.max(1, outer)) : 1;
+        }
+
         /** Returns the place of the first element of a row. */
         long start(long outer) {
             return outer / rows * step + outer % rows * row;
@@ -145,27 +150,37 @@ final class PortableIndex {
             KernelContext context) {
         long count = check("gather", indices, slices.length(), gather.padding());
         int length = Math.toIntExact(slices.length());
-        // The last place of the row holds the zero of padding.
-        float[] row = context.floatArray(length + 1);
+        // The place after the rows holds the zero of padding.
+        float[] row = context.floatArray(Math.max(length, KernelContext.TILE) + 1);
         float[] taken = context.floats(0);
         int[] places = context.ints(0);
         for (long first = 0; first < count; first += KernelContext.TILE) {
             int part = (int) Math.min(KernelContext.TILE, count - first);
+            // Short rows share a load and a store: each costs as much as some 40 elements.
+            int most = part == count ? images.together(slices.outer(), Math.max(length, part)) : 1;
+            int zero = most * length;
             for (int i = 0; i < part; i++) {
                 long index = index(indices, first + i);
-                places[i] = isPadding(index, gather.padding()) ? length : (int) index;
-            }
-            for (long outer = 0; outer < slices.outer(); outer++) {
-                Floats.load(from.memory(), DType.FLOAT32, from.offset() + outer * length * Float.BYTES, 1, row, 0,
-                        length);
-                row[length] = 0;
-                for (int i = 0; i < part; i++) {
-                    taken[i] = row[places[i]];
+                boolean padding = isPadding(index, gather.padding());
+                for (int j = 0; j < most; j++) {
+                    places[j * part + i] = padding ? zero : j * length + (int) index;
                 }
-                Floats.store(to.memory(), DType.FLOAT32, to.offset() + (images.start(outer) + first) * Float.BYTES, 1,
-                        taken,
-                        0, part);
             }
+            row[zero] = 0;
+            for (long outer = 0; outer < slices.outer(); outer += most) {
+                int rows = (int) Math.min(most, slices.outer() - outer);
+                Floats.load(from.memory(), DType.FLOAT32, from.offset() + outer * length * Float.BYTES, 1, row, 0,
+                        rows * length);
+                take(row, places, taken, rows * part);
+                Floats.store(to.memory(), DType.FLOAT32, to.offset() + (images.start(outer) + first) * Float.BYTES, 1,
+                        taken, 0, rows * part);
+            }
+        }
+    }
+
+    private static void take(float[] from, int[] places, float[] taken, int count) {
+        for (int i = 0; i < count; i++) {
+            taken[i] = from[places[i]];
         }
     }
 
