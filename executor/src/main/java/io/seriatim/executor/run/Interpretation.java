@@ -7,6 +7,7 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.interpret.ListWrite;
 import io.seriatim.graph.interpret.RepeatedOperation;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
@@ -40,8 +41,17 @@ final class Interpretation {
     /** By value, whether it was given new memory when it was last computed. */
     private final boolean[] isNew;
 
-    /** An operation that runs on its operands alone; null if it cannot. */
-    private record Repeated(@Nullable RepeatedOperation operation) {
+    /**
+     * An operation that runs on its operands alone.
+     *
+     * @param operation
+     *            computes new tensors; null if the operation does not only do that
+     * @param list
+     *            sets an element of a list; null if the operation does not only do that
+     * @param givesNew
+     *            whether the session gives its results memory of their own
+     */
+    private record Repeated(@Nullable RepeatedOperation operation, @Nullable ListWrite list, boolean givesNew) {
     }
 
     Interpretation(CompiledPlan plan, Frame frame, Storage storage) {
@@ -60,7 +70,8 @@ final class Interpretation {
             read(task);
             return;
         }
-        if (frame.context().recording() == null && runRepeated(index, task)) {
+        Repeated known = repeated(index, task);
+        if (frame.context().recording() == null && (runRepeated(known, index, task) || writeList(known, task))) {
             return;
         }
         BlockSession session = frame.context().sessions().get();
@@ -103,6 +114,8 @@ final class Interpretation {
             }
             if (value != null) {
                 take(task, i, value, given == null ? Map.of() : given);
+                int target = task.writes()[i];
+                isNew[target] = known.givesNew() && !values.isDeclared(target) && holds(target, value);
             }
         }
         for (int value : access.reads()) {
@@ -111,6 +124,11 @@ final class Interpretation {
         for (int value : access.writes()) {
             remove(session, values.name(value));
         }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // The tensor itself, not an equal one.
+    private boolean holds(int value, Object tensor) {
+        return storage.get(value) == tensor;
     }
 
     /** Returns the memory that the interpreter was given for an operation, by the names of its variables. */
@@ -138,12 +156,7 @@ final class Interpretation {
     }
 
     /** Runs an operation that only computes new tensors from others; returns false if it must be run otherwise. */
-    private boolean runRepeated(int index, Task.Interpreted task) {
-        Repeated known = repeated[index];
-        if (known == null) {
-            known = repeated(task);
-            repeated[index] = known;
-        }
+    private boolean runRepeated(Repeated known, int index, Task.Interpreted task) {
         RepeatedOperation operation = known.operation;
         if (operation == null) {
             return false;
@@ -170,6 +183,26 @@ final class Interpretation {
                 give(task, i, result);
             }
         }
+        return true;
+    }
+
+    /** Sets an element of a list; returns false if the session must do it. */
+    private boolean writeList(Repeated known, Task.Interpreted task) {
+        ListWrite list = known.list();
+        if (list == null) {
+            return false;
+        }
+        int[] reads = task.reads();
+        @Nullable
+        Object[] operands = new Object[reads.length];
+        for (int i = 0; i < reads.length; i++) {
+            operands[i] = storage.get(reads[i]);
+        }
+        if (!list.run(operands)) {
+            return false;
+        }
+        // The list itself has changed.
+        storage.set(task.writes()[0], operands[list.list()]);
         return true;
     }
 
@@ -205,17 +238,30 @@ final class Interpretation {
         }
     }
 
+    private Repeated repeated(int index, Task.Interpreted task) {
+        Repeated known = repeated[index];
+        if (known == null) {
+            known = repeated(task);
+            repeated[index] = known;
+        }
+        return known;
+    }
+
     private Repeated repeated(Task.Interpreted task) {
         Access access = task.access();
+        BlockSession session = frame.context().sessions().get();
+        List<String> reads = Arrays.stream(access.reads()).mapToObj(values::name).toList();
+        List<String> writes = Arrays.stream(access.writes()).mapToObj(values::name).toList();
         if (!onlyComputes(task)) {
-            return new Repeated(null);
+            boolean isOwn = Arrays.stream(task.writes())
+                    .noneMatch(value -> values.isPersistable(value) || storage.isShared(value));
+            return new Repeated(null, isOwn ? session.listWrite(access.index(), reads, writes) : null,
+                    isOwn && session.givesNew(access.index()));
         }
         @Nullable
         Tensor[] constants = new Tensor[task.reads().length];
         Arrays.setAll(constants, i -> values.constant(task.reads()[i]));
-        return new Repeated(frame.context().sessions().get().repeated(access.index(),
-                Arrays.stream(access.reads()).mapToObj(values::name).toList(),
-                Arrays.stream(access.writes()).mapToObj(values::name).toList(), constants));
+        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, false);
     }
 
     /** Returns whether an operation depends on nothing but tensors that it reads, and only computes others. */

@@ -98,7 +98,7 @@ final class BeamInstructions {
     }
 
     private static List<Tensor> list(OpDesc op, String slot, List<String> names, Environment environment) {
-        if (names.isEmpty() || !(environment.find(names.getFirst()) instanceof Environment.TensorList list)) {
+        if (names.isEmpty() || !(environment.find(names.getFirst()) instanceof TensorList list)) {
             throw new IllegalArgumentException(
                     "Operation '" + op.type() + "': " + slot + " must be a list of tensors (an array)");
         }

@@ -171,6 +171,32 @@ public final class BlockSession {
     }
 
     /**
+     * An operation for runs on given values, if it only sets an element of a list that it is given.
+     *
+     * @param index
+     *            its place in the block
+     * @param reads
+     *            the names of the values that it is given
+     * @param writes
+     *            the names of the values that it changes
+     * @return null if it does something else
+     */
+    public @Nullable ListWrite listWrite(int index, List<String> reads, List<String> writes) {
+        return ListWrite.of(block, index, reads, writes);
+    }
+
+    /**
+     * Whether the tensors that an operation gives have memory of their own, which nothing else refers to.
+     *
+     * @param index
+     *            its place in the block
+     * @return false if they may be those of other variables
+     */
+    public boolean givesNew(int index) {
+        return TensorListInstructions.givesNew(block.ops().get(index));
+    }
+
+    /**
      * The key of an operation's random numbers. Each call is a draw: it gives another key, unless the operation has a
      * seed.
      *

@@ -119,7 +119,7 @@ final class ControlInstructions {
             throw new IllegalArgumentException(
                     "The condition '" + name + "' must be one element, but is " + condition.spec());
         }
-        return condition.toLongArray()[0] != 0;
+        return condition.getLong(new long[condition.shape().rank()]) != 0;
     }
 
     void conditionalGradient(OpDesc op, Environment environment) {
@@ -312,7 +312,7 @@ final class ControlInstructions {
      * it.
      */
     private static Object carriedOn(OpDesc op, String name, Object after, Set<String> written, Environment inner) {
-        Object before = written.contains(name) || after instanceof Environment.TensorList ? inner.here(name) : null;
+        Object before = written.contains(name) || after instanceof TensorList ? inner.here(name) : null;
         if (before != null) {
             return before;
         }

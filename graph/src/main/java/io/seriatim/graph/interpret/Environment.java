@@ -54,13 +54,6 @@ final class Environment {
         this.shared = parent == null ? Collections.newSetFromMap(new WeakHashMap<>()) : parent.shared;
     }
 
-    /** A list of tensors that grows. */
-    record TensorList(List<@Nullable Tensor> tensors) {
-        TensorList() {
-            this(new ArrayList<>());
-        }
-    }
-
     /** The steps of a loop or branch, kept for its gradient. */
     record Steps(List<Step> steps) {
         Steps() {

@@ -86,11 +86,11 @@ final class Instructions {
             throw new IllegalArgumentException(
                     "The column of a fetched variable must be from 0 to 100000, but is " + column);
         }
-        if (!(environment.here(list) instanceof Environment.TensorList)) {
-            environment.setHere(list, new Environment.TensorList());
+        if (!(environment.here(list) instanceof TensorList)) {
+            environment.setHere(list, new TensorList());
         }
         Object value = environment.get(op.input("X").getFirst());
-        if (environment.here(list) instanceof Environment.TensorList fetched && value instanceof Tensor tensor) {
+        if (environment.here(list) instanceof TensorList fetched && value instanceof Tensor tensor) {
             VariableValues.put(fetched, column, VariableValues.copy(tensor));
         }
     }

@@ -228,7 +228,7 @@ final class OpRunner {
             case Tensor tensor -> ArgType.dense(tensor.dtype(), tensor.shape().dims());
             case SelectedRows rows ->
                 ArgType.rows(rows.values().dtype(), rows.rows().shape().dim(0), rows.shape().dims());
-            case Environment.TensorList list -> list.tensors().isEmpty() || list.tensors().getFirst() == null
+            case TensorList list -> list.tensors().isEmpty() || list.tensors().getFirst() == null
                     ? ArgType.array(DType.FLOAT32)
                     : ArgType.array(list.tensors().getFirst().dtype(), list.tensors().getFirst().shape().dims());
             default -> throw new IllegalArgumentException(

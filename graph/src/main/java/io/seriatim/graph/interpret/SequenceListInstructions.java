@@ -36,8 +36,8 @@ final class SequenceListInstructions {
                     + " of X, but has " + table.indexes().length + ", and the LoD of X is " + lod);
         }
         long[] begins = lod.level(level);
-        Environment.TensorList parts = new Environment.TensorList();
-        Environment.TensorList partOffsets = new Environment.TensorList();
+        TensorList parts = new TensorList();
+        TensorList partOffsets = new TensorList();
         int steps = WorkingMemory.tensors(table.lengths().length == 0 ? 0 : table.lengths()[0]);
         for (int step = 0; step < steps; step++) {
             long[] chosen = new long[table.longerThan(step)];
@@ -121,7 +121,7 @@ final class SequenceListInstructions {
     private static List<Lod> partOffsets(OpDesc op, int count, Environment environment) {
         List<String> names = op.input(LodSlot.of("X"));
         List<@Nullable Tensor> given = !names.isEmpty()
-                && environment.find(names.getFirst()) instanceof Environment.TensorList list
+                && environment.find(names.getFirst()) instanceof TensorList list
                         ? list.tensors()
                         : List.of();
         List<Lod> offsets = new ArrayList<>();
@@ -133,7 +133,7 @@ final class SequenceListInstructions {
     }
 
     private static List<Tensor> list(String name, Environment environment) {
-        if (!(environment.get(name) instanceof Environment.TensorList list)) {
+        if (!(environment.get(name) instanceof TensorList list)) {
             throw new IllegalArgumentException("Variable '" + name + "' must be a list of tensors (an array)");
         }
         List<Tensor> tensors = new ArrayList<>();

@@ -33,7 +33,12 @@ final class TensorListInstructions {
     /** Whether the operands of an operation on tensors are lists. */
     static boolean isFor(OpDesc op, Environment environment) {
         return ALSO_FOR_LISTS.contains(op.type())
-                && op.input("X").stream().anyMatch(name -> environment.find(name) instanceof Environment.TensorList);
+                && op.input("X").stream().anyMatch(name -> environment.find(name) instanceof TensorList);
+    }
+
+    /** Whether an operation copies what it gives from a list. */
+    static boolean givesNew(OpDesc op) {
+        return op.type().equals("read_from_array") || op.type().equals("tensor_array_to_tensor");
     }
 
     static boolean run(OpDesc op, Environment environment) {
@@ -50,7 +55,7 @@ final class TensorListInstructions {
                     environment.set(op.output("Out").getFirst(), element);
                 }
             }
-            case "array_new" -> environment.set(op.output("Out").getFirst(), new Environment.TensorList());
+            case "array_new" -> environment.set(op.output("Out").getFirst(), new TensorList());
             case "read_from_array" -> environment.set(op.output("Out").getFirst(), read(op, environment));
             case "lod_tensor_to_array" -> SequenceListInstructions.split(op, environment);
             case "array_to_lod_tensor" -> SequenceListInstructions.join(op, environment);
@@ -73,9 +78,9 @@ final class TensorListInstructions {
         return true;
     }
 
-    private static Environment.TensorList list(OpDesc op, Environment environment) {
+    private static TensorList list(OpDesc op, Environment environment) {
         String name = op.input("X").getFirst();
-        if (environment.get(name) instanceof Environment.TensorList list) {
+        if (environment.get(name) instanceof TensorList list) {
             return list;
         }
         throw new IllegalArgumentException("Variable '" + name + "' must be a list of tensors (an array)");
@@ -87,11 +92,14 @@ final class TensorListInstructions {
     }
 
     private static int index(OpDesc op, Environment environment) {
-        Tensor index = environment.tensor(op.input("I").getFirst());
+        return index(environment.tensor(op.input("I").getFirst()));
+    }
+
+    static int index(Tensor index) {
         if (index.shape().size() != 1 || index.dtype().isFloating()) {
             throw new IllegalArgumentException("The index must be one whole number, but is " + index.spec());
         }
-        long value = index.toLongArray()[0];
+        long value = index.getLong(new long[index.shape().rank()]);
         if (value < 0 || value >= LONGEST) {
             throw new IllegalArgumentException("The index must be from 0 to " + (LONGEST - 1) + ", but is " + value);
         }
@@ -101,11 +109,11 @@ final class TensorListInstructions {
     private static void write(OpDesc op, Environment environment) {
         String name = op.output("Out").getFirst();
         Object found = environment.findOwned(name);
-        Environment.TensorList list;
-        if (found instanceof Environment.TensorList there) {
+        TensorList list;
+        if (found instanceof TensorList there) {
             list = there;
         } else {
-            list = new Environment.TensorList();
+            list = new TensorList();
             environment.set(name, list);
         }
         int index = index(op, environment);
@@ -116,7 +124,11 @@ final class TensorListInstructions {
             case "array_put" -> false;
             default -> name.contains("@GRAD");
         };
-        VariableValues.put(list, index, adds ? (Tensor) VariableValues.sum(before, value) : VariableValues.copy(value));
+        if (adds) {
+            VariableValues.put(list, index, (Tensor) VariableValues.sum(before, value));
+        } else {
+            list.putCopy(index, value);
+        }
     }
 
     private static Tensor read(OpDesc op, Environment environment) {
@@ -160,10 +172,10 @@ final class TensorListInstructions {
     /** The gradient of taking a tensor apart joins the parts; those that have no gradient are zeros. */
     private static void joinGradients(OpDesc op, Environment environment) {
         String name = op.input("Like").getFirst();
-        if (!(environment.get(name) instanceof Environment.TensorList like)) {
+        if (!(environment.get(name) instanceof TensorList like)) {
             throw new IllegalArgumentException("Variable '" + name + "' must be a list of tensors (an array)");
         }
-        List<@Nullable Tensor> given = environment.find(op.input("X").getFirst()) instanceof Environment.TensorList list
+        List<@Nullable Tensor> given = environment.find(op.input("X").getFirst()) instanceof TensorList list
                 ? list.tensors()
                 : List.of();
         List<Tensor> parts = elements(name, like);
@@ -199,7 +211,7 @@ final class TensorListInstructions {
             throw new IllegalArgumentException("List '" + op.input("X").getFirst() + "' has " + list.size()
                     + " elements, so that the place must be from 0 to " + last + ", but is " + index);
         }
-        environment.set(op.output("Out").getFirst(), new Environment.TensorList(edited));
+        environment.set(op.output("Out").getFirst(), new TensorList(edited));
     }
 
     private static void parts(OpDesc op, Environment environment) {
@@ -209,7 +221,7 @@ final class TensorListInstructions {
         long size = whole.shape().dim(axis);
         long[] dims = whole.shape().dims();
         long[] kept = IntStream.range(0, dims.length).filter(i -> i != axis).mapToLong(i -> dims[i]).toArray();
-        Environment.TensorList list = new Environment.TensorList();
+        TensorList list = new TensorList();
         long from = 0;
         for (long length : lengths(op, environment, size)) {
             Tensor part = VariableValues.copy(whole.slice(axis, from, from + length));
@@ -272,7 +284,7 @@ final class TensorListInstructions {
         return Tensor.allocate(type.dtype(), dims);
     }
 
-    private static List<Tensor> elements(String name, Environment.TensorList list) {
+    private static List<Tensor> elements(String name, TensorList list) {
         List<Tensor> elements = new ArrayList<>();
         for (Tensor tensor : list.tensors()) {
             if (tensor == null) {
@@ -320,14 +332,14 @@ final class TensorListInstructions {
 
     private static void split(OpDesc op, Environment environment) {
         if (emptyStack(op, environment) != null) {
-            environment.set(op.output("X@GRAD").getFirst(), new Environment.TensorList());
+            environment.set(op.output("X@GRAD").getFirst(), new TensorList());
             return;
         }
         List<Tensor> elements = elements(op, environment);
         boolean stacks = Instructions.attrs(op).getBool("use_stack");
         int axis = axis(op, elements.getFirst().shape().rank() + (stacks ? 1 : 0));
         Tensor gradient = environment.tensor(op.input("Out@GRAD").getFirst());
-        Environment.TensorList parts = new Environment.TensorList();
+        TensorList parts = new TensorList();
         long from = 0;
         for (Tensor element : elements) {
             long length = stacks ? 1 : element.shape().dim(axis);

@@ -37,8 +37,8 @@ final class VariableValues {
             case Tensor tensor -> zeros(tensor.dtype(), tensor.shape().dims());
             case SelectedRows rows -> new SelectedRows(Tensor.allocate(DType.INT64, 0),
                     Tensor.allocate(rows.values().dtype(), rows.values().shape().with(0, 0).dims()), rows.height());
-            case Environment.TensorList list -> {
-                Environment.TensorList zeros = new Environment.TensorList();
+            case TensorList list -> {
+                TensorList zeros = new TensorList();
                 list.tensors().forEach(_ -> zeros.tensors().add(null));
                 yield zeros;
             }
@@ -63,7 +63,7 @@ final class VariableValues {
                     concatenated(0, List.of(x.values(), y.values())),
                     x.height());
         }
-        if (a instanceof Environment.TensorList x && b instanceof Environment.TensorList y) {
+        if (a instanceof TensorList x && b instanceof TensorList y) {
             return sum(x, y);
         }
         return sum(dense(a), dense(b));
@@ -80,8 +80,8 @@ final class VariableValues {
         return sum;
     }
 
-    private static Environment.TensorList sum(Environment.TensorList a, Environment.TensorList b) {
-        Environment.TensorList sum = new Environment.TensorList(new ArrayList<>(a.tensors()));
+    private static TensorList sum(TensorList a, TensorList b) {
+        TensorList sum = new TensorList(new ArrayList<>(a.tensors()));
         for (int i = 0; i < b.tensors().size(); i++) {
             Tensor tensor = b.tensors().get(i);
             if (tensor != null) {
@@ -93,7 +93,7 @@ final class VariableValues {
     }
 
     /** Sets an element of a list, which grows to hold it. */
-    static void put(Environment.TensorList list, int index, @Nullable Tensor tensor) {
+    static void put(TensorList list, int index, @Nullable Tensor tensor) {
         if (index >= list.tensors().size()) {
             WorkingMemory.tensors(index + 1L);
         }
@@ -112,7 +112,7 @@ final class VariableValues {
         return switch (value) {
             case Tensor tensor -> copy(tensor);
             case SelectedRows rows -> new SelectedRows(copy(rows.rows()), copy(rows.values()), rows.height());
-            case Environment.TensorList list -> new Environment.TensorList(new ArrayList<>(list.tensors()));
+            case TensorList list -> new TensorList(new ArrayList<>(list.tensors()));
             default -> value;
         };
     }
@@ -178,16 +178,32 @@ final class VariableValues {
         try {
             long at = whole.offset();
             for (long block = 0; block < blocks; block++) {
-                for (Tensor part : parts) {
+                for (int i = 0; i < parts.size();) {
+                    Tensor part = parts.get(i);
                     long bytes = part.spec().bytes() / blocks;
-                    MemorySegment.copy(part.memory(), part.offset() + block * bytes, to, at, bytes);
-                    at += bytes;
+                    int next = blocks == 1 ? following(parts, i) : i + 1;
+                    MemorySegment.copy(part.memory(), part.offset() + block * bytes, to, at, bytes * (next - i));
+                    at += bytes * (next - i);
+                    i = next;
                 }
             }
         } finally {
             Reference.reachabilityFence(parts);
             Reference.reachabilityFence(whole);
         }
+    }
+
+    /** Returns the first of the tensors after one that does not follow the tensor before it in memory. */
+    private static int following(List<Tensor> parts, int first) {
+        int i = first + 1;
+        for (; i < parts.size(); i++) {
+            Tensor before = parts.get(i - 1);
+            Tensor part = parts.get(i);
+            if (!part.buffer().equals(before.buffer()) || part.offset() != before.offset() + before.spec().bytes()) {
+                break;
+            }
+        }
+        return i;
     }
 
     private static void run(Computation computation, Tensor... arguments) {
