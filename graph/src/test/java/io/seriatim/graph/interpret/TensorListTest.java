@@ -18,7 +18,7 @@ class TensorListTest {
     private static final DType[] TYPES = {DType.FLOAT32, DType.INT64, DType.BOOL};
 
     private static Tensor random(Random random, int kind) {
-        long[] dims = kind < 3 ? new long[]{1 + kind, 3} : kind == 3 ? new long[]{} : new long[]{kind % 2 * 4096, 2};
+        long[] dims = kind < 3 ? new long[]{1 + kind, 3} : kind == 3 ? new long[]{} : new long[]{kind % 2 * 4096L, 2};
         DType type = TYPES[kind % TYPES.length];
         int size = (int) Arrays.stream(dims).reduce(1, (a, b) -> a * b);
         return Tensor.of(type, random.longs(size, 0, 2 + 100L * (kind % 2)).toArray(), dims);
