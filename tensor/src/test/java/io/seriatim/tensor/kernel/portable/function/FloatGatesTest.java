@@ -11,6 +11,9 @@ class FloatGatesTest {
     private static final long SEED = 20261127;
     private static final int ROUNDS = Boolean.getBoolean("seriatim.full") ? 20_000 : 400;
     private static final int COUNT = 256;
+    /** The bounds that {@link FloatGates} states: absolute, and relative. */
+    private static final double SIGMOID_ERROR = 2e-7;
+    private static final double TANH_ERROR = 4e-7;
 
     private static double exact(boolean sigmoid, float x) {
         return sigmoid ? 1 / (1 + Math.exp(-(double) x)) : Math.tanh(x);
@@ -31,12 +34,13 @@ class FloatGatesTest {
         for (int i = 0; i < x.length; i++) {
             double right = exact(sigmoid, x[i]);
             String what = (sigmoid ? "sigmoid" : "tanh") + " of " + x[i] + ", seed " + SEED + ", is " + y[i];
-            assertTrue(Math.abs(y[i] - right) <= Math.ulp((float) right), what);
+            double most = sigmoid ? SIGMOID_ERROR : TANH_ERROR * Math.abs(right) + Float.MIN_VALUE;
+            assertTrue(Math.abs(y[i] - right) <= most, what);
         }
     }
 
     @Test
-    void errorsAreBelowOneUnitInTheLastPlace() {
+    void errorsAreBelowTheStatedBounds() {
         SplittableRandom random = new SplittableRandom(SEED);
         for (int round = 0; round < ROUNDS; round++) {
             double most = Math.pow(10, random.nextDouble(-12, 2.1));
@@ -52,7 +56,8 @@ class FloatGatesTest {
     /** Every value near the ends of the range where the functions are not constant. */
     @Test
     void endsOfTheRanges() {
-        for (float end : new float[]{9.01f, 9.02f, 16.6f, 17.4f, 87.3f, 88.8f, 103.3f, 103.98f, 104, 110}) {
+        for (float end : new float[]{8.15f, 8.9f, 9.01f, 9.02f, 16.6f, 17.4f, 17.8f, 87.3f, 88.8f, 103.3f, 103.98f, 104,
+                110}) {
             float[] x = new float[2 * COUNT];
             float value = end;
             for (int i = 0; i < COUNT; i++) {
