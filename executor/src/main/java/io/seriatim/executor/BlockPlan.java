@@ -449,7 +449,7 @@ final class BlockPlan {
         latest = made.isOpen() ? latest : made;
         gone.forEach(Variant::close);
         if (!gone.isEmpty()) {
-            workspaces.evicted(gone.size());
+            workspaces.displaced(gone.size());
         }
         return made;
     }

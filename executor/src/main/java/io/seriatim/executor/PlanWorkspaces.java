@@ -30,6 +30,20 @@ final class PlanWorkspaces {
         return known;
     }
 
+    /**
+     * Counts plans that were closed to make room for another one. The workspace that the calling thread takes next
+     * closes their frames when it is given back: until the new plan has a frame, they keep the packed weights that both
+     * read. Other idle workspaces close their frames at once.
+     */
+    void displaced(int count) {
+        evictions.addAndGet(count);
+        List<Workspace<BlockPlan.Variant, Frame>> all = poll();
+        if (!all.isEmpty() && !idle.offer(all.getFirst())) {
+            all.getFirst().close();
+        }
+        all.stream().skip(1).forEach(this::giveBack);
+    }
+
     /** Closes the frames of closed plans. A workspace in use does so when it is given back. */
     void evicted(int count) {
         evictions.addAndGet(count);

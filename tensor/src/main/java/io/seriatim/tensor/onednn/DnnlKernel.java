@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DnnlKernel implements Kernel {
     private static final Cleaner CLEANER = Cleaner.create();
+    private static final long[] ALIKE = {};
 
     /** Says which primitives a kernel consists of. */
     @FunctionalInterface
@@ -138,13 +139,22 @@ final class DnnlKernel implements Kernel {
 
     /** Runs on the data that begins so many bytes after the beginning of each tensor. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
+        run(arguments, shift, ALIKE, context);
+    }
+
+    /** Runs on the data that begins so many bytes after the beginning of each tensor, by the tensor's index. */
+    void run(@Nullable Tensor[] arguments, long[] shifts, KernelContext context) {
+        run(arguments, 0, shifts, context);
+    }
+
+    private void run(@Nullable Tensor[] arguments, long shift, long[] shifts, KernelContext context) {
         int threads = context.threads();
         try {
             boolean done = false;
             while (!done) {
                 Made there = made();
                 try {
-                    sequence(there, threads).run(arguments, shift, context);
+                    sequence(there, threads).run(arguments, shift, shifts, context);
                     done = true;
                 } catch (Handles.ClosedException e) {
                     requireReleased(there, e);

@@ -166,10 +166,35 @@ final class MatMulRecipe {
         if (batches || recipe.hasSlowOperand() || recipe.hasMisreadOperand() || recipe.isMisread()) {
             return null;
         }
+        Kernel blocks = weightsOpaque ? recipe.inBlocks(dnnl) : null;
+        if (blocks != null) {
+            return blocks;
+        }
         return isCertain(dnnl, computation, x, y, extra, out)
                 ? new LazyKernel(() -> recipe.make(dnnl, arguments), WEIGHTS,
                         given -> recipe.preferredWeights(dnnl, given))
                 : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+    }
+
+    /** Null if the library has no fast product of these matrices. */
+    static @Nullable DnnlKernel whole(Dnnl dnnl, MatMul computation, List<TensorSpec> operands) {
+        int last = operands.size() - 1;
+        MatMulRecipe recipe = new MatMulRecipe(computation, false, operands.get(0), operands.get(1),
+                operands.subList(2, last), operands.get(last));
+        return DnnlKernel.of(dnnl, recipe::build);
+    }
+
+    /** Null if the rows are not computed in blocks. */
+    private @Nullable Kernel inBlocks(Dnnl dnnl) {
+        if (exchanged || left.dims().length != 2) {
+            return null;
+        }
+        List<MatrixView> matrices = new ArrayList<>();
+        matrices.add(left);
+        extra.forEach(operand -> matrices.add(broadcast(squeezed(operand))));
+        matrices.add(result);
+        return RowBlocks.of(new MatMul(false, false, computation.bias(), computation.postOps()), matrices, y,
+                () -> DnnlKernel.of(dnnl, this::build));
     }
 
     /** Whether the library has a fast product for operands of any sizes that are laid out like these. */
@@ -186,11 +211,7 @@ final class MatMulRecipe {
     }
 
     private static boolean isFast(Dnnl dnnl, ProductStructure structure) {
-        List<TensorSpec> operands = structure.operands();
-        int last = operands.size() - 1;
-        MatMulRecipe recipe = new MatMulRecipe(structure.computation(), false, operands.get(0), operands.get(1),
-                operands.subList(2, last), operands.get(last));
-        try (DnnlKernel kernel = DnnlKernel.of(dnnl, recipe::build)) {
+        try (DnnlKernel kernel = whole(dnnl, structure.computation(), structure.operands())) {
             return kernel != null;
         }
     }

@@ -233,14 +233,21 @@ final class Sequence {
         more.add(frame);
     }
 
-    /** Runs on the data that begins so many bytes after the beginning of each tensor. */
-    void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
+    /**
+     * Runs on the data that begins so many bytes after the beginning of each tensor.
+     *
+     * @param shift
+     *            the number of bytes, if it is the same for all tensors
+     * @param shifts
+     *            the number of bytes for each tensor; empty if it is the same for all
+     */
+    void run(@Nullable Tensor[] arguments, long shift, long[] shifts, KernelContext context) {
         long[] made = load();
         int place = (int) Thread.currentThread().threadId();
         Frame frame = take(place);
         try {
             boolean each = ThreadCount.isSetEachTime(dnnl, threads);
-            point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
+            point(frame, arguments, shift, shifts, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
             run(frame, made, 0, repetition.once(), each, context);
             for (int i = 0; i < repetition.times(); i++) {
                 if (i > 0) {
@@ -273,12 +280,14 @@ final class Sequence {
         }
     }
 
-    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long scratch) {
+    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long[] shifts, long scratch) {
         for (int i = 0; i < all.length; i++) {
             long slot = all[i].slot();
-            point(frame, i,
-                    (slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot)
-                            + all[i].offset());
+            long from = slot < 0
+                    ? scratch + ~slot
+                    : Objects.requireNonNull(arguments[(int) slot]).address()
+                            + (shifts.length == 0 ? shift : shifts[(int) slot]);
+            point(frame, i, from + all[i].offset());
         }
     }
 
