@@ -12,6 +12,7 @@ import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.SingleFlight;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.Recording;
@@ -68,6 +69,7 @@ final class BlockPlan {
     private final LongAdder runs = new LongAdder();
     private final LongAdder compiled = new LongAdder();
     private final Map<String, Tensor> constants;
+    private final FoldedResults folded;
     /** The shapes of runs that were compiled in haste, the most recent ones; null if all are compiled fully. */
     private final @Nullable SeenOnce<Shapes> seen;
     /** The sizes that change from iteration to iteration; null for a block that is compiled for each size. */
@@ -249,6 +251,7 @@ final class BlockPlan {
         this.accesses = accesses;
         this.once = once;
         this.constants = constants;
+        this.folded = new FoldedResults(accesses);
         this.workspaces = workspaces;
         this.seen = seen;
         this.usesDevice = usesDevice;
@@ -460,7 +463,7 @@ final class BlockPlan {
         try (PreparedKernels.Hold _ = kernels.postponed()) {
             boolean cuts = !usesDevice && depth < MOST_RESTS;
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, open, constants, sharing, cuts,
-                    hasty);
+                    hasty, folded);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
             return new Variant(Shapes.of(externals, sharing).key(), plan,
                     hasty ? new RunLoop.Serial() : executor.loop(plan),

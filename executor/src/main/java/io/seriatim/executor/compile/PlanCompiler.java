@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.lower.Lowerer;
 import io.seriatim.executor.pass.KernelsAhead;
 import io.seriatim.executor.pass.Layouts;
@@ -65,9 +66,11 @@ public final class PlanCompiler {
      *            the sizes of external values that may be others in a run
      * @param cuts
      *            whether what follows a type that is known only at run time becomes a task of its own
+     * @param folded
+     *            the results that earlier plans of the block have folded
      */
     public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, OpenSizes open,
-            Map<String, Tensor> constants, Sharing sharing, boolean cuts, boolean once) {
+            Map<String, Tensor> constants, Sharing sharing, boolean cuts, boolean once, FoldedResults folded) {
         long limit = options.devices().host().memory().limit();
         MemoryLimits limits = new MemoryLimits(limit);
         ValueTable values = new ValueTable(accesses);
@@ -75,7 +78,7 @@ public final class PlanCompiler {
         Lowerer lowerer = new Lowerer(accesses, values, constants, cuts,
                 op -> !keepsAll && Operations.system().isPure(op, accesses.block().program(),
                         options.paddleRandom() != null),
-                interpreter, options.paddleRandom(), limit);
+                interpreter, options.paddleRandom(), limit, folded);
         TaskGraph graph = new TaskGraph(lowerer.lower(externals, open, sharing), values);
         try {
             return planned(graph, accesses, once, limits, externals, open, sharing, lowerer.storages());

@@ -1,5 +1,8 @@
 package io.seriatim.executor.ir;
 
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Aliases;
 import io.seriatim.graph.program.OpDesc;
 import java.util.HashMap;
 import java.util.Map;
@@ -16,6 +19,9 @@ public final class Access {
     private final String[] writtenNames;
     private final int[] writes;
     private final boolean runsBlocks;
+    private final @Nullable Operation schema;
+    private final PlaceRequest placeRequest;
+    private final boolean makesAliases;
     /** Null for operations with few variables, for which a linear search is fast. */
     private final @Nullable Map<String, Integer> manyReads;
     private final @Nullable Map<String, Integer> manyWrites;
@@ -29,6 +35,9 @@ public final class Access {
         this.writtenNames = writtenNames;
         this.writes = writes;
         this.runsBlocks = runsBlocks;
+        this.schema = Operations.system().find(op.type());
+        this.placeRequest = PlaceRequest.of(op);
+        this.makesAliases = !Aliases.made(op).isEmpty();
         this.manyReads = many(readNames, reads);
         this.manyWrites = many(writtenNames, writes);
     }
@@ -68,6 +77,26 @@ public final class Access {
 
     public boolean runsBlocks() {
         return runsBlocks;
+    }
+
+    /** Returns the schema of the operation; null if its type is not known. */
+    public @Nullable Operation schema() {
+        return schema;
+    }
+
+    /** Returns whether the operation is known and has no effects: neither side effects nor random numbers. */
+    public boolean isPure() {
+        return schema != null && schema.effects().isEmpty();
+    }
+
+    /** Returns the device and stream that the operation requests. */
+    public PlaceRequest placeRequest() {
+        return placeRequest;
+    }
+
+    /** Returns whether the operation makes variables share memory. */
+    public boolean makesAliases() {
+        return makesAliases;
     }
 
     /** Returns the value that the operation reads from a variable, or −1. */

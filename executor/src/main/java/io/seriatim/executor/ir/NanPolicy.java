@@ -2,6 +2,9 @@ package io.seriatim.executor.ir;
 
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.Roles;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
 
 /** Whether functions of which a fused kernel turns NaN into a number are fused all the same. */
 public enum NanPolicy {
@@ -22,8 +25,28 @@ public enum NanPolicy {
 
     /** Returns whether a program trains: whether any operation belongs to backward or to an optimizer. */
     public static boolean trains(Program program) {
-        return program.blocks().stream().flatMap(block -> block.ops().stream())
-                .anyMatch(op -> Roles.isTraining(op) || op.type().endsWith("_grad"));
+        Trains known = Trains.KNOWN.get(program);
+        if (known == null || known.modifications != program.modifications()) {
+            known = Trains.of(program);
+            Trains.KNOWN.put(program, known);
+        }
+        return known.trains;
+    }
+
+    /**
+     * Whether a program trains. Looked for once, since each plan asks several times.
+     *
+     * @param modifications
+     *            the program's modification count
+     */
+    private record Trains(long modifications, boolean trains) {
+        private static final Map<Program, Trains> KNOWN = Collections.synchronizedMap(new WeakHashMap<>());
+
+        static Trains of(Program program) {
+            long modifications = program.modifications();
+            return new Trains(modifications, program.blocks().stream().flatMap(block -> block.ops().stream())
+                    .anyMatch(op -> Roles.isTraining(op) || op.type().endsWith("_grad")));
+        }
     }
 
     /** Returns whether the plans of a program may lose NaN. */

@@ -44,13 +44,21 @@ public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, L
 
     /** Returns inputs and outputs in the order of a kernel's arguments. */
     public List<@Nullable Arg> args() {
-        List<@Nullable Arg> all = new ArrayList<>(inputs);
+        List<@Nullable Arg> all = new ArrayList<>(inputs.size() + outputs.size());
+        all.addAll(inputs);
         all.addAll(outputs);
         return all;
     }
 
     public TensorSpec[] specs() {
-        return args().stream().map(arg -> arg == null ? null : arg.spec()).toArray(TensorSpec[]::new);
+        List<@Nullable TensorSpec> specs = new ArrayList<>(inputs.size() + outputs.size());
+        for (Arg arg : inputs) {
+            specs.add(arg == null ? null : arg.spec());
+        }
+        for (Arg arg : outputs) {
+            specs.add(arg == null ? null : arg.spec());
+        }
+        return specs.toArray(TensorSpec[]::new);
     }
 
     public Stage with(Kernel chosen) {

@@ -1,8 +1,6 @@
 package io.seriatim.executor.ir;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
@@ -14,13 +12,10 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -80,8 +75,7 @@ public sealed interface Task {
          */
         public boolean isPure() {
             for (Access access : operations) {
-                Operation schema = Operations.system().find(access.op().type());
-                if (schema == null || !schema.effects().isEmpty()) {
+                if (!access.isPure()) {
                     return false;
                 }
             }
@@ -92,7 +86,7 @@ public sealed interface Task {
          * Returns the request of the first operation for a device and stream. Only tasks with equal requests are fused.
          */
         public PlaceRequest placeRequest() {
-            return PlaceRequest.of(operations.getFirst().op());
+            return operations.getFirst().placeRequest();
         }
 
         /** Creates a task without temporaries that no stage uses. */
@@ -113,24 +107,35 @@ public sealed interface Task {
 
         private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries,
                 Place place) {
-            int[] numbers = new int[allTemporaries.size()];
-            List<TensorSpec> temporaries = new ArrayList<>();
-            List<Stage> stages = all;
-            if (numbers.length > 0) {
-                all.stream().flatMap(stage -> stage.args().stream()).forEach(arg -> {
-                    if (arg != null && arg.source() instanceof Arg.Temporary(int number)) {
-                        numbers[number] = 1;
-                    }
-                });
-                for (int i = 0; i < numbers.length; i++) {
-                    if (numbers[i] == 1) {
-                        numbers[i] = temporaries.size();
-                        temporaries.add(allTemporaries.get(i));
+            boolean[] isUsed = new boolean[allTemporaries.size()];
+            int count = isUsed.length == 0 ? 0 : markUsed(all, isUsed);
+            if (count == isUsed.length) {
+                return of(operations, place, all, allTemporaries);
+            }
+            int[] numbers = new int[isUsed.length];
+            List<TensorSpec> temporaries = new ArrayList<>(count);
+            for (int i = 0; i < numbers.length; i++) {
+                if (isUsed[i]) {
+                    numbers[i] = temporaries.size();
+                    temporaries.add(allTemporaries.get(i));
+                }
+            }
+            List<Stage> stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
+            return of(operations, place, stages, temporaries);
+        }
+
+        /** Marks the temporaries that stages use and returns their number. */
+        private static int markUsed(List<Stage> stages, boolean[] isUsed) {
+            int count = 0;
+            for (Stage stage : stages) {
+                for (Arg arg : stage.args()) {
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number) && !isUsed[number]) {
+                        isUsed[number] = true;
+                        count++;
                     }
                 }
-                stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
             }
-            return of(operations, place, stages, temporaries);
+            return count;
         }
 
         /**
@@ -139,10 +144,10 @@ public sealed interface Task {
          */
         private Compute withUnwritten() {
             Access access = operations.getFirst();
-            Set<Integer> known = new HashSet<>();
-            Arrays.stream(writes).forEach(known::add);
-            Arrays.stream(access.reads()).forEach(known::add);
-            int[] more = Arrays.stream(access.writes()).filter(value -> !known.contains(value)).toArray();
+            IntSet known = new IntSet();
+            known.addAll(writes);
+            known.addAll(access.reads());
+            int[] more = known.missing(access.writes());
             if (more.length == 0) {
                 return this;
             }
@@ -152,21 +157,29 @@ public sealed interface Task {
         }
 
         /** Returns the results that no stage writes, since they have no elements or are no longer computed. */
-        public IntStream unwritten() {
-            Set<Integer> written = written(stages);
-            return Arrays.stream(writes).filter(value -> !written.contains(value));
+        public int[] unwritten() {
+            return written(stages).missing(writes);
         }
 
         /** Returns the task without some of the results that no stage writes. */
         public Compute withoutUnwritten(IntPredicate which) {
-            Set<Integer> removed = unwritten().filter(which).boxed().collect(Collectors.toSet());
-            return removed.isEmpty() ? this : withoutWrites(removed::contains);
+            IntSet removed = new IntSet();
+            for (int value : unwritten()) {
+                if (which.test(value)) {
+                    removed.add(value);
+                }
+            }
+            int[] left = removed.missing(writes);
+            return left.length == writes.length ? this : withWrites(left);
         }
 
         /** Returns the task without some of the values that it writes. */
         public Compute withoutWrites(IntPredicate which) {
-            return new Compute(operations, stages, temporaries, place, reads,
-                    Arrays.stream(writes).filter(which.negate()).toArray());
+            return withWrites(Arrays.stream(writes).filter(which.negate()).toArray());
+        }
+
+        private Compute withWrites(int[] others) {
+            return new Compute(operations, stages, temporaries, place, reads, others);
         }
 
         /**
@@ -182,11 +195,11 @@ public sealed interface Task {
          * without elements, which no stage has written before, are kept.
          */
         public Compute with(List<Access> changed, List<Stage> others, List<TensorSpec> otherTemporaries) {
-            Compute plain = of(changed, others, otherTemporaries, place);
-            Set<Integer> now = written(others);
-            int[] all = IntStream.concat(Arrays.stream(plain.writes).filter(now::contains),
-                    unwritten().filter(value -> !now.contains(value))).toArray();
-            return new Compute(plain.operations, plain.stages, plain.temporaries, place, plain.reads, all);
+            Compute plain = compact(changed, others, otherTemporaries, place);
+            int[] kept = written(others).missing(unwritten());
+            int[] all = Arrays.copyOf(plain.writes, plain.writes.length + kept.length);
+            System.arraycopy(kept, 0, all, plain.writes.length, kept.length);
+            return plain.withWrites(all);
         }
 
         /**
@@ -194,6 +207,9 @@ public sealed interface Task {
          * it.
          */
         public Set<Integer> touchedAgain() {
+            if (stages.size() == 1) {
+                return Set.of();
+            }
             Set<Integer> again = new HashSet<>();
             Set<Integer> all = new HashSet<>();
             for (Stage stage : stages) {
@@ -205,8 +221,8 @@ public sealed interface Task {
             return again;
         }
 
-        private static Set<Integer> written(List<Stage> stages) {
-            Set<Integer> written = new HashSet<>();
+        private static IntSet written(List<Stage> stages) {
+            IntSet written = new IntSet();
             for (Stage stage : stages) {
                 Computation computation = stage.computation();
                 for (int i = 0; i < stage.inputs().size(); i++) {
@@ -215,7 +231,11 @@ public sealed interface Task {
                         written.add(arg.value());
                     }
                 }
-                stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> written.add(arg.value()));
+                for (Arg arg : stage.outputs()) {
+                    if (arg != null) {
+                        written.add(arg.value());
+                    }
+                }
             }
             return written;
         }
@@ -332,32 +352,29 @@ public sealed interface Task {
 
         private static Compute of(List<Access> operations, Place place, List<Stage> stages,
                 List<TensorSpec> temporaries) {
-            Set<Integer> written = new HashSet<>();
-            Set<Integer> read = new HashSet<>();
-            List<Integer> reads = new ArrayList<>();
-            List<Integer> writes = new ArrayList<>();
+            IntSet reads = new IntSet();
+            IntSet writes = new IntSet();
             for (Stage stage : stages) {
+                Computation computation = stage.computation();
                 for (int i = 0; i < stage.inputs().size(); i++) {
                     Arg arg = stage.inputs().get(i);
-                    if (arg != null && arg.value() >= 0) {
-                        if (read.add(arg.value())) {
-                            reads.add(arg.value());
-                        }
-                        var computation = stage.computation();
-                        if (computation != null && computation.mutates(i) && written.add(arg.value())) {
-                            writes.add(arg.value());
+                    int value = arg == null ? -1 : arg.value();
+                    if (value >= 0) {
+                        reads.add(value);
+                        if (computation != null && computation.mutates(i)) {
+                            writes.add(value);
                         }
                     }
                 }
                 for (Arg arg : stage.outputs()) {
-                    if (arg != null && arg.value() >= 0 && written.add(arg.value())) {
-                        writes.add(arg.value());
+                    int value = arg == null ? -1 : arg.value();
+                    if (value >= 0) {
+                        writes.add(value);
                     }
                 }
             }
             return new Compute(List.copyOf(operations), List.copyOf(stages), List.copyOf(temporaries), place,
-                    reads.stream().mapToInt(Integer::intValue).toArray(),
-                    writes.stream().mapToInt(Integer::intValue).toArray());
+                    reads.toArray(), writes.toArray());
         }
 
         @Override

@@ -5,7 +5,6 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -61,15 +60,23 @@ final class Cut {
      */
     Task.@Nullable Rest at(int position, IntPredicate isUnknown) {
         Access first = accesses.operations().get(position);
-        Operation schema = Operations.system().find(first.op().type());
-        if (schema == null || !schema.isLowered()
-                || Arrays.stream(first.reads()).noneMatch(value -> isLate[value] && isUnknown.test(value))) {
+        Operation schema = first.schema();
+        if (schema == null || !schema.isLowered() || !isAnyLate(first.reads(), isUnknown)) {
             return null;
         }
         List<Access> rest = accesses.operations().subList(position, accesses.operations().size());
         boolean reads = accesses.block().index() == 0
                 && rest.stream().anyMatch(access -> ValueNumbering.isRead(access.op()));
         return reads ? null : rest(position, used(rest));
+    }
+
+    private boolean isAnyLate(int[] reads, IntPredicate isUnknown) {
+        for (int value : reads) {
+            if (isLate[value] && isUnknown.test(value)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the operations without those whose results nothing uses. */

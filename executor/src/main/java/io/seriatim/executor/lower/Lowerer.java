@@ -96,9 +96,12 @@ public final class Lowerer {
      *            whether an operation need not be run if nothing uses its results
      * @param limit
      *            the limit of the host's memory in bytes, beyond which operations may not make arrays
+     * @param folded
+     *            the results that earlier plans of the block have folded
      */
     public Lowerer(ValueNumbering accesses, ValueTable values, Map<String, Tensor> constants, boolean cuts,
-            Predicate<OpDesc> isPure, Interpreter interpreter, @Nullable PaddleRandom random, long limit) {
+            Predicate<OpDesc> isPure, Interpreter interpreter, @Nullable PaddleRandom random, long limit,
+            FoldedResults folded) {
         this.limit = limit;
         this.constants = constants;
         this.cuts = cuts;
@@ -109,10 +112,10 @@ public final class Lowerer {
         this.communicator = interpreter.communicator();
         this.types = new ArgType[values.size()];
         this.isWrittenOnce = accesses.isWrittenOnce();
-        this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter);
+        this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter, folded);
         this.openResults = new OpenResults(accesses, values, types, everShared);
         for (Access access : accesses.operations()) {
-            if (!Aliases.made(access.op()).isEmpty()) {
+            if (access.makesAliases()) {
                 everShared.addAll(access.op().inputNames());
                 everShared.addAll(access.op().outputNames());
             }
@@ -283,7 +286,8 @@ public final class Lowerer {
     private @Nullable Task lower(Access access) {
         opened = null;
         OpDesc op = access.op();
-        Operation schema = Operations.system().get(op.type());
+        Operation known = access.schema();
+        Operation schema = known == null ? Operations.system().get(op.type()) : known;
         boolean communicates = Collective.is(op) && Collective.isReady(op, communicator);
         if (!schema.isLowered() && !communicates) {
             return interpreted(access, "it is an instruction");
@@ -317,10 +321,12 @@ public final class Lowerer {
                 return interpreted(access, "the sizes of '" + values.name(value) + "' change between iterations");
             }
         }
+        if (folding.isFolded(access)) {
+            return null;
+        }
         Inference.Source source = new KnownOperands(access, types, values, true);
         Map<String, List<@Nullable ArgType>> results = schema.infer(op, source);
-        if (results.values().stream().flatMap(List::stream)
-                .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
+        if (!areTensors(results)) {
             return interpreted(access, "its results are not tensors");
         }
         boolean ofShapes = !communicates && folding.isOfShapes(access, schema, results);
@@ -335,6 +341,17 @@ public final class Lowerer {
             return null;
         }
         return new Conversion(access, lowered, results).task();
+    }
+
+    private static boolean areTensors(Map<String, List<@Nullable ArgType>> results) {
+        for (List<@Nullable ArgType> types : results.values()) {
+            for (ArgType type : types) {
+                if (type != null && type.kind() != ArgType.Kind.DENSE) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private boolean isKnown(int value) {
@@ -417,8 +434,8 @@ public final class Lowerer {
         }
 
         private boolean isAlias(Operand.Source.Output output) {
-            return lowered.aliases().containsKey(output)
-                    || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output));
+            return !lowered.aliases().isEmpty() && (lowered.aliases().containsKey(output)
+                    || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output)));
         }
 
         /** Records that an output shares memory with other variables from here on. */

@@ -24,13 +24,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ShapeFolding {
     /** The maximum number of elements of an operand and of a result, more than any shape has. */
-    private static final long MOST_FOLDED = 64;
+    static final long MOST_FOLDED = 64;
 
     private final ValueNumbering accesses;
     private final ValueTable values;
     private final @Nullable ArgType[] types;
     private final Set<String> everShared;
     private final Interpreter interpreter;
+    private final FoldedResults folded;
     private final boolean[] isWrittenOnce;
 
     /**
@@ -40,14 +41,17 @@ final class ShapeFolding {
      *            by value, its inferred type, to which folding adds types
      * @param everShared
      *            the variables that share memory at any point of the program
+     * @param folded
+     *            the results of earlier plans of the block
      */
     ShapeFolding(ValueNumbering accesses, ValueTable values, @Nullable ArgType[] types, Set<String> everShared,
-            Interpreter interpreter) {
+            Interpreter interpreter, FoldedResults folded) {
         this.accesses = accesses;
         this.values = values;
         this.types = types;
         this.everShared = everShared;
         this.interpreter = interpreter;
+        this.folded = folded;
         this.isWrittenOnce = accesses.isWrittenOnce();
     }
 
@@ -64,6 +68,21 @@ final class ShapeFolding {
                 return false;
             }
         }
+        if (!isUsedWithin(access) || !schema.effects().isEmpty()) {
+            return false;
+        }
+        for (List<@Nullable ArgType> types : results.values()) {
+            for (ArgType type : types) {
+                if (type != null && type.spec().shape().size() > MOST_FOLDED) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Returns whether the results of an operation are used only within the run. */
+    private boolean isUsedWithin(Access access) {
         for (int value : access.writes()) {
             if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value)
                     || !isWrittenOnce[value]
@@ -71,8 +90,23 @@ final class ShapeFolding {
                 return false;
             }
         }
-        return schema.effects().isEmpty() && results.values().stream().flatMap(List::stream)
-                .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
+        return true;
+    }
+
+    /** Takes over the results of an operation that an earlier plan has folded; returns false if there are none. */
+    boolean isFolded(Access access) {
+        FoldedResults.Folded known = folded.find(access, types, values);
+        if (known == null || !isUsedWithin(access)) {
+            return false;
+        }
+        for (int i = 0; i < known.values().length; i++) {
+            int value = known.values()[i];
+            ArgType type = known.types()[i];
+            values.constant(value, known.constants()[i]);
+            values.spec(value, type.spec());
+            types[value] = type;
+        }
+        return true;
     }
 
     /**
@@ -116,6 +150,7 @@ final class ShapeFolding {
                 }
             }
         });
+        folded.keep(access, schema, types, values);
     }
 
     private Tensor ofShape(Access access, Operation schema, ArgType type) {

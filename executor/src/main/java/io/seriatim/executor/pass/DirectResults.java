@@ -40,7 +40,12 @@ final class DirectResults {
 
     /** Returns whether nobody needs what else a task writes, such as the shape that a gradient of a reshape reads. */
     private static boolean isOnlyACopy(TaskGraph tasks, int index) {
-        return tasks.compute(index).unwritten().noneMatch(tasks::isNeeded);
+        for (int value : tasks.compute(index).unwritten()) {
+            if (tasks.isNeeded(value)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static void rewrite(TaskGraph tasks, int index, Stage copy) {

@@ -10,7 +10,6 @@ import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -103,8 +102,18 @@ final class Fusion {
         int reader = tasks.readers(value).first();
         boolean fits = tasks.get(reader) instanceof Task.Compute other && other.stages().size() <= Task.MOST_STAGES
                 && other.isPure() && task.placeRequest().equals(other.placeRequest())
-                && Arrays.stream(task.reads()).noneMatch(read -> tasks.writers(read).isAnyIn(index + 1, reader));
+                && !isAnyWritten(task.reads(), index + 1, reader);
         return fits ? reader : TaskSet.NONE;
+    }
+
+    /** Returns whether a task in a range writes any of some values. */
+    private boolean isAnyWritten(int[] read, int from, int to) {
+        for (int value : read) {
+            if (tasks.writers(value).isAnyIn(from, to)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private Task.@Nullable Compute join(Task.Compute first, Task.Compute second) {
@@ -113,10 +122,10 @@ final class Fusion {
         Task.Compute behind = second.temporaries().isEmpty()
                 ? second
                 : second.withTemporariesFrom(first.temporaries().size());
-        int at = firstReader(behind.stages(), value);
+        int at = firstReader(behind.stages(), 0, value);
         if (at < 0 || last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value)
-                || isReadIn(behind.stages().subList(at + 1, behind.stages().size()), value)
-                || isReadIn(first.stages(), value)) {
+                || firstReader(behind.stages(), at + 1, value) >= 0
+                || firstReader(first.stages(), 0, value) >= 0) {
             return null;
         }
         Stage next = behind.stages().get(at);
@@ -156,17 +165,15 @@ final class Fusion {
         return arg != null && arg.value() == value && arg.isWhole(values);
     }
 
-    private static int firstReader(List<Stage> stages, int value) {
-        for (int i = 0; i < stages.size(); i++) {
-            if (isReadIn(stages.subList(i, i + 1), value)) {
-                return i;
+    /** Returns the first stage from a given one on that reads a value, or −1. */
+    private static int firstReader(List<Stage> stages, int from, int value) {
+        for (int i = from; i < stages.size(); i++) {
+            for (Arg arg : stages.get(i).inputs()) {
+                if (arg != null && arg.value() == value) {
+                    return i;
+                }
             }
         }
         return -1;
-    }
-
-    private static boolean isReadIn(List<Stage> stages, int value) {
-        return stages.stream().flatMap(stage -> stage.inputs().stream())
-                .anyMatch(arg -> arg != null && arg.value() == value);
     }
 }

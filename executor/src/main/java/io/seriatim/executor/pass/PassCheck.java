@@ -1,5 +1,6 @@
 package io.seriatim.executor.pass;
 
+import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Stage;
@@ -115,7 +116,7 @@ abstract sealed class PassCheck {
         }
 
         private static void requests(RewritePass pass, Task.Compute task) {
-            List<PlaceRequest> requests = task.operations().stream().map(access -> PlaceRequest.of(access.op()))
+            List<PlaceRequest> requests = task.operations().stream().map(Access::placeRequest)
                     .distinct().toList();
             if (requests.size() > 1) {
                 throw new IllegalStateException("After pass " + pass.name() + " task " + task.name()

@@ -3,7 +3,6 @@ package io.seriatim.executor.pass;
 import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
-import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
@@ -118,7 +117,7 @@ final class RepeatedWeights {
     }
 
     private static boolean isPlaced(Task.Compute task) {
-        return task.operations().stream().anyMatch(access -> PlaceRequest.of(access.op()).namesDevice());
+        return task.operations().stream().anyMatch(access -> access.placeRequest().namesDevice());
     }
 
     private boolean isMatrix(@Nullable Arg arg) {

@@ -3,7 +3,6 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.PassName;
-import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Region;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
@@ -74,8 +73,17 @@ final class Views {
 
     /** Returns whether any operation requests a device other than the host. */
     static boolean isAnyElsewhere(TaskGraph tasks) {
-        return tasks.tasks().stream().flatMap(task -> task.operations().stream())
-                .anyMatch(access -> PlaceRequest.of(access.op()).namesAccelerator());
+        for (int i = 0; i < tasks.size(); i++) {
+            Task task = tasks.get(i);
+            if (task != null) {
+                for (Access access : task.operations()) {
+                    if (access.placeRequest().namesAccelerator()) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
     }
 
     private void view(int index) {

@@ -1,7 +1,6 @@
 package io.seriatim.executor.schedule;
 
 import io.seriatim.device.Place;
-import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.Task;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -99,7 +98,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
         if (task instanceof Task.Transfer transfer) {
             return names.getOrDefault(transfer.from(), "");
         }
-        return PlaceRequest.of(task.operations().getFirst().op()).stream();
+        return task.operations().getFirst().placeRequest().stream();
     }
 
     /**
