@@ -25,6 +25,8 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Branches of an If give tensors of different ranks, which other nodes, branches and outputs read. */
 final class BranchRanksTest {
@@ -268,5 +270,50 @@ final class BranchRanksTest {
         graph.message(1, node("Sum", "z", all.toArray(String[]::new))).message(12, value("z", FLOAT, -2));
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, this::model).getMessage());
         assertTrue(message.contains("Sum") && message.contains("combination") && message.length() < 1000, message);
+    }
+
+    private InferenceModel squeezed(int followers) throws IOException {
+        graph.message(11, value("x", FLOAT, -1, 1, -1)).message(1, node("Squeeze", "v0", "x"));
+        for (int i = 0; i < followers; i++) {
+            graph.message(1, node("Neg", "v" + (i + 1), "v" + i));
+        }
+        graph.message(12, value("v" + followers, FLOAT, -1, -1));
+        return model();
+    }
+
+    /** Networks squeeze their last result, and are run with one example. */
+    @ParameterizedTest
+    @CsvSource({"1, 3, 3", "2, 3, 23", "2, 1, 2", "1, 1, ''"})
+    void aSqueezeWithoutAxesRemovesWhatARunGives(int batch, int columns, String expected) throws IOException {
+        try (InferenceModel model = squeezed(2); Executor executor = Executor.builder().build()) {
+            Tensor x = Tensor.of(floats(batch * columns), batch, 1, columns);
+            Tensor y = executor.run(model.program(), Map.of("x", x), new Fetches(model.fetches())).get("v2");
+            assertEquals(expected, y.shape().toString().replaceAll("[^0-9]", ""));
+            assertArrayEquals(floats(batch * columns), y.toFloatArray());
+        }
+    }
+
+    /** If much follows, it is not repeated for each number of dimensions. */
+    @Test
+    void manyNodesAfterASqueezeKnowItsNumberOfDimensions() throws IOException {
+        try (InferenceModel model = squeezed(100); Executor executor = Executor.builder().build()) {
+            assertEquals(1, model.program().blocks().size());
+            Fetches fetches = new Fetches(model.fetches());
+            Tensor two = Tensor.of(floats(6), 2, 1, 3);
+            assertArrayEquals(floats(6),
+                    executor.run(model.program(), Map.of("x", two), fetches).get("v100").toFloatArray());
+            Tensor one = Tensor.of(floats(3), 1, 1, 3);
+            String message = String.valueOf(assertThrows(RuntimeException.class,
+                    () -> executor.run(model.program(), Map.of("x", one), fetches)).getMessage());
+            assertTrue(message.contains("axes"), message);
+        }
+    }
+
+    private static float[] floats(int count) {
+        float[] floats = new float[count];
+        for (int i = 0; i < count; i++) {
+            floats[i] = i - 2.5f;
+        }
+        return floats;
     }
 }

@@ -6,6 +6,7 @@ import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.onnx.proto.OnnxTensor;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What a node asks of the model that it is part of. */
@@ -45,6 +46,11 @@ public interface Graphs {
     /** The number of dimensions that the file declares of a value of the graph; −1 if it does not. */
     default int declaredRank(String value) {
         return -1;
+    }
+
+    /** The number of nodes of the graph that depend on a value, if they are not more than the given number. */
+    default OptionalInt dependents(String value, int most) {
+        return OptionalInt.empty();
     }
 
     /** The elements of a tensor of the file. */

@@ -214,6 +214,17 @@ public final class Node {
         return unknown;
     }
 
+    /**
+     * Returns whether few other nodes depend on the first result.
+     *
+     * @param most
+     *            how many are few
+     * @return false if there are more, or it is not known
+     */
+    public boolean hasFewDependents(int most) {
+        return !node.outputs().isEmpty() && graphs.dependents(node.outputs().getFirst(), most).isPresent();
+    }
+
     /** The number of dimensions that the file declares of the first result; −1 if it does not. */
     public int declaredRank() {
         return node.outputs().isEmpty() ? -1 : graphs.declaredRank(node.outputs().getFirst());

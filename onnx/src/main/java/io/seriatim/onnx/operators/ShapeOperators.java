@@ -16,6 +16,8 @@ import java.util.stream.IntStream;
 public final class ShapeOperators {
     /** The most open dimensions of which each is removed or not. */
     private static final int MOST_OPEN = 5;
+    /** So many nodes are repeated for each number of dimensions. */
+    private static final int FEW_DEPENDENTS = 32;
 
     private ShapeOperators() {
     }
@@ -114,7 +116,10 @@ public final class ShapeOperators {
         if (axes.length == 0) {
             axes = IntStream.range(0, x.rank()).filter(i -> x.dim(i) == 1).mapToLong(i -> i).toArray();
             long open = Arrays.stream(x.dims()).filter(dim -> dim < 0).count();
-            if (open > 0 && open <= MOST_OPEN && node.declaredRank() < 0 && node.block().parent() != null) {
+            boolean choice = node.block().parent() == null
+                    ? node.hasFewDependents(FEW_DEPENDENTS)
+                    : node.declaredRank() < 0;
+            if (open > 0 && open <= MOST_OPEN && choice) {
                 int[] ones = Arrays.stream(axes).mapToInt(axis -> (int) axis).toArray();
                 return squeezed(node, ones.length == 0 ? x : node.block().squeeze(x, ones), 0);
             }
@@ -134,8 +139,9 @@ public final class ShapeOperators {
     }
 
     /**
-     * Removes each open dimension from an axis on if it has the length 1. In the main block, this would put all that
-     * follows in branches although hardly any model means it: there, open dimensions are expected to be longer.
+     * Removes each open dimension from an axis on if it has the length 1. In the main block, this is done where few nodes
+     * follow: networks that squeeze their last result are run with one example. Otherwise nearly all nodes would be
+     * repeated in branches, although open dimensions in the middle of a network are hardly ever meant to be removed.
      */
     private static Ref squeezed(Node node, Ref x, int from) {
         int axis = from;
@@ -147,10 +153,10 @@ public final class ShapeOperators {
         }
         int at = axis;
         BlockBuilder block = node.block();
-        Ref one = block.binary("equal", Size.of(block, x, at).tensor(block), block.integers(DType.INT64, 1));
-        return Branches.of(node, one,
-                inner -> List.of(squeezed(node.in(inner), inner.squeeze(x, at), at)),
-                inner -> List.of(squeezed(node.in(inner), x, at + 1))).getFirst();
+        Ref longer = block.binary("not_equal", Size.of(block, x, at).tensor(block), block.integers(DType.INT64, 1));
+        return Branches.of(node, longer,
+                inner -> List.of(squeezed(node.in(inner), x, at + 1)),
+                inner -> List.of(squeezed(node.in(inner), inner.squeeze(x, at), at))).getFirst();
     }
 
     private static Ref unsqueeze(Node node) {

@@ -35,6 +35,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -312,6 +313,8 @@ public final class ModelTranslator {
         private final int conditions;
         private final Map<String, Ref> values = new HashMap<>();
         private final Map<String, Integer> ranks = new HashMap<>();
+        /** Those that are translated now. */
+        private List<OnnxNode> nodes = List.of();
 
         Scope(@Nullable Scope parent, BlockBuilder block, Map<String, Long> opsets,
                 Map<String, OnnxAttribute> arguments, int depth, int conditions) {
@@ -358,6 +361,11 @@ public final class ModelTranslator {
             return ranks.getOrDefault(value, -1);
         }
 
+        @Override
+        public OptionalInt dependents(String value, int most) {
+            return NodeOrder.dependents(nodes, value, most);
+        }
+
         void initializers(OnnxGraph graph) throws IOException {
             declare(graph.values());
             declare(graph.outputs());
@@ -379,7 +387,8 @@ public final class ModelTranslator {
          * @param wanted
          *            the values that are read afterwards
          */
-        void translate(List<OnnxNode> nodes, List<String> wanted) {
+        void translate(List<OnnxNode> ordered, List<String> wanted) {
+            nodes = ordered;
             Alternatives rest = new Alternatives(nodes, wanted, name -> {
                 Ref value = lists.hasChoices() ? find(name) : null;
                 Lists.Choice choice = value == null ? null : lists.choice(value);

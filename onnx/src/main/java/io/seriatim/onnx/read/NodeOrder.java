@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -104,6 +105,22 @@ final class NodeOrder {
                 ? "A node reads its own result: " + names
                 : cycle.size() + " nodes form a cycle, in which each reads a result of the "
                         + "next and the last one of the first: " + names + (cycle.size() > 10 ? ", …" : ""));
+    }
+
+    /** Returns how many of some nodes in order depend on a value, if they are not more than the given number. */
+    static OptionalInt dependents(List<OnnxNode> nodes, String value, int most) {
+        Set<String> values = new HashSet<>(Set.of(value));
+        int count = 0;
+        for (OnnxNode node : nodes) {
+            if (reads(node).stream().anyMatch(values::contains)) {
+                if (++count > most) {
+                    return OptionalInt.empty();
+                }
+                values.addAll(node.outputs());
+                values.remove("");
+            }
+        }
+        return OptionalInt.of(count);
     }
 
     /** Returns the values that a node reads, also in its graphs if they come from outside of these. */
