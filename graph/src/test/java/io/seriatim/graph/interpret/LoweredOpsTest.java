@@ -77,7 +77,7 @@ class LoweredOpsTest {
     @Test
     void randomOperationsAndListsHaveNoKey() {
         assertNull(key(OpDesc.of("uniform_random").out("Out", "out").attr("shape", new long[]{2}).build()));
-        environment.setHere("a", new Environment.TensorList());
+        environment.setHere("a", new TensorList());
         environment.setHere("b", floats(1));
         assertNull(key(op));
     }

@@ -38,7 +38,11 @@ final class RowBlocks implements Kernel {
     private static final long FEWEST = 8;
     /** Multiplications that take the library about 50 times as long as a call. */
     private static final long FOR_EACH_BLOCK = 1L << 21;
-    /** More weights do not stay in the caches from one block to the next. */
+    /** More weights do not stay in the second-level cache from one block to the next. */
+    private static final long CACHED_WEIGHTS = 1L << 17;
+    /** With so many rows for each block, reading the weights from the third-level cache again takes little time. */
+    private static final long ROWS_FOR_EACH_PASS = 256;
+    /** More weights do not stay in any cache. */
     private static final long MOST_WEIGHTS = 1L << 20;
     /** The number of plans of different sizes that use a block, about: each counts a part of its memory. */
     private static final long SHARED_BY = 8;
@@ -143,7 +147,8 @@ final class RowBlocks implements Kernel {
     }
 
     private static boolean areBlocksFast(long more, long rows, long weights) {
-        return more == 0 || (weights <= MOST_WEIGHTS && rows * weights >= more * FOR_EACH_BLOCK);
+        boolean areRead = weights <= CACHED_WEIGHTS || (weights <= MOST_WEIGHTS && rows >= more * ROWS_FOR_EACH_PASS);
+        return more == 0 || (areRead && rows * weights >= more * FOR_EACH_BLOCK);
     }
 
     private static boolean areOfRows(long rows, List<MatrixView> matrices) {
