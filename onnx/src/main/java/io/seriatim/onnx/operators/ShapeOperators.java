@@ -139,9 +139,9 @@ public final class ShapeOperators {
     }
 
     /**
-     * Removes each open dimension from an axis on if it has the length 1. In the main block, this is done where few nodes
-     * follow: networks that squeeze their last result are run with one example. Otherwise nearly all nodes would be
-     * repeated in branches, although open dimensions in the middle of a network are hardly ever meant to be removed.
+     * Removes each open dimension from an axis on if it has the length 1. In the main block, this is done where few
+     * nodes follow: networks that squeeze their last result are run with one example. Otherwise nearly all nodes would
+     * be repeated in branches, although open dimensions in the middle of a network are hardly ever meant to be removed.
      */
     private static Ref squeezed(Node node, Ref x, int from) {
         int axis = from;
