@@ -6,6 +6,7 @@ import io.seriatim.executor.ir.Arg;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
+import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -36,7 +37,7 @@ public final class ParameterResults {
     private final TaskGraph tasks;
     private final ValueTable values;
     private final Layouts layouts;
-    /** The tasks whose results depend only on variables, by what they write. */
+    /** What depends only on variables, with the last task that writes it. */
     private final Map<Integer, Integer> writers = new HashMap<>();
 
     /**
@@ -94,10 +95,14 @@ public final class ParameterResults {
     }
 
     private List<Kept> take() {
+        Set<Integer> found = new HashSet<>();
         for (int i = 0; i < tasks.size(); i++) {
-            if (tasks.get(i) instanceof Task.Compute task && dependsOnVariables(i, task)) {
+            if (tasks.get(i) instanceof Task.Compute task && dependsOnVariables(task)) {
+                found.add(i);
                 for (int value : task.writes()) {
-                    writers.put(value, i);
+                    if (tasks.writers(value).stream().allMatch(found::contains) && isComplete(value, i)) {
+                        writers.put(value, i);
+                    }
                 }
             }
         }
@@ -106,7 +111,8 @@ public final class ParameterResults {
         long left = ANYWAY;
         Set<Integer> counted = new HashSet<>();
         for (int index : new TreeSet<>(writers.values())) {
-            List<Integer> results = Arrays.stream(tasks.compute(index).writes()).filter(this::isReadByOthers).boxed()
+            List<Integer> results = Arrays.stream(tasks.compute(index).writes())
+                    .filter(value -> Objects.equals(writers.get(value), index) && isReadByOthers(value)).boxed()
                     .toList();
             if (results.isEmpty()) {
                 continue;
@@ -129,7 +135,13 @@ public final class ParameterResults {
         return Objects.requireNonNull(values.spec(value));
     }
 
-    private boolean dependsOnVariables(int index, Task.Compute task) {
+    /** Several tasks may write parts of a value, as those of a concatenation, before others read it. */
+    private boolean isComplete(int value, int last) {
+        TaskSet all = tasks.writers(value);
+        return tasks.readers(value).stream().allMatch(reader -> reader > last || all.contains(reader));
+    }
+
+    private boolean dependsOnVariables(Task.Compute task) {
         if (!task.isPure() || !task.place().isHost() || task.writes().length == 0) {
             return false;
         }
@@ -145,7 +157,7 @@ public final class ParameterResults {
             }
         }
         for (int value : task.writes()) {
-            if (!tasks.isTemporaryOf(value, index) || values.isPart(value) || values.spec(value) == null) {
+            if (!values.isTemporary(value) || values.isPart(value) || values.spec(value) == null) {
                 return false;
             }
         }
@@ -176,6 +188,11 @@ public final class ParameterResults {
     /** Adds a task and those whose results it needs, in the order of the program. */
     private void need(int index, Set<Integer> needed) {
         if (needed.add(index)) {
+            for (int value : tasks.compute(index).writes()) {
+                if (writers.containsKey(value)) {
+                    tasks.writers(value).stream().forEach(writer -> need(writer, needed));
+                }
+            }
             for (int read : tasks.compute(index).reads()) {
                 Integer writer = writers.get(read);
                 if (writer != null) {
@@ -187,8 +204,10 @@ public final class ParameterResults {
 
     /** Returns the variables that tasks read. */
     private List<Integer> sources(Set<Integer> needed) {
+        Set<Integer> written = new HashSet<>();
+        needed.forEach(index -> Arrays.stream(tasks.compute(index).writes()).forEach(written::add));
         return needed.stream().flatMapToInt(index -> Arrays.stream(tasks.compute(index).reads()))
-                .filter(value -> !writers.containsKey(value) && values.constant(value) == null).distinct().boxed()
+                .filter(value -> !written.contains(value) && values.constant(value) == null).distinct().boxed()
                 .toList();
     }
 

@@ -22,8 +22,12 @@ final class KeptResult {
     private final ParameterResults.Kept kept;
     private final Tensor[] variables;
     private KeptResults.@Nullable Entry entry;
-    /** Memory for the results if changes of a variable are not counted: then each run computes them. */
+    /**
+     * Memory for the results if no scope keeps them: if changes of a variable are not counted, each run computes them;
+     * if they are of constants alone, the first one.
+     */
     private @Nullable List<Tensor> own;
+    private boolean ofConstants;
     /** The entry in use from each scope, since runs on several scopes may alternate. */
     private final Map<KeptResults, KeptResults.Entry> taken = new WeakHashMap<>();
 
@@ -73,7 +77,11 @@ final class KeptResult {
             into = allocated(kept.recipe().results());
             own = into;
         }
-        return compute(into);
+        if (!ofConstants) {
+            compute(into);
+            ofConstants = variables.length == 0;
+        }
+        return into;
     }
 
     private static List<Tensor> allocated(List<TensorSpec> specs) {
@@ -132,6 +140,7 @@ final class KeptResult {
         if (own != null) {
             own.forEach(Tensor::close);
             own = null;
+            ofConstants = false;
         }
     }
 }

@@ -70,6 +70,48 @@ class ParameterResultsTest {
                 ImagePasses.count(network, network.main(), stage -> stage.computation() != null, X, Pass.LAYOUTS) > 3);
     }
 
+    /** Each part of a concatenation is written by a task of its own. */
+    private static Network concatenated(boolean ofInputs) {
+        return Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 8);
+            Value w = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, 8, 3);
+            Value v = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, 8, 2);
+            Value last = ofInputs ? x.matmul(w).sum().plus(v.exp()) : v.exp();
+            Value all = g.concat(1, g.op("sin").in("X", w).one("Out"), last, w.exp());
+            return Outputs.of("y", x.matmul(all).plus(all.tanh().sum()));
+        });
+    }
+
+    @Test
+    void partsOfConcatenationsAreKept() {
+        Network network = concatenated(false);
+        assertEquals(1, ImagePasses.count(network, network.main(), stage -> stage.computation() != null, X),
+                "only the product");
+        Network mixed = concatenated(true);
+        assertTrue(ImagePasses.count(mixed, mixed.main(), stage -> stage.computation() != null, X) > 3,
+                "one part depends on the input");
+    }
+
+    @Test
+    void keptConcatenationsFollowTheParameters() {
+        for (boolean ofInputs : new boolean[]{false, true}) {
+            Network network = concatenated(ofInputs);
+            try (Executor executor = Executor.builder().threads(1).build()) {
+                executor.run(network.startup());
+                Plan plan = plan(executor, network);
+                for (int change = 0; change < 6; change++) {
+                    long seed = change / 2;
+                    if (change % 2 == 0) {
+                        RandomImages.fill(executor.scope(), network.main(), seed);
+                    }
+                    Tensor x = change % 3 == 0 ? Bits.normal(2, 3, 8) : X;
+                    Bits.assertSame(expected(network, seed, x), run(plan, executor.scope(), network, x),
+                            "change " + change + ", a part of inputs: " + ofInputs);
+                }
+            }
+        }
+    }
+
     /** New tensors, changes in place and sizes that alternate. */
     @Test
     void theyFollowTheParameters() {
@@ -144,6 +186,44 @@ class ParameterResultsTest {
                     assertTrue(message.contains("(gather, inputs Index=") && message.contains("float32[4, 8]")
                             && message.contains("but is 4"), message);
                 }
+            }
+        }
+    }
+
+    /** Results of constants alone are computed by the first run, and stay as they are. */
+    @Test
+    void resultsOfConstants() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 8);
+            Value half = g.constant(Bits.normal(5, 8, 2)).exp();
+            return Outputs.of("y", x.matmul(g.concat(1, half, g.op("sin").in("X", half).one("Out"))));
+        });
+        try (Executor executor = Executor.builder().threads(1).build()) {
+            executor.run(network.startup());
+            Plan plan = plan(executor, network);
+            for (int i = 0; i < 6; i++) {
+                Tensor x = i % 3 == 0 ? Bits.normal(2, 3, 8) : X;
+                Bits.assertSame(expected(network, 1, x), run(plan, executor.scope(), network, x), "run " + i);
+            }
+        }
+    }
+
+    /** A run that fails keeps nothing. */
+    @Test
+    void wrongConstantsFailInEachRun() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 8);
+            Value row = g.constant(Tensor.of(new long[]{4}, 1));
+            return Outputs.of("y", x.plus(
+                    g.op("gather").in("X", g.constant(Bits.normal(5, 4, 8))).in("Index", row).one("Out")));
+        });
+        try (Executor executor = Executor.builder().threads(1).build()) {
+            executor.run(network.startup());
+            Plan plan = plan(executor, network);
+            for (int i = 0; i < 3; i++) {
+                String message = String.valueOf(assertThrows(ProgramFailedException.class,
+                        () -> run(plan, executor.scope(), network, X)).getMessage());
+                assertTrue(message.contains("but is 4"), message);
             }
         }
     }
