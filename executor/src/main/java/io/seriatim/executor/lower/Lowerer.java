@@ -58,6 +58,7 @@ public final class Lowerer {
     private final boolean[] isWrittenOnce;
     private final ShapeFolding folding;
     private final OpenResults openResults;
+    private final BranchResults branches;
     /** The variables that share memory at the current point of the program, and the parts of memory that they share. */
     private final Map<String, Shared> shared = new HashMap<>();
     /** The variables that share memory at any point of the program. */
@@ -114,6 +115,7 @@ public final class Lowerer {
         this.isWrittenOnce = accesses.isWrittenOnce();
         this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter, folded);
         this.openResults = new OpenResults(accesses, values, types, everShared);
+        this.branches = new BranchResults(accesses, values, types, openResults);
         for (Access access : accesses.operations()) {
             if (access.makesAliases()) {
                 everShared.addAll(access.op().inputNames());
@@ -190,6 +192,7 @@ public final class Lowerer {
             if (task instanceof Task.Interpreted) {
                 interpreted(access);
                 if (opened == null) {
+                    branches.record(access);
                     cut.interpreted(access);
                 } else {
                     openResults.record(access, opened);

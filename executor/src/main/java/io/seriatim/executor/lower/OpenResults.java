@@ -67,7 +67,7 @@ final class OpenResults {
     }
 
     /** Returns whether a value is computed once in a run, in memory of its own. */
-    private boolean isOnlyOfRun(int value) {
+    boolean isOnlyOfRun(int value) {
         return isWrittenOnce[value] && values.origin(value) == ValueNumbering.Origin.COMPUTED
                 && !values.isPersistable(value) && values.memory(value) == value
                 && !everShared.contains(values.name(value));

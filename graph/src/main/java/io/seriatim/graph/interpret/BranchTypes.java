@@ -1,0 +1,262 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Aliases;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The types of what a branch gives if it is taken, inferred from those of what it reads. A selection between the
+ * results of branches has the type of these if they agree.
+ *
+ * <p>
+ * The operations of the branch are walked in order. A type is known only if it holds in each run in which the branch is
+ * taken: what loops write, what depends on elements, and variables that share memory are unknown.
+ */
+public final class BranchTypes {
+    private final Program program;
+    private final Outside outside;
+    /** The variables that operations of the branch have written so far; null for those of unknown types. */
+    private final Map<String, @Nullable ArgType> types = new HashMap<>();
+    /** What branches within the branch have written, which has a value only if they were taken. */
+    private final Map<String, ArgType> given = new HashMap<>();
+
+    /** What is known of the variables around a branch. */
+    public interface Outside {
+        /**
+         * The type of a variable before the branch.
+         *
+         * @param name
+         *            its name
+         * @return its type, or null if it is not known
+         */
+        @Nullable
+        ArgType type(String name);
+
+        /**
+         * The elements of a variable, if they are the same in all runs.
+         *
+         * @param name
+         *            its name
+         * @return the elements, or null if they are not known
+         */
+        @Nullable
+        Tensor constant(String name);
+    }
+
+    private BranchTypes(Program program, Outside outside) {
+        this.program = program;
+        this.outside = outside;
+    }
+
+    /**
+     * The types of what a branch writes.
+     *
+     * @param program
+     *            the program of the branch
+     * @param op
+     *            any operation
+     * @param outside
+     *            what is known before it
+     * @return by name, the types that are known; empty for an operation that is no branch
+     */
+    public static Map<String, ArgType> of(Program program, OpDesc op, Outside outside) {
+        if (!op.type().equals("conditional_block")) {
+            return Map.of();
+        }
+        BranchTypes types = new BranchTypes(program, outside);
+        if (!types.walk(ControlInstructions.block(program, op))) {
+            return Map.of();
+        }
+        Map<String, ArgType> known = new HashMap<>();
+        for (String name : op.outputNames()) {
+            ArgType type = types.types.get(name);
+            if (type != null) {
+                known.put(name, type);
+            }
+        }
+        return known;
+    }
+
+    /**
+     * The type of a selection between results of branches.
+     *
+     * @param op
+     *            any operation
+     * @param results
+     *            the types of what branches give, by name; null where they are not known
+     * @return the type; null if the operation is no selection, or if its choices do not have one known type
+     */
+    public static @Nullable ArgType ofSelection(OpDesc op, Function<String, @Nullable ArgType> results) {
+        if (!op.type().equals("select_input")) {
+            return null;
+        }
+        ArgType first = null;
+        for (String name : op.input("X")) {
+            ArgType type = name.equals(GradientRule.EMPTY) ? null : results.apply(name);
+            if (type == null || !isTensor(type) || (first != null && !first.equals(type))) {
+                return null;
+            }
+            first = type;
+        }
+        return first;
+    }
+
+    private static boolean isTensor(ArgType type) {
+        return type.kind() == ArgType.Kind.DENSE && type.isKnown();
+    }
+
+    private @Nullable ArgType type(String name) {
+        return types.containsKey(name) ? types.get(name) : outside.type(name);
+    }
+
+    private @Nullable Tensor constant(String name) {
+        return types.containsKey(name) ? null : outside.constant(name);
+    }
+
+    /** Infers the types of what a block writes; returns false if it makes variables share memory. */
+    private boolean walk(Block block) {
+        for (OpDesc written : block.ops()) {
+            Operation schema = Operations.system().find(written.type());
+            if (schema == null || !Aliases.made(written).isEmpty()) {
+                return false;
+            }
+            OpDesc op = schema.runForm(written);
+            Map<String, ArgType> results = schema.isLowered() ? inferred(schema, op) : ofInstruction(op, block);
+            forget(op, schema);
+            if (schema.effects().contains(Effect.CONTROL)) {
+                given.putAll(results);
+            } else {
+                types.putAll(results);
+            }
+        }
+        return true;
+    }
+
+    private Map<String, ArgType> ofInstruction(OpDesc op, Block block) {
+        ArgType selected = ofSelection(op, name -> given.containsKey(name) ? given.get(name) : type(name));
+        if (selected != null) {
+            return Map.of(op.output("Out").getFirst(), selected);
+        }
+        Map<String, ArgType> results = new HashMap<>(of(program, op, new Inside()));
+        // What has an earlier value keeps it if the branch is not taken.
+        results.keySet().removeIf(name -> block.var(name) == null || types.containsKey(name));
+        return results;
+    }
+
+    private Map<String, ArgType> inferred(Operation schema, OpDesc op) {
+        if (!schema.lodInputs().isEmpty() || Collective.is(op)) {
+            return Map.of();
+        }
+        for (String name : op.inputNames()) {
+            ArgType type = name.equals(GradientRule.EMPTY) ? null : type(name);
+            if (type == null || !isTensor(type)) {
+                return Map.of();
+            }
+        }
+        for (String slot : schema.values()) {
+            for (String name : op.input(slot)) {
+                if (constant(name) == null) {
+                    return Map.of();
+                }
+            }
+        }
+        Map<String, List<@Nullable ArgType>> slots;
+        try {
+            slots = schema.infer(op, new Operands(op));
+        } catch (IllegalArgumentException e) {
+            // It is an error of the runs that take the branch.
+            return Map.of();
+        }
+        Map<String, ArgType> results = new HashMap<>();
+        slots.forEach((slot, list) -> {
+            for (int i = 0; i < list.size(); i++) {
+                ArgType type = list.get(i);
+                if (type != null && isTensor(type)) {
+                    results.put(op.output(slot).get(i), type);
+                }
+            }
+        });
+        return results;
+    }
+
+    /** Makes all that an operation and its blocks may write unknown. */
+    private void forget(OpDesc op, Operation schema) {
+        Set<String> written = new HashSet<>(op.outputNames());
+        written.addAll(schema.changedInPlace(op));
+        op.attributes()
+                .forEach(each -> each.value().blocks().forEach(index -> addWritten(program.block(index), written)));
+        for (String name : written) {
+            types.put(name, null);
+            given.remove(name);
+        }
+    }
+
+    private static void addWritten(Block block, Set<String> names) {
+        for (OpDesc op : block.ops()) {
+            names.addAll(op.outputNames());
+            Operation schema = Operations.system().find(op.type());
+            names.addAll(schema == null ? List.of() : schema.changedInPlace(schema.runForm(op)));
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(index -> addWritten(block.program().block(index), names)));
+        }
+    }
+
+    /** What is known before a branch within the branch. */
+    private final class Inside implements Outside {
+        @Override
+        public @Nullable ArgType type(String name) {
+            return BranchTypes.this.type(name);
+        }
+
+        @Override
+        public @Nullable Tensor constant(String name) {
+            return BranchTypes.this.constant(name);
+        }
+    }
+
+    /** What is known of an operation's inputs. */
+    private final class Operands implements Inference.Source {
+        private final OpDesc op;
+
+        Operands(OpDesc op) {
+            this.op = op;
+        }
+
+        @Override
+        public @Nullable ArgType type(String slot, int index) {
+            return BranchTypes.this.type(op.input(slot).get(index));
+        }
+
+        @Override
+        public long @Nullable [] values(String slot, int index) {
+            Tensor constant = constant(op.input(slot).get(index));
+            return constant == null
+                    ? null
+                    : constant.dtype().isFloating()
+                            ? Arrays.stream(constant.toDoubleArray()).mapToLong(number -> (long) number).toArray()
+                            : constant.toLongArray();
+        }
+
+        @Override
+        public double @Nullable [] numbers(String slot, int index) {
+            Tensor constant = constant(op.input(slot).get(index));
+            return constant == null ? null : constant.toDoubleArray();
+        }
+    }
+}
