@@ -182,7 +182,7 @@ public final class Shape {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Shape shape && Arrays.equals(dims, shape.dims);
+        return this == other || (other instanceof Shape shape && Arrays.equals(dims, shape.dims));
     }
 
     @Override

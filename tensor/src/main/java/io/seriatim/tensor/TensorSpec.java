@@ -2,6 +2,7 @@ package io.seriatim.tensor;
 
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Type, shape and layout of a tensor.
@@ -183,6 +184,19 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
             span = Math.addExact(span, Math.multiplyExact(Math.abs(strided.stride(i)), shape.dim(i) - 1));
         }
         return span * dtype.bytes();
+    }
+
+    // Compared and hashed very often while plans are compiled: the methods that a record has by itself are slower until
+    // they are compiled.
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other || (other instanceof TensorSpec spec && dtype == spec.dtype && shape.equals(spec.shape)
+                && layout.equals(spec.layout));
+    }
+
+    @Override
+    public int hashCode() {
+        return (dtype.hashCode() * 31 + shape.hashCode()) * 31 + layout.hashCode();
     }
 
     /**

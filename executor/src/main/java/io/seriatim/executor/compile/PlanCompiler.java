@@ -11,7 +11,6 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.lower.Lowerer;
-import io.seriatim.executor.pass.KernelsAhead;
 import io.seriatim.executor.pass.Layouts;
 import io.seriatim.executor.pass.ParameterResults;
 import io.seriatim.executor.pass.PassContext;
@@ -96,7 +95,6 @@ public final class PlanCompiler {
         if (!options.nanCheck() && !values.hasParts()) {
             PassPipeline.run(graph, new PassContext(accesses.block().program(), options, kernels), once);
         }
-        KernelsAhead.of(graph.tasks(), options, kernels);
         Placement.of(graph, options, kernels, accesses.block().index() > 0);
         limits.check(graph);
         List<ParameterResults.Kept> kept = kept(graph, accesses, once);

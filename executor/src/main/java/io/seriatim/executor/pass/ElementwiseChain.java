@@ -44,6 +44,9 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         if (first == null || !isFloating(first)) {
             return null;
         }
+        if (!isElementwise(stage.computation())) {
+            return null;
+        }
         Shape shape = first.spec().shape();
         List<Arg> inputs = new ArrayList<>();
         int[] numbers = new int[stage.inputs().size()];
@@ -73,6 +76,15 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         }
         ElementwiseChain links = links(stage.computation(), inputs, numbers, outputs);
         return links != null && links.isWorthIt() ? links : null;
+    }
+
+    /** Returns whether a computation may be a step of a chain. */
+    private static boolean isElementwise(@Nullable Computation computation) {
+        return switch (computation) {
+            case Chain _,Unary _,UnaryGrad _,Copy _ -> true;
+            case Binary binary -> binary.postOps().isEmpty();
+            case null, default -> false;
+        };
     }
 
     private static @Nullable ElementwiseChain links(@Nullable Computation computation, List<Arg> inputs, int[] numbers,
@@ -135,8 +147,16 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         if (inputs.size() + steps.size() > Chain.MOST_VALUES) {
             return false;
         }
-        TensorSpec[] specs = inputs.stream().map(Arg::spec).toArray(TensorSpec[]::new);
-        return steps.stream().allMatch(Chain::isCheap) && chain().isExact(specs);
+        for (Chain.Step step : steps) {
+            if (!Chain.isCheap(step)) {
+                return false;
+            }
+        }
+        TensorSpec[] specs = new TensorSpec[inputs.size()];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = inputs.get(i).spec();
+        }
+        return chain().isExact(specs);
     }
 
     /**

@@ -56,7 +56,7 @@ final class Fusion {
     private static void byRules(TaskGraph tasks, PassContext context) {
         List<Rule> rules = new ArrayList<>();
         if (context.isOn(PassName.EPILOGUES)) {
-            KernelsAhead.ofProducts(tasks.tasks(), context.options(), context.kernels());
+            KernelsAhead.ofProducts(tasks, context.options(), context.kernels());
             rules.add(new Epilogue(context.kernels(), context.mayLoseNaN()));
             rules.add(new WeightSums(context.kernels()));
         }

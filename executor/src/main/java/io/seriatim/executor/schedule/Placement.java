@@ -10,6 +10,7 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -25,6 +27,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Selects the place and the kernels of each task, and inserts transfers between places.
@@ -64,14 +67,7 @@ public final class Placement {
     public static void of(TaskGraph graph, Options options, PreparedKernels kernels, boolean inner) {
         ValueTable values = graph.values();
         Placement placement = new Placement(values, options, kernels);
-        boolean onHost = true;
-        for (int i = 0; i < graph.size(); i++) {
-            if (graph.get(i) instanceof Task.Compute compute) {
-                Task.Compute with = placement.choose(compute);
-                onHost &= with.place().isHost();
-                graph.put(i, with);
-            }
-        }
+        boolean onHost = placement.choose(graph);
         for (int i = 0; i < values.size(); i++) {
             if (onHost || values.origin(i) == ValueNumbering.Origin.FED
                     || (inner && values.origin(i) == ValueNumbering.Origin.OUTSIDE)) {
@@ -93,21 +89,66 @@ public final class Placement {
         graph.replaceAll(placement.placed);
     }
 
-    private Task.Compute choose(Task.Compute task) {
+    /**
+     * Sets place and kernels of all tasks that have stages. The kernels are requested together, so that those that are
+     * missing are created on several threads. Returns whether all these tasks run on the host.
+     */
+    private boolean choose(TaskGraph graph) {
+        List<PreparedKernels.Request> requests = new ArrayList<>();
+        Place[] places = new Place[graph.size()];
+        for (int i = 0; i < places.length; i++) {
+            if (graph.get(i) instanceof Task.Compute task) {
+                places[i] = place(task);
+                for (Stage stage : task.stages()) {
+                    Computation computation = stage.computation();
+                    if (computation != null) {
+                        requests.add(new PreparedKernels.Request(computation, places[i],
+                                Arrays.asList(stage.specs())));
+                    }
+                }
+            }
+        }
+        Iterator<@Nullable Kernel> found = kernels.findAll(requests).iterator();
+        boolean onHost = true;
+        for (int i = 0; i < places.length; i++) {
+            if (graph.get(i) instanceof Task.Compute task) {
+                Task.Compute chosen = chosen(task, places[i], found);
+                onHost &= chosen.place().isHost();
+                graph.put(i, chosen);
+            }
+        }
+        return onHost;
+    }
+
+    private Place place(Task.Compute task) {
         Place place = task.placeRequest().resolve(options.place());
         // A transfer copies a whole value. Memory that several variables share stays on the host, where all of them use
         // it.
         if (values.hasParts()
                 && IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
                         .anyMatch(value -> values.hasParts(values.memory(value)))) {
-            place = Place.CPU;
+            return Place.CPU;
         }
-        if (!place.isHost() && task.stages().stream().anyMatch(stage -> stage.work() instanceof Step.Work.Call)) {
-            place = Place.CPU;
+        return !place.isHost() && task.stages().stream().anyMatch(stage -> stage.work() instanceof Step.Work.Call)
+                ? Place.CPU
+                : place;
+    }
+
+    /**
+     * Returns a task with its kernels, at the host if there are none at its place.
+     *
+     * @param found
+     *            the kernels of its computations, null for those that could not be created, and those of later tasks
+     */
+    private Task.Compute chosen(Task.Compute task, Place place, Iterator<@Nullable Kernel> found) {
+        List<@Nullable Kernel> own = new ArrayList<>(task.stages().size());
+        for (Stage stage : task.stages()) {
+            own.add(stage.computation() == null ? null : found.next());
         }
+        Place actual = place;
         List<Stage> stages;
         try {
-            stages = prepared(task, place);
+            stages = prepared(task, place, own);
         } catch (NoKernelException e) {
             if (place.isHost()) {
                 throw Failures.of(List.of(task.operations().getFirst()),
@@ -116,17 +157,21 @@ public final class Placement {
                                 : Failures.shape(Objects.requireNonNull(values.spec(value))),
                         e);
             }
-            place = Place.CPU;
-            stages = prepared(task, place);
+            actual = Place.CPU;
+            stages = prepared(task, actual, Collections.nCopies(own.size(), null));
         }
-        return new Task.Compute(task.operations(), stages, task.temporaries(), place, task.reads(), task.writes());
+        return new Task.Compute(task.operations(), stages, task.temporaries(), actual, task.reads(), task.writes());
     }
 
-    private List<Stage> prepared(Task.Compute task, Place place) {
-        List<Stage> stages = new ArrayList<>(task.stages().size());
-        for (Stage stage : task.stages()) {
+    private List<Stage> prepared(Task.Compute task, Place place, List<@Nullable Kernel> found) {
+        List<Stage> stages = new ArrayList<>(found.size());
+        for (int i = 0; i < found.size(); i++) {
+            Stage stage = task.stages().get(i);
             Computation computation = stage.computation();
-            stages.add(computation == null ? stage : stage.with(kernels.get(computation, place, stage.specs())));
+            Kernel kernel = found.get(i);
+            stages.add(computation == null
+                    ? stage
+                    : stage.with(kernel == null ? kernels.get(computation, place, stage.specs()) : kernel));
         }
         return stages;
     }

@@ -133,7 +133,7 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
                 default -> true;
             };
         }
-        return postOps.stream().allMatch(postOp -> switch (postOp) {
+        return postOps.isEmpty() || postOps.stream().allMatch(postOp -> switch (postOp) {
             case PostOp.Apply(var applied, var alpha, var beta) -> new Unary(applied, alpha, beta).isExact(dtype);
             case PostOp.Combine _ -> true;
             case PostOp.Accumulate _ -> false;
@@ -147,7 +147,10 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
 
     @Override
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
-        int count = 2 + (int) postOps.stream().filter(PostOp.Combine.class::isInstance).count();
+        int count = 2;
+        for (PostOp postOp : postOps) {
+            count += postOp instanceof PostOp.Combine ? 1 : 0;
+        }
         Operands in = Operands.of(operation(), inputs, count, count);
         TensorSpec x = in.get(0, "x");
         TensorSpec y = in.get(1, "y");

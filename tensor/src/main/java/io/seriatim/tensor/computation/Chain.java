@@ -141,31 +141,32 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     public Chain {
         steps = List.copyOf(steps);
         outputs = List.copyOf(outputs);
-        require(inputs >= 1 && !steps.isEmpty() && inputs + steps.size() <= MOST_VALUES,
-                "it needs an input, a step, and not more than " + MOST_VALUES + " of both, but has " + inputs + " and "
-                        + steps.size());
+        if (inputs < 1 || steps.isEmpty() || inputs + steps.size() > MOST_VALUES) {
+            throw error("it needs an input, a step, and not more than " + MOST_VALUES + " of both, but has " + inputs
+                    + " and " + steps.size());
+        }
         for (int i = 0; i < steps.size(); i++) {
             for (int operand : steps.get(i).operands()) {
                 boolean absent = operand == ABSENT && steps.get(i) instanceof Grad(var _, var _, var _, var dy)
                         && dy != ABSENT;
-                require(absent || (operand >= 0 && operand < inputs + i),
-                        "step " + i + " (" + steps.get(i) + ") must use values from 0 to " + (inputs + i - 1));
+                if (!absent && (operand < 0 || operand >= inputs + i)) {
+                    throw error("step " + i + " (" + steps.get(i) + ") must use values from 0 to " + (inputs + i - 1));
+                }
             }
         }
-        require(!outputs.isEmpty() && new HashSet<>(outputs).size() == outputs.size(),
-                "each output must be named once, but they are " + outputs);
+        if (outputs.isEmpty() || (outputs.size() > 1 && new HashSet<>(outputs).size() != outputs.size())) {
+            throw error("each output must be named once, but they are " + outputs);
+        }
         for (int output : outputs) {
-            require(output >= inputs && output < inputs + steps.size(),
-                    "an output must be the result of a step, a value from " + inputs + " to "
-                            + (inputs + steps.size() - 1) + ", but is "
-                            + output);
+            if (output < inputs || output >= inputs + steps.size()) {
+                throw error("an output must be the result of a step, a value from " + inputs + " to "
+                        + (inputs + steps.size() - 1) + ", but is " + output);
+            }
         }
     }
 
-    private static void require(boolean holds, String rule) {
-        if (!holds) {
-            throw new IllegalArgumentException("chain: " + rule);
-        }
+    private static IllegalArgumentException error(String rule) {
+        return new IllegalArgumentException("chain: " + rule);
     }
 
     /**
@@ -196,9 +197,10 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
         TensorSpec[] results = new TensorSpec[outputs.size()];
         for (int i = 0; i < results.length; i++) {
             results[i] = values[outputs.get(i)];
-            require(results[i].shape().equals(whole),
-                    "output " + i + " must have the shape that the inputs broadcast to, " + whole
-                            + ", but has " + results[i].shape() + "; the inputs are " + Arrays.toString(given));
+            if (!results[i].shape().equals(whole)) {
+                throw error("output " + i + " must have the shape that the inputs broadcast to, " + whole
+                        + ", but has " + results[i].shape() + "; the inputs are " + Arrays.toString(given));
+            }
         }
         return results;
     }
@@ -216,7 +218,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
         Operands in = Operands.of(operation(), Arrays.copyOf(given, Math.min(given.length, inputs)), inputs, inputs);
         TensorSpec[] values = new TensorSpec[inputs + steps.size()];
         for (int i = 0; i < inputs; i++) {
-            values[i] = in.get(i, "number " + i).rowMajor();
+            TensorSpec known = in.optional(i);
+            values[i] = (known == null ? in.get(i, "number " + i) : known).rowMajor();
         }
         for (int i = 0; i < steps.size(); i++) {
             try {
@@ -245,7 +248,9 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 gradient.infer(x == ABSENT ? null : values[x], y == ABSENT ? null : values[y], values[dy])[0];
             case Cast(var to, var x) -> {
                 fits(isSmall(values[x].dtype()), values[x]);
-                require(to.isFloating(), "a cast must be to a floating-point type, but is to " + to);
+                if (!to.isFloating()) {
+                    throw error("a cast must be to a floating-point type, but is to " + to);
+                }
                 yield values[x].with(to);
             }
             case Select(var condition, var x, var y) -> {
@@ -256,7 +261,9 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     }
 
     private static void fits(boolean holds, TensorSpec operand) {
-        require(holds, "it has no arithmetic for " + operand + " in a chain: cast it, or compute it on its own");
+        if (!holds) {
+            throw error("it has no arithmetic for " + operand + " in a chain: cast it, or compute it on its own");
+        }
     }
 
     /** Whether a float holds each value exactly, or it is a floating-point type. */
@@ -277,8 +284,11 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
      * @return false where the last digits may differ
      */
     public boolean isExact(int step, @Nullable TensorSpec... given) {
-        TensorSpec[] values = values(given);
-        return switch (steps.get(step)) {
+        return isExact(steps.get(step), values(given));
+    }
+
+    private static boolean isExact(Step step, TensorSpec[] values) {
+        return switch (step) {
             case Apply(var function, var x) -> function.isExact(values[x].dtype());
             case Combine(var function, var x, var _) -> Binary.of(function).isExact(values[x].dtype());
             case Grad(var gradient, var x, var _, var dy) -> x == ABSENT || gradient.isExact(values[dy].dtype());
@@ -295,8 +305,9 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
      * @return false where the last digits may differ
      */
     public boolean isExact(@Nullable TensorSpec... given) {
-        for (int i = 0; i < steps.size(); i++) {
-            if (!isExact(i, given)) {
+        TensorSpec[] values = values(given);
+        for (Step step : steps) {
+            if (!isExact(step, values)) {
                 return false;
             }
         }

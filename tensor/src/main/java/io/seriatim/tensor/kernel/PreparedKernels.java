@@ -5,6 +5,7 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.NativeHeap;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,12 +73,35 @@ public final class PreparedKernels {
             arguments = Collections.unmodifiableList(new ArrayList<>(arguments));
         }
 
-        private Key key() {
-            return new Key(computation, place.kind(), arguments);
+        private TensorSpec[] specs() {
+            return arguments.toArray(TensorSpec[]::new);
         }
     }
 
-    private record Key(Computation computation, String kind, List<@Nullable TensorSpec> arguments) {
+    /** What kernels are found by, with its hash code, which takes as long to compute as several searches. */
+    private static final class Key {
+        private final Computation computation;
+        private final String kind;
+        private final @Nullable TensorSpec[] arguments;
+        private final int hash;
+
+        Key(Computation computation, Place place, @Nullable TensorSpec[] arguments) {
+            this.computation = computation;
+            this.kind = place.kind();
+            this.arguments = arguments.clone();
+            this.hash = (computation.hashCode() * 31 + kind.hashCode()) * 31 + Arrays.hashCode(arguments);
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other || (other instanceof Key key && hash == key.hash && kind.equals(key.kind)
+                    && computation.equals(key.computation) && Arrays.equals(arguments, key.arguments));
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
     }
 
     /**
@@ -154,24 +179,34 @@ public final class PreparedKernels {
      *             if memory is exhausted while it is prepared
      */
     public @Nullable Kernel find(Computation computation, Place place, @Nullable TensorSpec... arguments) {
-        List<@Nullable TensorSpec> specs = new ArrayList<>(arguments.length);
-        for (TensorSpec argument : arguments) {
-            specs.add(argument);
-        }
-        Key key = new Key(computation, place.kind(), specs);
+        Key key = new Key(computation, place, arguments);
         synchronized (this) {
-            Kernel kernel = prepared.get(key);
+            Kernel kernel = known(key);
             if (kernel != null) {
-                use(kernel);
                 return kernel;
             }
         }
+        return made(key, place);
+    }
+
+    /** A kernel that the cache has, which is now the most recently used one. */
+    @GuardedBy("this")
+    private @Nullable Kernel known(Key key) {
+        Kernel kernel = prepared.get(key);
+        if (kernel != null) {
+            use(kernel);
+        }
+        return kernel;
+    }
+
+    /** A kernel that the cache did not have. */
+    private @Nullable Kernel made(Key key, Place place) {
         // Made outside of the lock, since it takes milliseconds: two threads may make the same one.
         Kernel made;
         try {
-            made = kernels.prepareIfAny(computation, place, arguments);
+            made = kernels.prepareIfAny(key.computation, place, key.arguments.clone());
         } catch (OutOfMemoryError e) {
-            throw new PreparationMemoryError(computation, specs, e);
+            throw new PreparationMemoryError(key.computation, Arrays.asList(key.arguments.clone()), e);
         }
         if (made == null) {
             return null;
@@ -351,14 +386,55 @@ public final class PreparedKernels {
      *            in any order; equal ones are made once
      */
     public void makeAhead(Collection<Request> requests) {
-        Map<Key, Request> missing = new LinkedHashMap<>();
-        requests.forEach(request -> missing.putIfAbsent(request.key(), request));
+        if (requests.size() >= MANY) {
+            Map<Key, Place> missing = new LinkedHashMap<>();
+            requests.forEach(request -> missing.putIfAbsent(
+                    new Key(request.computation(), request.place(), request.specs()), request.place()));
+            synchronized (this) {
+                missing.keySet().removeAll(prepared.keySet());
+            }
+            if (missing.size() >= MANY) {
+                missing.entrySet().parallelStream().forEach(each -> madeIfPossible(each.getKey(), each.getValue()));
+            }
+        }
+    }
+
+    /**
+     * Kernels, prepared if the cache does not have them: many that are missing several at a time, on the calling thread
+     * and those of the common pool.
+     *
+     * @param requests
+     *            in any order; equal ones are made once
+     * @return in the order of the requests, not to be closed by the caller; null for those that cannot be prepared:
+     * {@link #get} throws for them, where the caller is known
+     */
+    public List<@Nullable Kernel> findAll(List<Request> requests) {
+        Key[] wanted = new Key[requests.size()];
+        for (int i = 0; i < wanted.length; i++) {
+            Request request = requests.get(i);
+            wanted[i] = new Key(request.computation(), request.place(), request.specs());
+        }
+        List<@Nullable Kernel> found = new ArrayList<>(wanted.length);
+        Map<Key, List<Integer>> missing = new LinkedHashMap<>();
         synchronized (this) {
-            missing.keySet().removeAll(prepared.keySet());
+            for (int i = 0; i < wanted.length; i++) {
+                Kernel kernel = known(wanted[i]);
+                found.add(kernel);
+                if (kernel == null) {
+                    missing.computeIfAbsent(wanted[i], _ -> new ArrayList<>(1)).add(i);
+                }
+            }
         }
-        if (missing.size() >= MANY) {
-            missing.values().parallelStream().forEach(this::makeIfPossible);
-        }
+        Stream<Map.Entry<Key, List<Integer>>> each = missing.size() < MANY
+                ? missing.entrySet().stream()
+                : missing.entrySet().parallelStream();
+        // Each element is written by one thread, and all are seen when the stream has ended.
+        each.forEach(entry -> {
+            List<Integer> places = entry.getValue();
+            Kernel made = madeIfPossible(entry.getKey(), requests.get(places.getFirst()).place());
+            places.forEach(place -> found.set(place, made));
+        });
+        return found;
     }
 
     /**
@@ -371,13 +447,14 @@ public final class PreparedKernels {
         (kernels.size() < MANY ? kernels.stream() : kernels.parallelStream()).forEach(Kernel::load);
     }
 
-    private void makeIfPossible(Request request) {
+    private @Nullable Kernel madeIfPossible(Key key, Place place) {
         try {
-            get(request.computation(), request.place(), request.arguments().toArray(TensorSpec[]::new));
+            return made(key, place);
         } catch (RuntimeException | OutOfMemoryError e) {
             // Less memory is needed when it is asked for again, after the others.
             System.getLogger(PreparedKernels.class.getName()).log(System.Logger.Level.DEBUG,
                     "A kernel cannot be made ahead", e);
+            return null;
         }
     }
 }

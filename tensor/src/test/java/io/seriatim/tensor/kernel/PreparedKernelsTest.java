@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -84,6 +85,25 @@ class PreparedKernelsTest {
         assertEquals("no kernel for -1.0", failed.getMessage());
         assertThrows(NoKernelException.class, () -> get(requests.get(2)));
         assertEquals(1, made.get(linear(1)));
+    }
+
+    @Test
+    void allThatAreAskedForTogetherAreFoundInTheirOrder() {
+        for (int count : new int[]{3, 40}) {
+            List<PreparedKernels.Request> requests = new ArrayList<>(List.of(request(linear(-1)),
+                    request(new Fill(1))));
+            for (int i = 0; i < count; i++) {
+                requests.add(request(linear(i % 20)));
+            }
+            List<@Nullable Kernel> found = kernels.findAll(requests);
+            assertEquals(requests.size(), found.size());
+            assertNull(found.get(0));
+            assertNull(found.get(1));
+            for (int i = 2; i < requests.size(); i++) {
+                assertSame(get(requests.get(i)), found.get(i));
+            }
+        }
+        made.forEach((computation, count) -> assertEquals(computation.equals(linear(-1)) ? 2 : 1, count));
     }
 
     /** A kernel that is said to hold memory off the heap until it is released. */
