@@ -9,6 +9,7 @@ import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.interpret.ListWrite;
 import io.seriatim.graph.interpret.RepeatedOperation;
+import io.seriatim.graph.interpret.Selection;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.WorkingMemory;
@@ -48,10 +49,14 @@ final class Interpretation {
      *            computes new tensors; null if the operation does not only do that
      * @param list
      *            sets an element of a list; null if the operation does not only do that
+     * @param selection
+     *            chooses an operand of the type that its result is known to have; null if the operation does something
+     *            else
      * @param givesNew
      *            whether the session gives its results memory of their own
      */
-    private record Repeated(@Nullable RepeatedOperation operation, @Nullable ListWrite list, boolean givesNew) {
+    private record Repeated(@Nullable RepeatedOperation operation, @Nullable ListWrite list,
+            @Nullable Selection selection, boolean givesNew) {
     }
 
     Interpretation(CompiledPlan plan, Frame frame, Storage storage) {
@@ -71,7 +76,8 @@ final class Interpretation {
             return;
         }
         Repeated known = repeated(index, task);
-        if (frame.context().recording() == null && (runRepeated(known, index, task) || writeList(known, task))) {
+        if (frame.context().recording() == null
+                && (runRepeated(known, index, task) || writeList(known, task) || select(known, task))) {
             return;
         }
         BlockSession session = frame.context().sessions().get();
@@ -192,17 +198,44 @@ final class Interpretation {
         if (list == null) {
             return false;
         }
+        @Nullable
+        Object[] operands = operands(task);
+        if (!list.run(operands)) {
+            return false;
+        }
+        // The list itself has changed.
+        storage.set(task.writes()[0], operands[list.list()]);
+        return true;
+    }
+
+    private @Nullable Object[] operands(Task.Interpreted task) {
         int[] reads = task.reads();
         @Nullable
         Object[] operands = new Object[reads.length];
         for (int i = 0; i < reads.length; i++) {
             operands[i] = storage.get(reads[i]);
         }
-        if (!list.run(operands)) {
+        return operands;
+    }
+
+    /** Copies the chosen one of several tensors; returns false if the session must do it. */
+    private boolean select(Repeated known, Task.Interpreted task) {
+        Selection selection = known.selection();
+        if (selection == null) {
             return false;
         }
-        // The list itself has changed.
-        storage.set(task.writes()[0], operands[list.list()]);
+        int target = task.writes()[0];
+        if (storage.get(target) != null) {
+            return false;
+        }
+        @Nullable
+        Object[] operands = operands(task);
+        int choice = selection.choose(operands);
+        if (choice < 0 || !(operands[choice] instanceof Tensor tensor) || !tensor.place().isHost()
+                || !tensor.spec().rowMajor().equals(values.spec(target))) {
+            return false;
+        }
+        storage.bind(target, Copies.to(frame.host(), tensor));
         return true;
     }
 
@@ -255,13 +288,15 @@ final class Interpretation {
         if (!onlyComputes(task)) {
             boolean isOwn = Arrays.stream(task.writes())
                     .noneMatch(value -> values.isPersistable(value) || storage.isShared(value));
+            boolean isDeclared = isOwn && task.writes().length == 1 && values.isDeclared(task.writes()[0]);
             return new Repeated(null, isOwn ? session.listWrite(access.index(), reads, writes) : null,
+                    isDeclared ? session.selection(access.index(), reads, writes) : null,
                     isOwn && session.givesNew(access.index()));
         }
         @Nullable
         Tensor[] constants = new Tensor[task.reads().length];
         Arrays.setAll(constants, i -> values.constant(task.reads()[i]));
-        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, false);
+        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, null, false);
     }
 
     /** Returns whether an operation depends on nothing but tensors that it reads, and only computes others. */

@@ -186,6 +186,21 @@ public final class BlockSession {
     }
 
     /**
+     * An operation for runs on given values, if it only chooses one of them.
+     *
+     * @param index
+     *            its place in the block
+     * @param reads
+     *            the names of the values that it is given
+     * @param writes
+     *            the names of the values that it gives
+     * @return null if it does something else
+     */
+    public @Nullable Selection selection(int index, List<String> reads, List<String> writes) {
+        return Selection.of(block, index, reads, writes);
+    }
+
+    /**
      * Whether the tensors that an operation gives have memory of their own, which nothing else refers to.
      *
      * @param index
