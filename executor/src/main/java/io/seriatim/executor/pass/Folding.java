@@ -76,7 +76,8 @@ final class Folding implements Fusion.Rule {
         Arg x = stage.inputs().getFirst();
         return x != null && (x.isWhole(values) || x.isAll(values)) && x.spec().dtype() == DType.FLOAT32
                 && stage.inputs().stream().skip(1)
-                        .allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
+                        .allMatch(arg -> arg != null && !(arg.source() instanceof Arg.Temporary)
+                                && arg.spec().isRowMajor());
     }
 
     /** Returns whether the normalisation is the only reader of a convolution's result. */

@@ -78,6 +78,39 @@ class FoldingTest {
         }
     }
 
+    private static Value normalisedByConstants(Graph g, Value x, int filters, long seed) {
+        return g.op("batch_norm").in("X", g.conv2d(x, filters, 3, 1, 1))
+                .in("Scale", g.constant(Bits.normal(seed, filters)))
+                .in("Bias", g.constant(Bits.normal(seed + 1, filters)))
+                .in("Mean", g.constant(Bits.normal(seed + 2, filters)))
+                .in("Variance", g.constant(positive(seed + 3, filters)))
+                .attr("is_test", true).all("MeanOut", "VarianceOut", "SavedMean", "SavedVariance", "Y").get(4);
+    }
+
+    private static Tensor positive(long seed, int count) {
+        float[] numbers = Bits.normal(seed, count).toFloatArray();
+        for (int i = 0; i < count; i++) {
+            numbers[i] = 0.5f + Math.abs(numbers[i]);
+        }
+        return Tensor.of(numbers, count);
+    }
+
+    /** Plans take short constants as operands without a value; longer ones are results of tasks. */
+    @Test
+    void statisticsMayBeConstantsOfAnyLength() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value y = normalisedByConstants(g, x, 8, 1).relu();
+            Value z = normalisedByConstants(g, normalisedByConstants(g, y, 64, 5).relu(), 72, 9);
+            return Outputs.of("z", z.relu());
+        });
+        Program main = network.main().copyForTest();
+        Tensor x = Bits.normal(1, 2, 3, 12, 12);
+        assertEquals(0L, norms(network, main, x));
+        assertEquals(3L, norms(network, main, x, Pass.FOLDING));
+        ImagePasses.assertAlike(network, main, 7, x, Pass.FOLDING, "");
+    }
+
     /** What is not folded is a product and a sum, which join a chain. */
     @Test
     void whatOthersReadTooIsScaled() {
