@@ -236,7 +236,12 @@ final class SequenceBuilder {
     @Nullable
     PrimitiveDescriptor keepFast(@Nullable PrimitiveDescriptor descriptor) {
         PrimitiveDescriptor kept = keep(descriptor);
-        return kept == null || dnnl.implementation(kept).startsWith("ref") ? null : kept;
+        return kept == null || isReference(dnnl.implementation(kept)) ? null : kept;
+    }
+
+    /** Returns whether an implementation is a reference, or one that only reorders images around a reference. */
+    private static boolean isReference(String implementation) {
+        return implementation.startsWith("ref") || implementation.contains("+ref");
     }
 
     /** Copies a descriptor that belongs to a primitive descriptor, for the life of the kernel. */

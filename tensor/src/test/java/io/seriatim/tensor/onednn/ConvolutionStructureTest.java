@@ -16,10 +16,16 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.Window;
+import io.seriatim.tensor.internal.ffi.Attributes;
 import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.internal.ffi.PrimitiveDescriptor;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptors;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -72,6 +78,35 @@ class ConvolutionStructureTest {
             }
         }
         assertTrue(lazy > 200, lazy + " of 300 convolutions were promised");
+    }
+
+    /** Such as one for plain images that reorders them and then runs the reference. */
+    @Test
+    void whatContainsAReferenceIsNotFast() {
+        assumeTrue(OneDnn.status().loaded(), "oneDNN is not loaded");
+        Dnnl dnnl = Dnnl.require();
+        Geometry geometry = new Geometry(Window.of(2, 2, 1), 1);
+        List<PostOp> postOps = List.of(new PostOp.Combine(Binary.Function.ADD),
+                new PostOp.Apply(Unary.Function.RELU, 0, 0));
+        for (long channels : CHANNELS) {
+            TensorSpec x = images(false, 1, channels, 1, 2);
+            TensorSpec w = TensorSpec.of(DType.FLOAT32, Shape.of(channels, channels, 3, 3));
+            TensorSpec y = images(false, 1, channels, 1, 1);
+            assertNull(DnnlKernel.of(dnnl, builder -> {
+                Descriptors descriptors = new Descriptors(builder.describe(x),
+                        ConvolutionRecipes.weights(builder, geometry, w), null, builder.describe(y));
+                Attributes attributes = Objects.requireNonNull(
+                        builder.tryAttributes(postOps, List.of(builder.describe(y))));
+                PrimitiveDescriptor descriptor = ConvolutionRecipes.tryForward(builder, geometry, descriptors,
+                        attributes, DnnlConstants.FORWARD_INFERENCE);
+                if (descriptor != null) {
+                    String name = dnnl.implementation(descriptor);
+                    boolean isFast = builder.keepFast(descriptor) != null;
+                    assertEquals(!name.contains("ref"), isFast, name);
+                }
+                return false;
+            }));
+        }
     }
 
     private static Convolution random(SplittableRandom random, List<TensorSpec> operands) {
