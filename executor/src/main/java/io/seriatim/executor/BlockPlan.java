@@ -238,9 +238,13 @@ final class BlockPlan {
     /**
      * Creates the plan of a nested block, which may have other shapes in every iteration of a loop: shapes are compiled
      * fully when they come for the second time.
+     *
+     * @param constants
+     *            the variables from outside that are constants
      */
-    static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice) {
-        return new BlockPlan(executor, accesses, false, usesDevice, 0, Map.of(), new PlanWorkspaces(),
+    static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice,
+            Map<String, Tensor> constants) {
+        return new BlockPlan(executor, accesses, false, usesDevice, 0, constants, new PlanWorkspaces(),
                 new SeenOnce<>());
     }
 

@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.lower.InnerBlocks;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.executor.run.Recording;
@@ -75,7 +76,7 @@ public final class Plan {
     private final boolean writesScope;
     private final boolean makesAliases;
     private final boolean usesDevice;
-    private @Nullable Map<String, Set<Integer>> mentions;
+    private @Nullable InnerBlocks innerBlocks;
     /** The plans of the global block, by the set of variables that the scope keeps. */
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
     private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
@@ -547,18 +548,21 @@ public final class Plan {
         int block = session.block().index();
         cancellation.begin(session.block());
         BlockPlan known = inner.get(block);
-        BlockPlan plan = known != null
-                ? known
-                : first(inner, block,
-                        BlockPlan.inner(executor, ValueNumbering.inner(session.block(), mentions()), usesDevice));
+        BlockPlan plan = known != null ? known : first(inner, block, numberedInner(session.block()));
         plan.run(session, root.bindings(), cancellation, recording, makesAliases || root.sharesMemory());
     }
 
-    private synchronized Map<String, Set<Integer>> mentions() {
-        Map<String, Set<Integer>> known = mentions;
+    private BlockPlan numberedInner(Block block) {
+        InnerBlocks blocks = innerBlocks();
+        ValueNumbering accesses = blocks.numbered(block);
+        return BlockPlan.inner(executor, accesses, usesDevice, blocks.constants(accesses));
+    }
+
+    private synchronized InnerBlocks innerBlocks() {
+        InnerBlocks known = innerBlocks;
         if (known == null) {
-            known = ValueNumbering.mentions(program);
-            mentions = known;
+            known = InnerBlocks.of(program, Set.copyOf(given), makesAliases, executor.interpreter());
+            innerBlocks = known;
         }
         return known;
     }
