@@ -214,9 +214,7 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             Set<String> names = new HashSet<>();
             for (Block each : program.blocks()) {
                 for (OpDesc op : each.ops()) {
-                    names.addAll(op.outputNames());
-                    Operation schema = Operations.system().find(op.type());
-                    names.addAll(schema == null ? List.of() : schema.changedInPlace(schema.runForm(op)));
+                    names.addAll(Operations.system().written(op));
                 }
             }
             return new Written(modifications, names);

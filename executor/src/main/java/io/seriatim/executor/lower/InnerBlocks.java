@@ -12,6 +12,7 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +55,11 @@ public final class InnerBlocks {
     private void findConstants(Set<String> given) {
         Block global = program.global();
         Map<String, Integer> writers = new HashMap<>();
+        Set<String> inner = new HashSet<>();
         for (Block block : program.blocks()) {
+            if (block != global) {
+                block.vars().forEach(variable -> inner.add(variable.name()));
+            }
             for (OpDesc op : block.ops()) {
                 op.outputNames().forEach(name -> writers.merge(name, 1, Integer::sum));
             }
@@ -65,8 +70,8 @@ public final class InnerBlocks {
             if (schema != null && schema.isLowered() && op.inputNames().isEmpty()
                     && Operations.system().isPure(op, program, true)) {
                 for (String name : op.outputNames()) {
-                    if (writers.getOrDefault(name, 0) == 1 && !given.contains(name) && isSmall(global.var(name))
-                            && isOfGlobalBlock(name)) {
+                    if (writers.getOrDefault(name, 0) == 1 && !given.contains(name) && !inner.contains(name)
+                            && isSmall(global.var(name))) {
                         constants.put(name, i);
                     }
                 }
@@ -83,10 +88,6 @@ public final class InnerBlocks {
             size *= dim < 0 ? Double.POSITIVE_INFINITY : dim;
         }
         return size <= ShapeFolding.MOST_FOLDED;
-    }
-
-    private boolean isOfGlobalBlock(String name) {
-        return program.blocks().stream().allMatch(block -> block == program.global() || block.var(name) == null);
     }
 
     /** Numbers the values of a block. */

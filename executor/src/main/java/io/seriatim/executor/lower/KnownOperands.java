@@ -43,9 +43,7 @@ final class KnownOperands implements Inference.Source {
     @Override
     public long @Nullable [] values(String slot, int index) {
         Tensor constant = constant(slot, index);
-        return constant == null
-                ? null
-                : constant.dtype().isFloating() ? whole(constant.toDoubleArray()) : constant.toLongArray();
+        return constant == null ? null : Inference.Source.whole(constant);
     }
 
     @Override
@@ -57,13 +55,5 @@ final class KnownOperands implements Inference.Source {
     private @Nullable Tensor constant(String slot, int index) {
         int value = access.read(access.op().input(slot).get(index));
         return value < 0 ? null : values.constant(value);
-    }
-
-    private static long[] whole(double[] numbers) {
-        long[] whole = new long[numbers.length];
-        for (int i = 0; i < whole.length; i++) {
-            whole[i] = (long) numbers[i];
-        }
-        return whole;
     }
 }

@@ -68,7 +68,7 @@ final class ShapeFolding {
                 return false;
             }
         }
-        if (!isUsedWithin(access) || !schema.effects().isEmpty()) {
+        if (!isUsedWithin(access) || !access.isPure()) {
             return false;
         }
         for (List<@Nullable ArgType> types : results.values()) {

@@ -94,28 +94,17 @@ class ParameterResultsTest {
 
     @Test
     void keptConcatenationsFollowTheParameters() {
-        for (boolean ofInputs : new boolean[]{false, true}) {
-            Network network = concatenated(ofInputs);
-            try (Executor executor = Executor.builder().threads(1).build()) {
-                executor.run(network.startup());
-                Plan plan = plan(executor, network);
-                for (int change = 0; change < 6; change++) {
-                    long seed = change / 2;
-                    if (change % 2 == 0) {
-                        RandomImages.fill(executor.scope(), network.main(), seed);
-                    }
-                    Tensor x = change % 3 == 0 ? Bits.normal(2, 3, 8) : X;
-                    Bits.assertSame(expected(network, seed, x), run(plan, executor.scope(), network, x),
-                            "change " + change + ", a part of inputs: " + ofInputs);
-                }
-            }
-        }
+        requireFollowing(concatenated(false));
+        requireFollowing(concatenated(true));
+    }
+
+    @Test
+    void theyFollowTheParameters() {
+        requireFollowing(network());
     }
 
     /** New tensors, changes in place and sizes that alternate. */
-    @Test
-    void theyFollowTheParameters() {
-        Network network = network();
+    private static void requireFollowing(Network network) {
         try (Executor executor = Executor.builder().threads(1).build()) {
             executor.run(network.startup());
             Plan plan = plan(executor, network);

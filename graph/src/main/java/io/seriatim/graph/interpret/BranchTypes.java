@@ -11,7 +11,6 @@ import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -209,9 +208,7 @@ public final class BranchTypes {
 
     private static void addWritten(Block block, Set<String> names) {
         for (OpDesc op : block.ops()) {
-            names.addAll(op.outputNames());
-            Operation schema = Operations.system().find(op.type());
-            names.addAll(schema == null ? List.of() : schema.changedInPlace(schema.runForm(op)));
+            names.addAll(Operations.system().written(op));
             op.attributes().forEach(
                     each -> each.value().blocks().forEach(index -> addWritten(block.program().block(index), names)));
         }
@@ -246,11 +243,7 @@ public final class BranchTypes {
         @Override
         public long @Nullable [] values(String slot, int index) {
             Tensor constant = constant(op.input(slot).get(index));
-            return constant == null
-                    ? null
-                    : constant.dtype().isFloating()
-                            ? Arrays.stream(constant.toDoubleArray()).mapToLong(number -> (long) number).toArray()
-                            : constant.toLongArray();
+            return constant == null ? null : Inference.Source.whole(constant);
         }
 
         @Override

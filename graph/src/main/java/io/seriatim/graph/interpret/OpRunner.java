@@ -190,7 +190,9 @@ final class OpRunner {
             String name = op.input(slot).get(index);
             valuesRead |= !isConstant.test(name);
             Object value = environment.get(name);
-            return value instanceof SelectedRows rows ? rows.rows().toLongArray() : whole((Tensor) value);
+            return value instanceof SelectedRows rows
+                    ? rows.rows().toLongArray()
+                    : Inference.Source.whole((Tensor) value);
         }
 
         @Override
@@ -210,17 +212,6 @@ final class OpRunner {
             return result;
         }
 
-        private static long[] whole(Tensor tensor) {
-            if (!tensor.dtype().isFloating()) {
-                return tensor.toLongArray();
-            }
-            double[] values = tensor.toDoubleArray();
-            long[] longs = new long[values.length];
-            for (int i = 0; i < longs.length; i++) {
-                longs[i] = (long) values[i];
-            }
-            return longs;
-        }
     }
 
     static ArgType typeOf(Object value) {

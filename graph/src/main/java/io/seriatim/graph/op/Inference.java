@@ -5,6 +5,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Lod;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,6 +51,25 @@ public final class Inference {
          * @return its elements as whole numbers, or null if they are not known yet
          */
         long @Nullable [] values(String slot, int index);
+
+        /**
+         * The elements of a tensor as {@link #values} gives them.
+         *
+         * @param tensor
+         *            of any type
+         * @return its elements in row-major order; fractions are cut off
+         */
+        static long[] whole(Tensor tensor) {
+            if (!tensor.dtype().isFloating()) {
+                return tensor.toLongArray();
+            }
+            double[] numbers = tensor.toDoubleArray();
+            long[] whole = new long[numbers.length];
+            for (int i = 0; i < whole.length; i++) {
+                whole[i] = (long) numbers[i];
+            }
+            return whole;
+        }
 
         /**
          * The values of a variable, fractions included.

@@ -391,6 +391,22 @@ public final class Operations {
     }
 
     /**
+     * The variables that an operation writes, apart from those of its blocks.
+     *
+     * @param op
+     *            an operation of any type
+     * @return its outputs, and the inputs that it changes in place
+     */
+    public List<String> written(OpDesc op) {
+        List<String> written = new ArrayList<>(op.outputNames());
+        Operation schema = find(op.type());
+        if (schema != null) {
+            written.addAll(schema.changedInPlace(schema.runForm(op)));
+        }
+        return written;
+    }
+
+    /**
      * Whether an operation has no effect but to write its outputs and those of the blocks that it runs. Such an
      * operation may be left out if its outputs are not read. For types of other providers that is not known.
      *
