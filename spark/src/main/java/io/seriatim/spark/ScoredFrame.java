@@ -7,15 +7,16 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.CreateStruct$;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.plans.logical.DeserializeToObject;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MapPartitions;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SerializeFromObject;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -28,7 +29,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * The plan of a data frame with results of a model. {@link Dataset#mapPartitions} would convert each cell to an object
  * of the API and back, and arrays element by element; this plan gives the rows to the function in Spark's own format.
- * It consists of the nodes that {@code mapPartitions} makes, only that the objects are structs of all columns.
+ * It consists of the nodes that {@code mapPartitions} makes, only that the objects are the rows themselves.
  */
 final class ScoredFrame {
     private ScoredFrame() {
@@ -51,17 +52,23 @@ final class ScoredFrame {
         }
         LogicalPlan plan = frame.queryExecution().analyzed();
         List<Expression> columns = new ArrayList<>(CollectionConverters.asJava(plan.output()));
-        LogicalPlan structs = new Project(seq(List.of(named(CreateStruct$.MODULE$.create(seq(columns)), "row",
-                Metadata.empty()))), plan);
-        Attribute scored = new AttributeReference("scored", schema, false, Metadata.empty(),
-                NamedExpression$.MODULE$.newExprId(), seq(List.of()));
+        Expression row = new InputRow(seq(columns));
+        LogicalPlan objects = new DeserializeToObject(row, attribute("row", row.dataType()), plan);
+        Attribute scored = attribute("scored", schema);
+        // As Spark's encoders say it: without generated code, an attribute would not be bound to the object.
+        Expression object = new BoundReference(0, schema, false);
         List<NamedExpression> fields = new ArrayList<>();
         for (StructField field : schema.fields()) {
-            fields.add(named(new GetStructField(scored, fields.size(), Option.empty()), field.name(),
+            fields.add(named(new GetStructField(object, fields.size(), Option.empty()), field.name(),
                     field.metadata()));
         }
         return org.apache.spark.sql.classic.Dataset.ofRows(frame.sparkSession(),
-                new SerializeFromObject(seq(fields), new MapPartitions(scoring, scored, structs)));
+                new SerializeFromObject(seq(fields), new MapPartitions(scoring, scored, objects)));
+    }
+
+    private static Attribute attribute(String name, DataType type) {
+        return new AttributeReference(name, type, false, Metadata.empty(), NamedExpression$.MODULE$.newExprId(),
+                seq(List.of()));
     }
 
     private static NamedExpression named(Expression expression, String name, Metadata metadata) {
