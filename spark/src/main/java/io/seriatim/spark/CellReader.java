@@ -32,8 +32,8 @@ import org.apache.spark.unsafe.bitset.BitSetMethods;
 record CellReader(int index, DataType type) implements Serializable {
     private static final long serialVersionUID = 1;
     /** A vector's struct has the kind, the size, the indexes and the values. */
-    private static final int VECTOR_FIELDS = 4;
-    private static final int DENSE = 1;
+    static final int VECTOR_FIELDS = 4;
+    static final byte DENSE = 1;
 
     /** Appends the numbers of a row's cell. */
     void read(SpecializedGetters row, Numbers numbers) {

@@ -7,12 +7,10 @@ import io.seriatim.tensor.Tensor;
 import java.io.Serializable;
 import java.util.Arrays;
 import org.apache.spark.ml.linalg.SQLDataTypes;
-import org.apache.spark.ml.linalg.Vector;
-import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.UserDefinedType;
 import org.apache.spark.unsafe.Platform;
 
 /**
@@ -105,17 +103,26 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
             }
         } else if (elementType().equals(DataTypes.DoubleType) || isComputedInDoubles()) {
             double[] all = result.toDoubleArray();
-            if (kind == Kind.ARRAY) {
-                return arrays(all, Platform.DOUBLE_ARRAY_OFFSET, Double.BYTES, rows, each);
-            }
-            for (int i = 0; i < rows; i++) {
-                double[] own = Arrays.copyOfRange(all, i * each, (i + 1) * each);
-                cells[i] = switch (kind) {
-                    case NUMBER, REAL -> own[0];
-                    case SOFTMAX -> vector(softmax(own));
-                    case GREATEST -> (double) greatest(own);
-                    default -> vector(own);
-                };
+            switch (kind) {
+                case ARRAY -> {
+                    return arrays(all, Platform.DOUBLE_ARRAY_OFFSET, Double.BYTES, rows, each);
+                }
+                case VECTOR -> {
+                    return vectors(all, rows, each);
+                }
+                case SOFTMAX -> {
+                    for (int i = 0; i < rows; i++) {
+                        softmax(all, i * each, (i + 1) * each);
+                    }
+                    return vectors(all, rows, each);
+                }
+                default -> {
+                    for (int i = 0; i < rows; i++) {
+                        cells[i] = kind == Kind.GREATEST
+                                ? (double) (greatest(all, i * each, (i + 1) * each) - i * each)
+                                : all[i];
+                    }
+                }
             }
         } else {
             long[] all = result.toLongArray();
@@ -155,32 +162,49 @@ record ResultColumn(String column, String fetch, DType type, Kind kind) implemen
         return arrays;
     }
 
-    private static int greatest(double[] values) {
-        int greatest = 0;
-        for (int i = 1; i < values.length; i++) {
+    /** Makes dense vectors as Spark's rows have them, in one piece of memory: structs with an array. */
+    private static Object[] vectors(double[] all, int rows, int each) {
+        int header = Math.toIntExact(UnsafeArrayData.calculateHeaderPortionInBytes((long) each));
+        int values = Math.multiplyExact(each, Double.BYTES);
+        int fields = UnsafeRow.calculateBitSetWidthInBytes(CellReader.VECTOR_FIELDS)
+                + CellReader.VECTOR_FIELDS * Long.BYTES;
+        int size = fields + header + values;
+        long[] memory = new long[Math.multiplyExact(rows, size / Long.BYTES)];
+        Object[] vectors = new Object[rows];
+        for (int i = 0; i < rows; i++) {
+            long start = Platform.LONG_ARRAY_OFFSET + (long) i * size;
+            UnsafeRow vector = new UnsafeRow(CellReader.VECTOR_FIELDS);
+            vector.pointTo(memory, start, size);
+            vector.setByte(0, CellReader.DENSE);
+            vector.setNullAt(1);
+            vector.setNullAt(2);
+            vector.setLong(CellReader.VECTOR_FIELDS - 1, (long) fields << Integer.SIZE | header + values);
+            Platform.putLong(memory, start + fields, each);
+            Platform.copyMemory(all, Platform.DOUBLE_ARRAY_OFFSET + (long) i * values, memory, start + fields + header,
+                    values);
+            vectors[i] = vector;
+        }
+        return vectors;
+    }
+
+    private static int greatest(double[] values, int from, int to) {
+        int greatest = from;
+        for (int i = from + 1; i < to; i++) {
             greatest = values[i] > values[greatest] ? i : greatest;
         }
         return greatest;
     }
 
-    private static double[] softmax(double[] scores) {
-        double most = scores[greatest(scores)];
-        double[] shares = new double[scores.length];
+    private static void softmax(double[] scores, int from, int to) {
+        double most = scores[greatest(scores, from, to)];
         double sum = 0;
-        for (int i = 0; i < shares.length; i++) {
-            shares[i] = Math.exp(scores[i] - most);
-            sum += shares[i];
+        for (int i = from; i < to; i++) {
+            scores[i] = Math.exp(scores[i] - most);
+            sum += scores[i];
         }
-        for (int i = 0; i < shares.length; i++) {
-            shares[i] /= sum;
+        for (int i = from; i < to; i++) {
+            scores[i] /= sum;
         }
-        return shares;
-    }
-
-    /** Returns a vector as Spark's rows have it. */
-    @SuppressWarnings("unchecked") // The type of the vectors of Spark ML.
-    private static Object vector(double[] elements) {
-        return ((UserDefinedType<Vector>) SQLDataTypes.VectorType()).serialize(Vectors.dense(elements));
     }
 
     private UnsafeArrayData wholes(long[] values) {
