@@ -161,11 +161,8 @@ public final class Floats {
                     into[from + i] = (float) memory.get(INT, at + i * 4L);
                 }
             }
-            case UINT8, BOOL -> {
-                for (int i = 0; i < count; i++) {
-                    into[from + i] = (float) (memory.get(ValueLayout.JAVA_BYTE, at + i) & 0xff);
-                }
-            }
+            case INT8 -> Bytes.loadSigned(memory, at, into, from, count);
+            case UINT8, BOOL -> Bytes.loadUnsigned(memory, at, into, from, count);
             default -> {
                 return false;
             }
@@ -303,11 +300,7 @@ public final class Floats {
                     memory.set(INT, at + i * 4L, Whole.toInt(values[from + i]));
                 }
             }
-            case UINT8 -> {
-                for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) Whole.toInt(values[from + i]));
-                }
-            }
+            case INT8, UINT8 -> Bytes.store(memory, at, values, from, count);
             case BOOL -> {
                 for (int i = 0; i < count; i++) {
                     memory.set(ValueLayout.JAVA_BYTE, at + i, bool(values[from + i]));

@@ -41,10 +41,14 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
      */
     static @Nullable ElementwiseChain of(Stage stage) {
         Arg first = stage.outputs().isEmpty() ? null : stage.outputs().getFirst();
-        if (first == null || !isFloating(first)) {
+        if (first == null || !isElementwise(stage.computation())) {
             return null;
         }
-        if (!isElementwise(stage.computation())) {
+        // Levels of 8 bits enter and leave a chain by casts; between them it computes in float32.
+        DType dtype = isByte(first) ? DType.FLOAT32 : first.spec().dtype();
+        boolean mayHaveBytes = dtype == DType.FLOAT32
+                && (stage.computation() instanceof Copy || stage.computation() instanceof Chain);
+        if (dtype != DType.FLOAT32 && dtype != DType.FLOAT64) {
             return null;
         }
         Shape shape = first.spec().shape();
@@ -54,7 +58,7 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
             Arg arg = stage.inputs().get(i);
             numbers[i] = Chain.ABSENT;
             if (arg != null) {
-                if (!fits(arg, first.spec().dtype())) {
+                if (!fits(arg, dtype, mayHaveBytes)) {
                     return null;
                 }
                 int known = inputs.indexOf(arg);
@@ -66,12 +70,14 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         }
         List<Arg> outputs = new ArrayList<>();
         for (Arg out : stage.outputs()) {
-            if (out == null || !fits(out, first.spec().dtype()) || !out.spec().shape().equals(shape)) {
+            if (out == null || !fits(out, dtype, mayHaveBytes) || !out.spec().shape().equals(shape)) {
                 return null;
             }
             outputs.add(out);
         }
-        if (inputs.isEmpty()) {
+        boolean moves = stage.computation() instanceof Copy && isByte(first) && inputs.stream()
+                .allMatch(ElementwiseChain::isByte);
+        if (inputs.isEmpty() || moves) {
             return null;
         }
         ElementwiseChain links = links(stage.computation(), inputs, numbers, outputs);
@@ -112,17 +118,17 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         };
     }
 
-    private static boolean isFloating(Arg arg) {
-        return arg.spec().dtype() == DType.FLOAT32 || arg.spec().dtype() == DType.FLOAT64;
+    private static boolean isByte(Arg arg) {
+        return arg.spec().dtype() == DType.INT8 || arg.spec().dtype() == DType.UINT8;
     }
 
     /**
-     * Returns whether an operand has the given type and rows that vector instructions can read directly. The operation
-     * has already checked that its shape can be broadcast.
+     * Returns whether an operand has the given type, or one of 8 bits where it may, and rows that vector instructions
+     * can read directly. The operation has already checked that its shape can be broadcast.
      */
-    private static boolean fits(Arg arg, DType dtype) {
+    private static boolean fits(Arg arg, DType dtype, boolean mayBeByte) {
         TensorSpec spec = arg.spec();
-        return spec.dtype() == dtype && switch (spec.layout()) {
+        return (spec.dtype() == dtype || (mayBeByte && isByte(arg))) && switch (spec.layout()) {
             case Layout.RowMajor _ -> true;
             case Layout.Opaque _ -> false;
             case Layout.Strided strided -> {

@@ -101,7 +101,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
 
     /**
      * A change of type: of a floating-point number, or of a whole number or bool of up to 16 bits, to a floating-point
-     * number.
+     * number; or of float32 to a whole number of 8 bits.
      *
      * @param to
      *            the type
@@ -248,8 +248,10 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 gradient.infer(x == ABSENT ? null : values[x], y == ABSENT ? null : values[y], values[dy])[0];
             case Cast(var to, var x) -> {
                 fits(isSmall(values[x].dtype()), values[x]);
-                if (!to.isFloating()) {
-                    throw error("a cast must be to a floating-point type, but is to " + to);
+                boolean narrows = (to == DType.INT8 || to == DType.UINT8) && values[x].dtype() == DType.FLOAT32;
+                if (!to.isFloating() && !narrows) {
+                    throw error("a cast must be to a floating-point type, or of float32 to int8 or uint8, but is to "
+                            + to);
                 }
                 yield values[x].with(to);
             }
@@ -325,7 +327,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     public static boolean isCheap(Step step) {
         return switch (step) {
             case Apply(var unary, var _) -> switch (unary.function()) {
-                case RELU, LEAKY_RELU, CLIP, HARD_SIGMOID, SQRT, SQUARE, ABS, LINEAR, NEGATE, RECIPROCAL -> true;
+                case RELU, LEAKY_RELU, CLIP, HARD_SIGMOID, SQRT, SQUARE, ABS, LINEAR, NEGATE, RECIPROCAL, ROUND -> true;
                 default -> false;
             };
             case Combine(var function, var _, var _) -> switch (function) {

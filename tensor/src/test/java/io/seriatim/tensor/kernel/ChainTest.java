@@ -46,6 +46,8 @@ class ChainTest {
     private static final long[][] SHAPES = {{}, {1}, {0, 4}, {7}, {16}, {65}, {1100}, {13, 21}, {3, 5, 70}, {40, 3},
             {4, 700}};
     private static final DType[] TYPES = {DType.FLOAT32, DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16};
+    private static final DType[] RESULTS = {DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16, DType.INT8,
+            DType.UINT8};
     private static final List<Unary.Function> FUNCTIONS = List.of(Unary.Function.values());
     private static final List<Binary.Function> BINARY = List.of(Binary.Function.values());
     private static final Unary RELU = Unary.of(Unary.Function.RELU);
@@ -68,6 +70,7 @@ class ChainTest {
         for (int i = 0; i < values.length; i++) {
             values[i] = switch (dtype) {
                 case BOOL -> random.nextInt(2);
+                case INT8 -> random.nextInt(-128, 128);
                 case UINT8 -> random.nextInt(256);
                 case INT16 -> random.nextInt(-30000, 30000);
                 case UINT16 -> random.nextInt(60000);
@@ -103,8 +106,8 @@ class ChainTest {
             DType main = TYPES[random.nextInt(TYPES.length)];
             List<Tensor> inputs = new ArrayList<>(List.of(view(numbers(main, random, dims), random)));
             while (random.nextInt(3) != 0 && inputs.size() < 5) {
-                DType[] others = {main, main, main, TYPES[random.nextInt(TYPES.length)], DType.BOOL, DType.UINT8,
-                        DType.INT16, DType.UINT16};
+                DType[] others = {main, main, main, TYPES[random.nextInt(TYPES.length)], DType.BOOL, DType.INT8,
+                        DType.UINT8, DType.INT16, DType.UINT16};
                 DType dtype = others[random.nextInt(others.length)];
                 inputs.add(view(numbers(dtype, random, random.nextBoolean() ? dims : part(dims, random)), random));
             }
@@ -157,7 +160,7 @@ class ChainTest {
             case 2 -> new Grad(UnaryGrad.of(unary.function().isTest() ? RELU : unary), x,
                     random.nextBoolean() ? y : Chain.ABSENT,
                     random.nextInt(values));
-            case 3 -> new Cast(TYPES[random.nextInt(TYPES.length)], x);
+            case 3 -> new Cast(RESULTS[random.nextInt(RESULTS.length)], x);
             default -> new Select(random.nextInt(values), x, y);
         };
     }

@@ -1,5 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Bytes;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Halves;
 import io.seriatim.tensor.computation.Binary;
@@ -132,6 +133,10 @@ interface ChainStep {
                     results[i] = values[i];
                 }
             };
+        }
+        if (!to.isFloating()) {
+            boolean signed = to == DType.INT8;
+            return (context, count) -> Bytes.cast(signed, context.floats(x), context.floats(out), count);
         }
         return (context, count) -> System.arraycopy(context.floats(x), 0, context.floats(out), 0, count);
     }

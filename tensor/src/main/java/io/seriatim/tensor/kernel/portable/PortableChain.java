@@ -62,13 +62,14 @@ final class PortableChain extends PortableKernel {
         steps = computed.toArray(ChainStep[]::new);
     }
 
-    /** For each value where it is computed: elsewhere, if it is a copy of the same type. */
+    /** For each value where it is computed: elsewhere, if it is a copy, which in an array of floats looks the same. */
     private static int[] sources(Chain chain, TensorSpec[] values) {
         int[] sources = new int[values.length];
         for (int i = 0; i < sources.length; i++) {
             boolean copied = i >= chain.inputs()
                     && chain.steps().get(i - chain.inputs()) instanceof Chain.Cast(var to, var x)
-                    && to == values[x].dtype();
+                    && (to == values[x].dtype()
+                            || (to == DType.FLOAT32 && values[x].dtype() != DType.FLOAT64));
             sources[i] = copied ? sources[chain.steps().get(i - chain.inputs()).operands().getFirst()] : i;
         }
         return sources;

@@ -63,6 +63,10 @@ final class PortableCopy {
         DType arithmetic = from.dtype().real().arithmetic();
         // Going through double loses nothing in a conversion between float32 and int64.
         DType through = arithmetic == DType.FLOAT32 && !to.dtype().isFloating() ? DType.FLOAT64 : arithmetic;
+        if ((isByte(from.dtype()) && to.dtype() == DType.FLOAT32)
+                || (isByte(to.dtype()) && arithmetic == DType.FLOAT32)) {
+            through = DType.FLOAT32;
+        }
         if (from.dtype() == DType.UINT64 && to.dtype().isDifferentiable()) {
             through = to.dtype().real().arithmetic();
         }
@@ -82,6 +86,10 @@ final class PortableCopy {
                 System.arraycopy(context.longs(0), 0, context.longs(1), 0, count);
             }
         });
+    }
+
+    private static boolean isByte(DType dtype) {
+        return dtype == DType.INT8 || dtype == DType.UINT8;
     }
 
     private static void move(LoopNest nest, Tensor from, Tensor to, boolean dense) {

@@ -53,6 +53,7 @@ public final class FloatLoops {
             case LINEAR -> linear(alpha, beta, x, y, n);
             case NEGATE -> negate(x, y, n);
             case RECIPROCAL -> reciprocal(x, y, slow);
+            case ROUND -> round(x, y, slow);
             case POW -> FloatPowers.run(x, alpha, y, count);
             case ERF -> FloatErf.run(x, y, slow);
             default -> other(function, alpha, beta, x, y, count);
@@ -116,6 +117,12 @@ public final class FloatLoops {
     private static void reciprocal(float[] x, float[] y, int n) {
         for (int i = 0; i < n; i++) {
             y[i] = 1 / x[i];
+        }
+    }
+
+    private static void round(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = (float) Math.rint(x[i]);
         }
     }
 
