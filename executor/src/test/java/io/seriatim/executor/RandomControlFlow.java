@@ -123,7 +123,11 @@ final class RandomControlFlow {
     }
 
     private Value condition(Value a) {
-        return random.nextBoolean() ? a.mean().greaterThan(0.05) : n.greaterThan(random.nextInt(3));
+        return switch (random.nextInt(3)) {
+            case 0 -> a.mean().greaterThan(0.05);
+            case 1 -> n.greaterThan(random.nextInt(3));
+            default -> a.shapeTensor().slice(0, 0, 1).greaterThan(random.nextInt(1, 5));
+        };
     }
 
     private Value branch(List<Value> known, Value a, int depth) {

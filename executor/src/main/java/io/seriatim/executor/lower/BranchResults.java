@@ -4,6 +4,7 @@ import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.interpret.BranchTypes;
+import io.seriatim.graph.interpret.TakenBranches;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.tensor.Tensor;
 import java.util.HashMap;
@@ -35,6 +36,11 @@ final class BranchResults {
         this.values = values;
         this.types = types;
         this.openResults = openResults;
+    }
+
+    /** Returns whether an operation is a branch whose condition is a constant. */
+    boolean isDecided(Access access) {
+        return access.runsBlocks() && TakenBranches.isDecided(access.op(), new Before(access));
     }
 
     /** Records the types of what an interpreted operation computes, if it is a branch or a selection. */
@@ -77,6 +83,11 @@ final class BranchResults {
         public @Nullable Tensor constant(String name) {
             int value = access.read(name);
             return value < 0 ? null : values.constant(value);
+        }
+
+        @Override
+        public boolean isSet(String name) {
+            return access.read(name) >= 0;
         }
     }
 }

@@ -1,10 +1,12 @@
 package io.seriatim.executor.lower;
 
 import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.OpenSizes;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -18,16 +20,19 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a block where an operation needs a type that is known only when earlier operations have run. The operations from
- * there on become one task, {@link Task.Rest}.
+ * Cuts a block where an operation needs a type that is known only when earlier operations have run, or where the
+ * condition of a branch is known. The operations from there on become one task, {@link Task.Rest}.
  */
 final class Cut {
     private final ValueNumbering accesses;
     private final ValueTable values;
     private final Predicate<OpDesc> isPure;
+    private final BranchResults branches;
+    private final BranchReplacement replacement;
     /** By value, whether an interpreted operation of this plan computes it. */
     private final boolean[] isLate;
 
@@ -36,8 +41,15 @@ final class Cut {
      *
      * @param isPure
      *            whether an operation has no effect but its results, which need not be computed if nothing uses them
+     * @param branches
+     *            knows whether the condition of a branch is a constant
+     * @param replacement
+     *            replaces such branches
      */
-    Cut(ValueNumbering accesses, ValueTable values, Predicate<OpDesc> isPure) {
+    Cut(ValueNumbering accesses, ValueTable values, Predicate<OpDesc> isPure, BranchResults branches,
+            BranchReplacement replacement) {
+        this.branches = branches;
+        this.replacement = replacement;
         this.accesses = accesses;
         this.values = values;
         this.isPure = isPure;
@@ -53,21 +65,35 @@ final class Cut {
 
     /**
      * Returns the task of all operations from a given one on, if it needs the type of a value that an earlier operation
-     * of the plan will have computed; otherwise null.
+     * of the plan will have computed, or is a branch whose condition is a constant; otherwise null.
      *
      * @param isUnknown
      *            whether the type of a value is unknown
+     * @param open
+     *            the sizes that are not those of all runs
      */
-    Task.@Nullable Rest at(int position, IntPredicate isUnknown) {
+    Task.@Nullable Rest at(int position, IntPredicate isUnknown, OpenSizes open) {
         Access first = accesses.operations().get(position);
         Operation schema = first.schema();
-        if (schema == null || !schema.isLowered() || !isAnyLate(first.reads(), isUnknown)) {
-            return null;
+        boolean isLate = schema != null && schema.isLowered() && isAnyLate(first.reads(), isUnknown);
+        boolean isDecided = open.isNone() && branches.isDecided(first);
+        List<Access> rest = isLate || isDecided ? after(position) : null;
+        if (rest == null || rest.isEmpty()) {
+            return rest == null || isDecided ? null : rest(position, rest, Map.of(), null);
         }
+        Map<String, Integer> outer = outer(position, rest);
+        Block form = isDecided
+                ? replacement.of(accesses.block(), rest.stream().map(Access::index).toList(), outer)
+                : null;
+        return isDecided && form == null ? null : rest(position, rest, outer, form);
+    }
+
+    /** Returns the operations from a given one on that are used; null if they must stay in the plan. */
+    private @Nullable List<Access> after(int position) {
         List<Access> rest = accesses.operations().subList(position, accesses.operations().size());
         boolean reads = accesses.block().index() == 0
                 && rest.stream().anyMatch(access -> ValueNumbering.isRead(access.op()));
-        return reads ? null : rest(position, used(rest));
+        return reads ? null : used(rest);
     }
 
     private boolean isAnyLate(int[] reads, IntPredicate isUnknown) {
@@ -95,9 +121,15 @@ final class Cut {
         return used.reversed();
     }
 
-    private Task.Rest rest(int position, List<Access> rest) {
+    private static Set<Integer> written(List<Access> rest) {
         Set<Integer> written = new LinkedHashSet<>();
         rest.forEach(access -> Arrays.stream(access.writes()).forEach(written::add));
+        return written;
+    }
+
+    /** Returns the values that operations read from before, by name. */
+    private Map<String, Integer> outer(int position, List<Access> rest) {
+        Set<Integer> written = written(rest);
         Map<String, Integer> outer = new LinkedHashMap<>();
         boolean[] isBefore = before(position);
         for (Access access : rest) {
@@ -108,6 +140,17 @@ final class Cut {
                 }
             }
         }
+        return outer;
+    }
+
+    /**
+     * Returns the task of operations.
+     *
+     * @param form
+     *            the block with other operations in their place, which have the same results; null if they stay
+     */
+    private Task.Rest rest(int position, List<Access> rest, Map<String, Integer> outer, @Nullable Block form) {
+        Set<Integer> written = written(rest);
         List<String> given = new ArrayList<>();
         Map<String, Tensor> constants = new HashMap<>();
         outer.forEach((name, value) -> {
@@ -120,16 +163,20 @@ final class Cut {
             }
         });
         List<Integer> results = accesses.wanted().stream().filter(written::contains).distinct().toList();
-        ValueNumbering block = ValueNumbering.rest(accesses.block(), rest.stream().map(Access::index).toList(), given,
+        List<Integer> indexes = form == null
+                ? rest.stream().map(Access::index).toList()
+                : IntStream.range(rest.getFirst().index(), form.ops().size()).boxed().toList();
+        ValueNumbering block = ValueNumbering.rest(form == null ? accesses.block() : form, indexes, given,
                 results.stream().map(values::name).toList());
         int[] externals = Arrays.stream(block.externals()).map(value -> {
             String name = block.values().get(value).name();
             Integer there = outer.get(name);
-            if (there == null) {
+            if (there == null && form == null) {
                 throw new IllegalStateException(
                         "'" + name + "' is not known before operation " + accesses.operations().get(position).index());
             }
-            return constants.containsKey(name) ? -1 : there;
+            // What only a branch that is not taken writes has no value.
+            return there == null || constants.containsKey(name) ? -1 : there;
         }).toArray();
         List<Integer> writes = new ArrayList<>(results);
         written.stream().filter(value -> values.isInScope(value) && !results.contains(value)).forEach(writes::add);

@@ -106,7 +106,6 @@ public final class Lowerer {
         this.limit = limit;
         this.constants = constants;
         this.cuts = cuts;
-        this.cut = new Cut(accesses, values, isPure);
         this.accesses = accesses;
         this.values = values;
         this.random = random;
@@ -116,6 +115,7 @@ public final class Lowerer {
         this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter, folded);
         this.openResults = new OpenResults(accesses, values, types, everShared);
         this.branches = new BranchResults(accesses, values, types, openResults);
+        this.cut = new Cut(accesses, values, isPure, branches, new BranchReplacement(values, types, interpreter));
         for (Access access : accesses.operations()) {
             if (access.makesAliases()) {
                 everShared.addAll(access.op().inputNames());
@@ -176,7 +176,7 @@ public final class Lowerer {
         List<Task> tasks = new ArrayList<>();
         for (int i = 0; i < accesses.operations().size(); i++) {
             Access access = accesses.operations().get(i);
-            Task.Rest rest = cuts && everShared.isEmpty() ? cut.at(i, value -> !isKnown(value)) : null;
+            Task.Rest rest = cuts && everShared.isEmpty() ? cut.at(i, value -> !isKnown(value), open) : null;
             if (rest != null) {
                 if (!rest.operations().isEmpty()) {
                     tasks.add(rest);

@@ -369,7 +369,7 @@ final class Interpretation {
                 tensor.buffer().settle();
             }
         }
-        RunContext context = frame.context().with(externals);
+        RunContext context = frame.context().with(externals, task.block().block());
         Recording recording = context.recording();
         @Nullable
         Object[] results = recording == null

@@ -60,9 +60,14 @@ record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sess
         List<Tensor> next(OpDesc read, Block block, @Nullable Object reader) throws Exception;
     }
 
-    /** The context of a plan that continues this run with other external values. */
-    RunContext with(@Nullable Object[] others) {
-        return new RunContext(others, bindings, sessions, cancellation, recording, batches);
+    /** The context of a plan that continues this run with other external values, for a block or a form of it. */
+    @SuppressWarnings("ReferenceEquality") // A form of a block has the same index.
+    RunContext with(@Nullable Object[] others, Block form) {
+        Sessions of = () -> {
+            BlockSession session = sessions.get();
+            return session.block() == form ? session : session.as(form);
+        };
+        return new RunContext(others, bindings, of, cancellation, recording, batches);
     }
 
     /** Creates the session of the interpreter when it is first needed; most runs need none. */

@@ -51,6 +51,18 @@ public final class BlockSession {
     }
 
     /**
+     * The session of another form of the block, with the same variables and others.
+     *
+     * @param form
+     *            a block whose operations run the blocks that those of this block run
+     * @return a session with the variables of this one
+     */
+    public BlockSession as(Block form) {
+        environment.enter(form);
+        return new BlockSession(form, environment, runner);
+    }
+
+    /**
      * The iteration of a loop in which the block is run. Between two iterations, nothing but the loop's condition is
      * read.
      *

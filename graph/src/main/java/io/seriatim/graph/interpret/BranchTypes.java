@@ -34,6 +34,8 @@ public final class BranchTypes {
     private final Map<String, @Nullable ArgType> types = new HashMap<>();
     /** What branches within the branch have written, which has a value only if they were taken. */
     private final Map<String, ArgType> given = new HashMap<>();
+    /** The elements of variables that operations of the branch have written so far, as far as they are known. */
+    private final Map<String, Tensor> constants = new HashMap<>();
 
     /** What is known of the variables around a branch. */
     public interface Outside {
@@ -56,9 +58,18 @@ public final class BranchTypes {
          */
         @Nullable
         Tensor constant(String name);
+
+        /**
+         * Whether a variable has a value before the branch, which it keeps if the branch is not taken.
+         *
+         * @param name
+         *            its name
+         * @return false if it surely has none
+         */
+        boolean isSet(String name);
     }
 
-    private BranchTypes(Program program, Outside outside) {
+    BranchTypes(Program program, Outside outside) {
         this.program = program;
         this.outside = outside;
     }
@@ -116,16 +127,23 @@ public final class BranchTypes {
         return first;
     }
 
-    private static boolean isTensor(ArgType type) {
+    static boolean isTensor(ArgType type) {
         return type.kind() == ArgType.Kind.DENSE && type.isKnown();
     }
 
-    private @Nullable ArgType type(String name) {
+    @Nullable
+    ArgType type(String name) {
         return types.containsKey(name) ? types.get(name) : outside.type(name);
     }
 
-    private @Nullable Tensor constant(String name) {
-        return types.containsKey(name) ? null : outside.constant(name);
+    @Nullable
+    Tensor constant(String name) {
+        return types.containsKey(name) ? constants.get(name) : outside.constant(name);
+    }
+
+    /** Records the elements of what the latest operation has written. */
+    void constant(String name, Tensor elements) {
+        constants.put(name, elements);
     }
 
     /** Infers the types of what a block writes; returns false if it makes variables share memory. */
@@ -135,16 +153,21 @@ public final class BranchTypes {
             if (schema == null || !Aliases.made(written).isEmpty()) {
                 return false;
             }
-            OpDesc op = schema.runForm(written);
-            Map<String, ArgType> results = schema.isLowered() ? inferred(schema, op) : ofInstruction(op, block);
-            forget(op, schema);
-            if (schema.effects().contains(Effect.CONTROL)) {
-                given.putAll(results);
-            } else {
-                types.putAll(results);
-            }
+            step(schema, schema.runForm(written), block);
         }
         return true;
+    }
+
+    /** Records what an operation of a block writes, and returns the types that are known. */
+    Map<String, ArgType> step(Operation schema, OpDesc op, Block block) {
+        Map<String, ArgType> results = schema.isLowered() ? inferred(schema, op) : ofInstruction(op, block);
+        forget(op, schema);
+        if (schema.effects().contains(Effect.CONTROL)) {
+            given.putAll(results);
+        } else {
+            types.putAll(results);
+        }
+        return results;
     }
 
     private Map<String, ArgType> ofInstruction(OpDesc op, Block block) {
@@ -154,7 +177,8 @@ public final class BranchTypes {
         }
         Map<String, ArgType> results = new HashMap<>(of(program, op, new Inside()));
         // What has an earlier value keeps it if the branch is not taken.
-        results.keySet().removeIf(name -> block.var(name) == null || types.containsKey(name));
+        results.keySet().removeIf(
+                name -> block.var(name) == null || types.containsKey(name) || outside.isSet(name));
         return results;
     }
 
@@ -202,6 +226,7 @@ public final class BranchTypes {
                 .forEach(each -> each.value().blocks().forEach(index -> addWritten(program.block(index), written)));
         for (String name : written) {
             types.put(name, null);
+            constants.remove(name);
             given.remove(name);
         }
     }
@@ -224,6 +249,11 @@ public final class BranchTypes {
         @Override
         public @Nullable Tensor constant(String name) {
             return BranchTypes.this.constant(name);
+        }
+
+        @Override
+        public boolean isSet(String name) {
+            return types.containsKey(name) || outside.isSet(name);
         }
     }
 
