@@ -35,6 +35,7 @@ public final class KernelContext implements AutoCloseable {
     private float[] largeFloats = new float[0];
     private double[] largeDoubles = new double[0];
     private @Nullable Buffer scratch;
+    private @Nullable KernelContext nested;
 
     /**
      * Makes a context.
@@ -184,12 +185,31 @@ public final class KernelContext implements AutoCloseable {
         return have;
     }
 
+    /**
+     * Another context of the same thread, for a kernel that runs others: its own memory there stays as it is while they
+     * use this context's.
+     *
+     * @return always the same; it is closed with this one
+     */
+    public KernelContext nested() {
+        KernelContext have = nested;
+        if (have == null) {
+            have = new KernelContext(threads);
+            nested = have;
+        }
+        return have;
+    }
+
     /** Frees the scratch memory and arrays. The context may be used again. */
     @Override
     public void close() {
         if (scratch != null) {
             scratch.close();
             scratch = null;
+        }
+        if (nested != null) {
+            nested.close();
+            nested = null;
         }
         largeFloats = new float[0];
         largeDoubles = new double[0];

@@ -121,6 +121,11 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> RecurrentProducts.grad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS,
                 (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
+        // They are asked where the library has refused the same arguments above.
+        kernels.register(PROVIDER, CPU, "matmul", MatMul.class, List.of(DType.FLOAT16),
+                (c, arguments) -> WidenedHalves.of(c, c.postOps(), arguments));
+        kernels.register(PROVIDER, CPU, "convolution", Convolution.class, List.of(DType.FLOAT16),
+                (c, arguments) -> WidenedHalves.of(c, c.postOps(), arguments));
     }
 
     private static boolean fitQuantized(List<PostOp> postOps, @Nullable TensorSpec[] arguments) {

@@ -4,10 +4,15 @@ import static io.seriatim.tensor.kernel.FastKernels.FLOATS;
 import static io.seriatim.tensor.kernel.FastKernels.compare;
 import static io.seriatim.tensor.kernel.FastKernels.dims;
 import static io.seriatim.tensor.kernel.FastKernels.ordinary;
+import static io.seriatim.tensor.kernel.FastKernels.special;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Convolution;
@@ -17,6 +22,7 @@ import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
 import io.seriatim.tensor.computation.network.Window;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -254,5 +260,29 @@ class FastConvolutionsTest {
         compare(one, inputs);
         inputs[2] = Tensor.of(DType.FLOAT32, inputs[2].toDoubleArray(), 1, 232, 1, 1);
         compare(one, inputs);
+    }
+
+    /** Also where the processor has no float16 arithmetic: operands are then widened. */
+    @Test
+    void convolutionsAndProductsOfFloat16UseTheLibrary() {
+        DType half = DType.FLOAT16;
+        Window window = Window.of(new int[]{2, 1}, new int[]{1, 2}, new int[]{0, 1}, new int[]{1, 1});
+        PostOp relu = new PostOp.Apply(Unary.Function.RELU, 0, 0);
+        Case convolution = new Case("float16",
+                new Convolution(window, 1, true, List.of(relu, new PostOp.Combine(Binary.Function.ADD))), half,
+                dims(2, 33, 9, 10), dims(37, 33, 3, 3), dims(37), dims(1, 37, 1, 1));
+        Case product = new Case("float16", new MatMul(false, true, true, List.of()), half, dims(3, 17, 65),
+                dims(31, 65), dims(31));
+        for (Case one : List.of(convolution, product)) {
+            Tensor[] inputs = ordinary(one);
+            TensorSpec[] specs = Arrays.stream(inputs).map(Tensor::spec).toArray(TensorSpec[]::new);
+            TensorSpec[] arguments = Arrays.copyOf(specs, specs.length + 1);
+            arguments[specs.length] = one.computation().infer(specs)[0];
+            try (Kernel kernel = Kernels.system().prepare(one.computation(), Place.CPU, arguments)) {
+                assertEquals("onednn", kernel.provider());
+            }
+            compare(one, inputs);
+        }
+        compare(product, special(product));
     }
 }
