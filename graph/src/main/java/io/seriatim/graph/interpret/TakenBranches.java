@@ -171,7 +171,8 @@ public final class TakenBranches {
     }
 
     private static boolean mayMove(Operation schema, OpDesc op) {
-        return !draws(schema, op) && !schema.effects().contains(Effect.READER) && Aliases.made(op).isEmpty();
+        return !draws(schema, op) && !schema.effects().contains(Effect.READER) && !schema.effects().contains(Effect.HOST)
+                && Aliases.made(op).isEmpty();
     }
 
     /** Returns whether an operation may draw random numbers. */
