@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A branch stays where this would change more than its own variables: where it writes variables that outlive runs or
  * makes variables share memory, where a gradient reads its steps, and where the names of its variables are in use.
- * Random numbers depend on the place of their operation in its block, so that blocks that draw them stay, too.
+ * Random numbers depend on the place of their operation in its block, so that blocks that draw them stay, too; and so
+ * do blocks that print or use files.
  */
 public final class TakenBranches {
     private final Program program;
@@ -171,8 +172,8 @@ public final class TakenBranches {
     }
 
     private static boolean mayMove(Operation schema, OpDesc op) {
-        return !draws(schema, op) && !schema.effects().contains(Effect.READER) && !schema.effects().contains(Effect.HOST)
-                && Aliases.made(op).isEmpty();
+        return !draws(schema, op) && !schema.effects().contains(Effect.READER)
+                && !schema.effects().contains(Effect.HOST) && Aliases.made(op).isEmpty();
     }
 
     /** Returns whether an operation may draw random numbers. */
