@@ -336,6 +336,10 @@ class ReadProgramTest {
                     seen.add(Thread.currentThread().isInterrupted());
                 });
                 entered.await();
+                // The reader has asked its source, but the run may still be on its way from that request to its wait.
+                while (running.isAlive() && !waitsForBatch(running)) {
+                    Thread.onSpinWait();
+                }
                 Runnable ending = closing ? reader::close : running::interrupt;
                 ending.run();
                 running.join();
@@ -349,6 +353,11 @@ class ReadProgramTest {
                 }
             }
         }
+    }
+
+    private static boolean waitsForBatch(Thread thread) {
+        return Arrays.stream(thread.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals("await")
+                && frame.getClassName().equals(BatchQueue.class.getName()));
     }
 
     @Test
