@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Function1;
-import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -66,18 +65,8 @@ class InputRowTest {
 
         @Override
         public Iterator<Object> apply(Iterator<Object> rows) {
-            return new AbstractIterator<>() {
-                @Override
-                public boolean hasNext() {
-                    return rows.hasNext();
-                }
-
-                @Override
-                public Object next() {
-                    InternalRow row = (InternalRow) rows.next();
-                    return new JoinedRow(row, row(row instanceof UnsafeRow unsafe && unsafe.numFields() == 3));
-                }
-            };
+            return rows.map(each -> new JoinedRow((InternalRow) each,
+                    row(each instanceof UnsafeRow unsafe && unsafe.numFields() == 3)));
         }
     }
 

@@ -37,7 +37,6 @@ import org.apache.spark.sql.catalyst.expressions.JoinedRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.types.UserDefinedType;
 import scala.Function1;
-import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
 /**
@@ -153,20 +152,12 @@ final class ScoringBenchmark {
                     : UnsafeArrayData.fromPrimitiveArray(ten);
             JoinedRow joined = new JoinedRow();
             InternalRow own = new GenericInternalRow(new Object[]{result});
-            return new AbstractIterator<>() {
-                @Override
-                public boolean hasNext() {
-                    return rows.hasNext();
-                }
-
-                @Override
-                public Object next() {
-                    InternalRow row = (InternalRow) rows.next();
-                    numbers.clear();
-                    cells.read(row, numbers);
-                    return joined.apply(row, own);
-                }
-            };
+            return rows.map(each -> {
+                InternalRow row = (InternalRow) each;
+                numbers.clear();
+                cells.read(row, numbers);
+                return joined.apply(row, own);
+            });
         }
     }
 

@@ -56,11 +56,7 @@ final class BranchReplacement {
         if (schema == null || !isSmall || !Operations.system().isPure(op, block.program(), true)) {
             return Map.of();
         }
-        BlockSession session = interpreter.session(block, Map.of(), 0, inner -> {
-            throw new IllegalStateException("Arithmetic on shapes must not run blocks, but runs " + inner.block());
-        });
-        inputs.forEach(session::set);
-        session.run(index);
+        BlockSession session = ShapeFolding.ran(interpreter, block, index, inputs);
         Map<String, Tensor> computed = new HashMap<>();
         results.keySet().forEach(name -> {
             if (session.find(name) instanceof Tensor tensor) {

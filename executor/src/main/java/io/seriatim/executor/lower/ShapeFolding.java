@@ -11,8 +11,10 @@ import io.seriatim.graph.op.Lowered;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Step;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -122,21 +124,8 @@ final class ShapeFolding {
     /** Computes the results as constants. */
     void fold(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
         OpDesc op = access.op();
-        BlockSession session = schema.isOfShape()
-                ? null
-                : interpreter.session(accesses.block(), Map.of(), 0, block -> {
-                    throw new IllegalStateException(
-                            "Arithmetic on shapes must not run blocks, but runs " + block.block());
-                });
-        if (session != null) {
-            for (String name : op.inputNames()) {
-                Tensor constant = access.read(name) < 0 ? null : values.constant(access.read(name));
-                if (constant != null) {
-                    session.set(name, constant);
-                }
-            }
-            session.run(access.index());
-        }
+        BlockSession session =
+                schema.isOfShape() ? null : ran(interpreter, accesses.block(), access.index(), constants(access));
         results.forEach((slot, list) -> {
             for (int i = 0; i < list.size(); i++) {
                 ArgType type = list.get(i);
@@ -151,6 +140,27 @@ final class ShapeFolding {
             }
         });
         folded.keep(access, schema, types, values);
+    }
+
+    private Map<String, Tensor> constants(Access access) {
+        Map<String, Tensor> constants = new HashMap<>();
+        for (String name : access.op().inputNames()) {
+            Tensor constant = access.read(name) < 0 ? null : values.constant(access.read(name));
+            if (constant != null) {
+                constants.put(name, constant);
+            }
+        }
+        return constants;
+    }
+
+    /** Returns the session in which an operation of a block has run on constants. */
+    static BlockSession ran(Interpreter interpreter, Block block, int index, Map<String, Tensor> constants) {
+        BlockSession session = interpreter.session(block, Map.of(), 0, inner -> {
+            throw new IllegalStateException("Arithmetic on shapes must not run blocks, but runs " + inner.block());
+        });
+        constants.forEach(session::set);
+        session.run(index);
+        return session;
     }
 
     private Tensor ofShape(Access access, Operation schema, ArgType type) {

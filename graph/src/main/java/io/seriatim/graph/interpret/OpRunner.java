@@ -211,7 +211,6 @@ final class OpRunner {
             computed = result;
             return result;
         }
-
     }
 
     static ArgType typeOf(Object value) {

@@ -164,8 +164,7 @@ public final class TakenBranches {
                 record(schema, written, block, index);
             } else {
                 isAny = true;
-                OpDesc copy = OpDesc.of("assign").in("X", chosen).out("Out", written.output("Out")).build();
-                record(Operations.system().get(copy.type()), copy, block, -1);
+                recordCopy(chosen, written.output("Out").getFirst(), block);
             }
         }
         return true;
@@ -187,13 +186,8 @@ public final class TakenBranches {
         operations.add(written);
         OpDesc op = schema.runForm(written);
         Map<String, Tensor> inputs = inputs(op);
-        Tensor copied = index < 0 ? types.constant(op.input("X").getFirst()) : null;
         Map<String, ArgType> results = types.step(schema, op, block);
-        if (copied != null) {
-            types.constant(op.output("Out").getFirst(), copied);
-            return;
-        }
-        if (index < 0 || !schema.isLowered() || !schema.effects().isEmpty() || results.isEmpty()
+        if (!schema.isLowered() || !schema.effects().isEmpty() || results.isEmpty()
                 || (inputs == null && !schema.isOfShape())) {
             return;
         }
@@ -206,6 +200,17 @@ public final class TakenBranches {
             });
         } else if (inputs != null && results.values().stream().allMatch(TakenBranches::mayDecide)) {
             computation.results(block, index, results, inputs).forEach(types::constant);
+        }
+    }
+
+    private void recordCopy(String from, String to, Block block) {
+        OpDesc copy = OpDesc.of("assign").in("X", from).out("Out", to).build();
+        Operation schema = Operations.system().get(copy.type());
+        operations.add(copy);
+        Tensor elements = types.constant(from);
+        types.step(schema, schema.runForm(copy), block);
+        if (elements != null) {
+            types.constant(to, elements);
         }
     }
 

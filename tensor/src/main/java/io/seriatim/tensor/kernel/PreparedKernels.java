@@ -29,10 +29,10 @@ public final class PreparedKernels {
     private static final int MOST = 4096;
     /** The most bytes of kernels that no plan holds. */
     private static final long MOST_BYTES = 64L << 20;
-    /** From so many kernels on, several threads make them: to wait for them takes about as long as to make a few. */
-    private static final int MANY = 16;
     /** The factor of that limit while plans are made, whose kernels nothing holds yet. */
     private static final int WHILE_POSTPONED = 4;
+    /** From so many kernels on, several threads make them: to wait for them takes about as long as to make a few. */
+    private static final int MANY = 16;
     private static final PreparedKernels SYSTEM = new PreparedKernels(Kernels.system(), MOST);
 
     private final Kernels kernels;

@@ -14,6 +14,8 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +30,21 @@ final class WidenedHalves implements Kernel {
     private final @Nullable TensorSpec[] specs;
     /** The conversion of each argument of float16; null for the others. */
     private final @Nullable Kernel[] conversions;
+    /** The product and the conversions. */
+    private final List<Kernel> kernels;
+    private final long scratchBytes;
 
     private WidenedHalves(Kernel wide, @Nullable TensorSpec[] specs, @Nullable Kernel[] conversions) {
         this.wide = wide;
         this.specs = specs;
         this.conversions = conversions;
+        kernels = Stream.concat(Stream.of(wide), Arrays.stream(conversions).filter(Objects::nonNull)).toList();
+        long bytes = 0;
+        for (int i = 0; i < specs.length; i++) {
+            TensorSpec spec = specs[i];
+            bytes += spec != null && conversions[i] != null ? aligned(spec) : 0;
+        }
+        scratchBytes = bytes;
     }
 
     /** Null for operands in a library's own layout and for results that are added to. */
@@ -67,7 +79,7 @@ final class WidenedHalves implements Kernel {
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
         @Nullable
-        Tensor[] widened = widen(arguments, context.nested().scratch(scratch()));
+        Tensor[] widened = widen(arguments, context.nested().scratch(scratchBytes));
         int output = arguments.length - 1;
         for (int i = 0; i < output; i++) {
             Kernel conversion = conversions[i];
@@ -96,15 +108,6 @@ final class WidenedHalves implements Kernel {
         return widened;
     }
 
-    private long scratch() {
-        long bytes = 0;
-        for (int i = 0; i < specs.length; i++) {
-            TensorSpec spec = specs[i];
-            bytes += spec != null && conversions[i] != null ? aligned(spec) : 0;
-        }
-        return bytes;
-    }
-
     private static long aligned(TensorSpec spec) {
         return Math.ceilDiv(spec.bytes(), LINE) * LINE;
     }
@@ -116,31 +119,26 @@ final class WidenedHalves implements Kernel {
 
     @Override
     public void load() {
-        wide.load();
+        kernels.forEach(Kernel::load);
     }
 
     @Override
     public long bytes() {
-        return wide.bytes();
+        return kernels.stream().mapToLong(Kernel::bytes).sum();
     }
 
     @Override
     public long loadedBytes() {
-        return wide.loadedBytes();
+        return kernels.stream().mapToLong(Kernel::loadedBytes).sum();
     }
 
     @Override
     public void release() {
-        wide.release();
+        kernels.forEach(Kernel::release);
     }
 
     @Override
     public void close() {
-        wide.close();
-        for (Kernel conversion : conversions) {
-            if (conversion != null) {
-                conversion.close();
-            }
-        }
+        kernels.forEach(Kernel::close);
     }
 }
