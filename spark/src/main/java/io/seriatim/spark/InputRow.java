@@ -23,6 +23,7 @@ import scala.jdk.javaapi.CollectionConverters;
 final class InputRow extends Expression implements CodegenFallback, Serializable {
     private static final long serialVersionUID = 1;
 
+    @SuppressWarnings("serial") // Scala's type does not say so, but sequences of Spark's expressions are serializable.
     private final Seq<Expression> columns;
     /** Whether the columns are those of the row, once they are bound to it. */
     private final boolean isWhole;
