@@ -75,6 +75,15 @@ public final class BenchClusterCommand implements Callable<Integer> {
             + "bfloat16 on the wire, and with TLS, for which the JDK's keytool makes a key.")
     private boolean wires;
 
+    @Option(names = "--peers", description = "Measure sums and training steps of directly connected processes of one "
+            + "thread beside torch.distributed over Gloo and Open MPI, where they are installed, and nothing else.")
+    private boolean peers;
+
+    @Option(names = "--python", paramLabel = "PATH", defaultValue = "python3",
+            description = "The Python that has torch. "
+                    + "Default: ${DEFAULT-VALUE}.")
+    private String python = "python3";
+
     @Option(names = "--scale", description = "Print the model's steps for 8 to 1,024 ranks.")
     private boolean scale;
 
@@ -94,16 +103,37 @@ public final class BenchClusterCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         CommandSpec command = Objects.requireNonNull(spec, "spec");
         for (int count : ranks) {
             if (count < 2) {
                 throw new ParameterException(command.commandLine(), "--ranks must be 2 or more, but is " + count);
             }
         }
-        EmulatedNetwork.Limits limits = new EmulatedNetwork.Limits(gigabits * GIGABIT, (long) (delay * 1e6));
         Printer printer = new Printer(command.commandLine().getOut(), markdown);
         printer.line(Machine.describe());
+        if (peers) {
+            comparePeers(printer);
+        } else {
+            emulate(printer);
+        }
+        return 0;
+    }
+
+    private void comparePeers(Printer printer) throws IOException, InterruptedException {
+        PeerBench bench = new PeerBench(python, batch, quick ? QUICK_WARM_UPS : WARM_UPS, quick ? QUICK_STEPS : steps,
+                quick ? 1 : rounds, quick ? PeerBench.SIZES.subList(0, 2) : PeerBench.SIZES, this::notice);
+        List<PeerBench.Measured> measured = new ArrayList<>();
+        for (int count : ranks) {
+            measured.add(bench.measure(count, networks));
+        }
+        printer.print("Sums of float32 over all ranks, fastest; ÷ is ours divided by the peer's rate",
+                PeerBench.sums(measured));
+        printer.print("Training steps, fastest; ÷ is ours divided by the other's time", PeerBench.steps(measured));
+    }
+
+    private void emulate(Printer printer) throws IOException {
+        EmulatedNetwork.Limits limits = new EmulatedNetwork.Limits(gigabits * GIGABIT, (long) (delay * 1e6));
         ClusterBench bench = new ClusterBench(limits, batch, threads, quick ? QUICK_WARM_UPS : WARM_UPS,
                 quick ? QUICK_STEPS : steps, quick ? 1 : rounds, fastest, this::notice);
         List<ClusterBench.Measured> measured = new ArrayList<>();
@@ -135,7 +165,6 @@ public final class BenchClusterCommand implements Callable<Integer> {
         if (svg != null) {
             Files.writeString(svg, new ScaleChart(tables.forecast().series()).svg());
         }
-        return 0;
     }
 
     private void notice(String line) {

@@ -36,17 +36,26 @@ final class RankGroup implements AutoCloseable {
     /** Starts the ranks, and connects them without limits. */
     static RankGroup start(int ranks, TrainedNetwork trained, int batch, int threads, boolean isFastest)
             throws IOException {
-        return start(ranks, trained, batch, threads, isFastest, false, null);
+        return start(ranks, trained, batch, threads, isFastest, false, null, null);
     }
 
-    /** Starts ranks that no proxy connects, so that there are no limits, with TLS if there are keys. */
+    /**
+     * Starts ranks that TCP connects without proxies, so that there are no limits, with TLS if there are keys. Their
+     * fastest steps and sums count.
+     */
     static RankGroup direct(int ranks, TrainedNetwork trained, int batch, int threads, @Nullable RankKeys keys)
             throws IOException {
-        return start(ranks, trained, batch, threads, true, true, keys);
+        return start(ranks, trained, batch, threads, true, true, keys, null);
+    }
+
+    /** The same with Unix-domain sockets, which are made in a folder. */
+    static RankGroup local(int ranks, TrainedNetwork trained, int batch, int threads, Path folder)
+            throws IOException {
+        return start(ranks, trained, batch, threads, true, true, null, folder);
     }
 
     private static RankGroup start(int ranks, TrainedNetwork trained, int batch, int threads, boolean isFastest,
-            boolean isDirect, @Nullable RankKeys keys) throws IOException {
+            boolean isDirect, @Nullable RankKeys keys, @Nullable Path sockets) throws IOException {
         RankGroup group = new RankGroup(ranks);
         try {
             byte[] secret = new byte[SECRET_BYTES];
@@ -57,7 +66,8 @@ final class RankGroup implements AutoCloseable {
                 ProcessBuilder builder = new ProcessBuilder(OwnProcess.line(List.of("-Xmx512m", "-XX:+UseSerialGC"),
                         RankProcess.class.getName(), Integer.toString(rank), Integer.toString(ranks), trained.name(),
                         Integer.toString(batch), Integer.toString(threads), Boolean.toString(isFastest),
-                        keys == null ? "" : keys.store().toString(), keys == null ? "" : keys.trusted().toString()))
+                        keys == null ? "" : keys.store().toString(), keys == null ? "" : keys.trusted().toString(),
+                        sockets == null ? "" : sockets.toString()))
                         .redirectError(error.toFile());
                 builder.environment().put(SECRET, HexFormat.of().formatHex(secret));
                 if (keys != null) {

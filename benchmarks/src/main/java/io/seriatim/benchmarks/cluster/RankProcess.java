@@ -131,16 +131,20 @@ final class RankProcess {
      *
      * @param args
      *            the number of the rank, that of all ranks, the network, the batch of a rank and its threads, and
-     *            whether the fastest step counts instead of the median, and the stores for TLS, empty without
+     *            whether the fastest step counts instead of the median, the stores for TLS, empty without, and the
+     *            folder of Unix-domain sockets, empty for TCP
      */
     public static void main(String[] args) throws IOException {
         byte[] secret = System.getenv(RankGroup.SECRET).getBytes(StandardCharsets.UTF_8);
         ClusterOptions options = ClusterOptions.of(Integer.parseInt(args[0]), Integer.parseInt(args[1]), secret);
+        if (!args[6].isEmpty()) {
+            options = options.tls(Tls.stores(Path.of(args[6]), Path.of(args[7]),
+                    System.getenv(RankKeys.PASSWORD).toCharArray()));
+        }
+        if (!args[8].isEmpty()) {
+            options = options.unixSockets(Path.of(args[8]));
+        }
         new RankProcess(TrainedNetwork.valueOf(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]),
-                Boolean.parseBoolean(args[5]))
-                .run(args[6].isEmpty()
-                        ? options
-                        : options.tls(Tls.stores(Path.of(args[6]), Path.of(args[7]),
-                                System.getenv(RankKeys.PASSWORD).toCharArray())));
+                Boolean.parseBoolean(args[5])).run(options);
     }
 }

@@ -37,6 +37,11 @@ enum TrainedNetwork {
         return architecture.build(architecture.recipe(), STEPS);
     }
 
+    /** Returns the vocabulary, the width and the number of blocks, for {@code gloo.py}. */
+    String sizes() {
+        return vocabulary + " " + width + " " + blocks;
+    }
+
     /** Returns random texts. */
     Tensor[] data(Model model, int batch, long seed) {
         Random random = new Random(seed);

@@ -38,4 +38,20 @@ class BenchClusterCommandTest {
         assertTrue(drawn.startsWith("<svg ") && drawn.endsWith("</svg>\n"), drawn);
         assertEquals(6, drawn.split("<polyline", -1).length - 1, drawn);
     }
+
+    @Test
+    void comparesWithPeersThatAreInstalled() {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        String python = folder.resolve("python").toString();
+        int code = new CommandLine(new BenchClusterCommand()).setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true)).execute("--peers", "--quick", "--batch", "1", "--python", python);
+        assertEquals(0, code, err::toString);
+        assertTrue(err.toString().contains("Gloo: '" + python + "' cannot be started; not compared"), err::toString);
+        String text = out.toString();
+        // Rates of both wires, and nothing of Gloo.
+        assertEquals(2, text.lines().filter(line -> line.matches("2 +(4|64) +[0-9]+ +[0-9]+ +– +– +– .*")).count(),
+                text);
+        assertTrue(text.lines().anyMatch(line -> line.matches("names +2 +[0-9.]+ +[0-9.]+ +[0-9.]+ +– +–.*")), text);
+    }
 }
