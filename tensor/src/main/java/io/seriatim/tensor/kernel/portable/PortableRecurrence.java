@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Recurrence;
@@ -90,8 +91,14 @@ final class PortableRecurrence {
 
         /** Whether the rows of one step lie one after the other, in the order of the sequences. */
         boolean isTogether(Tensor tensor, int width) {
+            if (recurrence.lengths()) {
+                return false;
+            }
+            if (tensor.spec().isRowMajor()) {
+                return tensor.shape().dim(2) == width;
+            }
             long[] strides = tensor.spec().strides();
-            return !recurrence.lengths() && strides[2] == 1 && strides[1] == width;
+            return strides[2] == 1 && strides[1] == width;
         }
     }
 
@@ -106,19 +113,30 @@ final class PortableRecurrence {
     }
 
     static long last(Tensor tensor) {
+        if (tensor.spec().isRowMajor()) {
+            return 1;
+        }
         long[] strides = tensor.spec().strides();
         return strides[strides.length - 1];
     }
 
     /** The offset of a row of [outer, middle, row]; for [middle, row] or [row], the missing indices are ignored. */
     static long at(Tensor tensor, long outer, long middle) {
-        long[] strides = tensor.spec().strides();
-        long element = switch (strides.length) {
-            case 1 -> 0;
-            case 2 -> middle * strides[0];
-            default -> outer * strides[0] + middle * strides[1];
-        };
-        return tensor.offset() + element * tensor.dtype().bytes();
+        return tensor.offset() + element(tensor.spec(), outer, middle) * tensor.dtype().bytes();
+    }
+
+    private static long element(TensorSpec spec, long outer, long middle) {
+        Shape shape = spec.shape();
+        int rank = shape.rank();
+        if (rank == 1) {
+            return 0;
+        }
+        if (spec.isRowMajor()) {
+            // An array of strides in each step would take as long as some of the loops.
+            return (rank == 2 ? middle : outer * shape.dim(1) + middle) * shape.dim(rank - 1);
+        }
+        long[] strides = spec.strides();
+        return rank == 2 ? middle * strides[0] : outer * strides[0] + middle * strides[1];
     }
 
     /** The rows of a matrix, or its columns. */
