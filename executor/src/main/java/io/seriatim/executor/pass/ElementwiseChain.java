@@ -58,7 +58,7 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
             Arg arg = stage.inputs().get(i);
             numbers[i] = Chain.ABSENT;
             if (arg != null) {
-                if (!fits(arg, dtype, mayHaveBytes)) {
+                if (!fits(arg, dtype, mayHaveBytes) && !(mayHaveBytes && isSum(arg) && fits(arg, DType.INT32, false))) {
                     return null;
                 }
                 int known = inputs.indexOf(arg);
@@ -116,6 +116,11 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
             case Copy _ -> new Chain.Cast(to, operands[0]);
             case null, default -> null;
         };
+    }
+
+    /** Returns whether an operand are sums of products of levels, which a chain casts to float32. */
+    private static boolean isSum(Arg arg) {
+        return arg.spec().dtype() == DType.INT32;
     }
 
     private static boolean isByte(Arg arg) {

@@ -57,6 +57,7 @@ import io.seriatim.graph.ops.linalg.ChainProductOperations;
 import io.seriatim.graph.ops.linalg.DecompositionOperations;
 import io.seriatim.graph.ops.linalg.EigenOperations;
 import io.seriatim.graph.ops.linalg.EinsumOperations;
+import io.seriatim.graph.ops.linalg.IntegerProductOperations;
 import io.seriatim.graph.ops.linalg.InverseOperations;
 import io.seriatim.graph.ops.linalg.LeastSquaresOperations;
 import io.seriatim.graph.ops.linalg.LuOperations;
@@ -239,6 +240,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             case "linalg.DecompositionOperations" -> DecompositionOperations.register(registry);
             case "linalg.EigenOperations" -> EigenOperations.register(registry);
             case "linalg.EinsumOperations" -> EinsumOperations.register(registry);
+            case "linalg.IntegerProductOperations" -> IntegerProductOperations.register(registry);
             case "linalg.InverseOperations" -> InverseOperations.register(registry);
             case "linalg.LeastSquaresOperations" -> LeastSquaresOperations.register(registry);
             case "linalg.LuOperations" -> LuOperations.register(registry);

@@ -1,9 +1,12 @@
 package io.seriatim.onnx.operators;
 
+import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.translate.Ref;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Registry;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +22,12 @@ public final class QuantizationOperators {
         operators.all("DynamicQuantizeLinear", QuantizationOperators::dynamic);
         operators.one("MatMulInteger", node -> {
             Steps steps = new Steps(node.block());
-            return steps.matmul(levels(steps, node.input(0), rows(steps, node.maybe(2)), DType.INT32),
-                    levels(steps, node.input(1), node.maybe(3), DType.INT32), false, false);
+            return steps.matmul(levels(steps, node.input(0), rows(steps, known(node, 2)), DType.INT32),
+                    levels(steps, node.input(1), known(node, 3), DType.INT32), false, false);
         });
         operators.one("ConvInteger", node -> {
             Steps steps = new Steps(node.block());
-            return steps.cast(sums(node, steps, node.input(0), node.input(1), node.maybe(2), node.maybe(3)),
+            return steps.cast(sums(node, steps, node.input(0), node.input(1), known(node, 2), known(node, 3)),
                     DType.INT32);
         });
         operators.one("QLinearConv", QuantizationOperators::convolution);
@@ -124,10 +127,28 @@ public final class QuantizationOperators {
         return zero == null || zero.rank() != 1 || zero.dim(0) == 1 ? zero : steps.unsqueeze(zero, 1);
     }
 
+    /** A zero point; null if it is left out or known to be 0. */
+    private static @Nullable Ref known(Node node, int index) {
+        Tensor value = node.value(index);
+        return value != null && Arrays.stream(value.toLongArray()).allMatch(zero -> zero == 0)
+                ? null
+                : node.maybe(index);
+    }
+
     /** Levels less their zero points, exactly. */
     private static Ref levels(Steps steps, Ref x, @Nullable Ref zero, DType dtype) {
-        Ref levels = steps.cast(x, dtype);
+        Ref levels = widened(steps, x, dtype);
         return zero == null ? levels : steps.sub(levels, steps.cast(zero, dtype));
+    }
+
+    /** A cast in the program, of constants too: what multiplies levels of 8 bits needs to see that they are. */
+    private static Ref widened(Steps steps, Ref x, DType dtype) {
+        if (x.dtype() == dtype) {
+            return x;
+        }
+        Ref wide = steps.block().declare(ArgType.dense(dtype, x.dims()));
+        steps.op("cast").in("X", x).attr("in_dtype", x.dtype()).attr("out_dtype", dtype).to("Out", wide).append();
+        return wide;
     }
 
     /** Sums of products of a convolution; float64 holds whole numbers of more than 32 bits exactly. */
@@ -142,10 +163,10 @@ public final class QuantizationOperators {
     private static Ref convolution(Node node) {
         Steps steps = new Steps(node.block());
         Ref x = node.input(0);
-        Ref sums = sums(node, steps, x, node.input(3), node.input(2), node.input(5));
+        Ref sums = steps.cast(sums(node, steps, x, node.input(3), known(node, 2), known(node, 5)), DType.INT32);
         Ref bias = node.maybe(8);
         if (bias != null) {
-            sums = steps.add(sums, steps.perChannel(steps.cast(bias, DType.FLOAT64), x.rank()));
+            sums = steps.add(sums, steps.perChannel(steps.cast(bias, DType.INT32), x.rank()));
         }
         Ref scales = steps.mul(node.input(1), node.input(4));
         Ref factor = steps.div(scales, node.input(6));
@@ -158,8 +179,8 @@ public final class QuantizationOperators {
 
     private static Ref product(Node node) {
         Steps steps = new Steps(node.block());
-        Ref sums = steps.matmul(levels(steps, node.input(0), rows(steps, node.input(2)), DType.INT32),
-                levels(steps, node.input(3), node.input(5), DType.INT32), false, false);
+        Ref sums = steps.matmul(levels(steps, node.input(0), rows(steps, known(node, 2)), DType.INT32),
+                levels(steps, node.input(3), known(node, 5), DType.INT32), false, false);
         Ref left = rows(steps, node.input(1));
         Ref scales = steps.mul(left == null ? node.input(1) : left, node.input(4));
         Ref factor = steps.cast(steps.div(scales, node.input(6)), DType.FLOAT32);

@@ -101,7 +101,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
 
     /**
      * A change of type: of a floating-point number, or of a whole number or bool of up to 16 bits, to a floating-point
-     * number; or of float32 to a whole number of 8 bits.
+     * number; of int32 to float32; or of float32 to a whole number of 8 bits.
      *
      * @param to
      *            the type
@@ -247,7 +247,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
             case Grad(var gradient, var x, var y, var dy) ->
                 gradient.infer(x == ABSENT ? null : values[x], y == ABSENT ? null : values[y], values[dy])[0];
             case Cast(var to, var x) -> {
-                fits(isSmall(values[x].dtype()), values[x]);
+                boolean sums = to == DType.FLOAT32 && values[x].dtype() == DType.INT32;
+                fits(sums || isSmall(values[x].dtype()), values[x]);
                 boolean narrows = (to == DType.INT8 || to == DType.UINT8) && values[x].dtype() == DType.FLOAT32;
                 if (!to.isFloating() && !narrows) {
                     throw error("a cast must be to a floating-point type, or of float32 to int8 or uint8, but is to "

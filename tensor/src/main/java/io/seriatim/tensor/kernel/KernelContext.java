@@ -34,6 +34,7 @@ public final class KernelContext implements AutoCloseable {
     private final int[][] ints = new int[SLOTS][];
     private float[] largeFloats = new float[0];
     private double[] largeDoubles = new double[0];
+    private int[] largeInts = new int[0];
     private @Nullable Buffer scratch;
     private @Nullable KernelContext nested;
 
@@ -164,6 +165,20 @@ public final class KernelContext implements AutoCloseable {
             largeDoubles = new double[length];
         }
         return largeDoubles;
+    }
+
+    /**
+     * A larger array for the time of one run. It grows to the most that was asked for.
+     *
+     * @param length
+     *            how many values
+     * @return at least so many, holding anything
+     */
+    public int[] intArray(int length) {
+        if (largeInts.length < length) {
+            largeInts = new int[length];
+        }
+        return largeInts;
     }
 
     /**

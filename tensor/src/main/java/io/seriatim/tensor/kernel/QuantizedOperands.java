@@ -50,6 +50,22 @@ public final class QuantizedOperands {
                 && (result.dtype() == DType.FLOAT32 || (scaled && result.dtype() == DType.INT8));
     }
 
+    /**
+     * Whether these are types of a product of levels with the sums themselves as its result, int32: as in all products
+     * of whole numbers, of larger sums the last 32 bits are kept.
+     *
+     * @param activations
+     *            the first operand
+     * @param weights
+     *            the second operand
+     * @param result
+     *            the result
+     * @return false for all others
+     */
+    public static boolean areSummed(TensorSpec activations, TensorSpec weights, TensorSpec result) {
+        return areLevels(activations, weights) && result.dtype() == DType.INT32;
+    }
+
     private static boolean areLevels(TensorSpec activations, TensorSpec weights) {
         return TYPES.contains(activations.dtype()) && weights.dtype() == DType.INT8;
     }

@@ -16,6 +16,9 @@ public final class OneDnn {
     /** All sets with float16 arithmetic have this bit. */
     private static final int FLOAT16 = 0x100;
 
+    /** Of all sets with instructions for 8-bit products that are added up in 32 bits, one of these bits. */
+    private static final int VNNI = 0x48;
+
     // The constants of dnnl_cpu_isa_t, most capable first.
     private static final List<Isa> SETS = List.of(new Isa(0x201ff, "AVX10.2"),
             new Isa(0x1fef, "AVX-512 with AMX (int8, bfloat16, float16)"),
@@ -94,6 +97,15 @@ public final class OneDnn {
     /** Whether the library uses AVX-512's float16 arithmetic. */
     static boolean hasFloat16(Dnnl dnnl) {
         return hasAvx512(dnnl) && (dnnl.isa() & FLOAT16) != 0;
+    }
+
+    /**
+     * Whether the library adds up products of 8-bit integers in 32 bits. With older instruction sets it adds up pairs
+     * of them in 16 bits, where the largest are cut off, or halves the weights.
+     */
+    static boolean sumsExactly(Dnnl dnnl) {
+        NativePlatform platform = NativePlatform.current();
+        return platform != null && platform.classifier().endsWith("x86_64") && (dnnl.isa() & VNNI) != 0;
     }
 
     private static String instructions(int isa) {

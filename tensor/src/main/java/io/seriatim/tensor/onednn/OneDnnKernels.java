@@ -71,12 +71,14 @@ public final class OneDnnKernels implements KernelProvider {
                 (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
         kernels.register(PROVIDER, CPU, "matmul", MatMul.class, QuantizedOperands.TYPES,
                 (computation, arguments) -> fitQuantized(computation.postOps(), arguments)
-                        ? MatMulRecipe.kernel(dnnl, computation, arguments)
-                        : null);
+                        || (!computation.bias() && areSummed(dnnl, computation.postOps(), arguments))
+                                ? MatMulRecipe.kernel(dnnl, computation, arguments)
+                                : null);
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, QuantizedOperands.TYPES,
                 (c, arguments) -> fitQuantized(c.postOps(), arguments)
-                        ? ConvolutionForward.kernel(dnnl, c, arguments)
-                        : null);
+                        || (!c.bias() && areSummed(dnnl, c.postOps(), arguments))
+                                ? ConvolutionForward.kernel(dnnl, c, arguments)
+                                : null);
         kernels.register(PROVIDER, CPU, "copy", Copy.class, List.of(DType.INT8),
                 (c, arguments) -> CopyRecipe.packing(dnnl, arguments));
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS,
@@ -126,6 +128,13 @@ public final class OneDnnKernels implements KernelProvider {
                 (c, arguments) -> WidenedHalves.of(c, c.postOps(), arguments));
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, List.of(DType.FLOAT16),
                 (c, arguments) -> WidenedHalves.of(c, c.postOps(), arguments));
+    }
+
+    /** Whether these are sums in int32 that the library computes exactly. */
+    private static boolean areSummed(Dnnl dnnl, List<PostOp> postOps, @Nullable TensorSpec[] arguments) {
+        return postOps.isEmpty() && OneDnn.sumsExactly(dnnl)
+                && QuantizedOperands.areSummed(Objects.requireNonNull(arguments[0]),
+                        Objects.requireNonNull(arguments[1]), Objects.requireNonNull(arguments[arguments.length - 1]));
     }
 
     private static boolean fitQuantized(List<PostOp> postOps, @Nullable TensorSpec[] arguments) {

@@ -124,6 +124,80 @@ class QuantizedProductsTest {
         }));
     }
 
+    @TestFactory
+    Stream<DynamicTest> sumsMayBeWholeNumbers() {
+        return cases().map(one -> DynamicTest.dynamicTest(one + ", seed " + SEED, () -> {
+            Tensor x = bytes(one.activations(), 1, one.x());
+            Tensor w = bytes(DType.INT8, 2, one.w());
+            Tensor expected = KernelRun.run(Kernels.portable(), one.plain(), cast(x), cast(w))[0];
+            for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+                Tensor out = Tensor.allocate(DType.INT32, one.result());
+                KernelRun.into(kernels, one.plain(), new Tensor[]{out}, x, w);
+                assertArrayEquals(expected.toDoubleArray(), out.toDoubleArray());
+            }
+        }));
+    }
+
+    /** 255 · −128, more often than 16 bits hold, and than 32 bits hold. */
+    @Test
+    void largestSumsKeepTheirLastBits() {
+        for (int inner : new int[]{3, 4, 64, 2047, 65_792, 65_793, 70_001}) {
+            Tensor x = full(DType.UINT8, 255, 2, inner);
+            Tensor w = full(DType.INT8, -128, inner, 17);
+            for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+                Tensor out = Tensor.allocate(DType.INT32, 2, 17);
+                KernelRun.into(kernels, MatMul.PLAIN, new Tensor[]{out}, x, w);
+                int sum = (int) (255L * -128 * inner);
+                assertTrue(Arrays.stream(out.toLongArray()).allMatch(each -> each == sum), () -> inner + ": " + sum);
+            }
+        }
+        Tensor x = full(DType.UINT8, 255, 1, 70_001, 1, 2);
+        Tensor w = full(DType.INT8, -128, 2, 70_001, 1, 1);
+        for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+            Tensor out = Tensor.allocate(DType.INT32, 1, 2, 1, 2);
+            KernelRun.into(kernels, new Convolution(Window.of(2, 1, 0), 1, false, List.of()), new Tensor[]{out}, x, w);
+            int sum = (int) (255L * -128 * 70_001);
+            assertTrue(Arrays.stream(out.toLongArray()).allMatch(each -> each == sum), () -> "convolution: " + sum);
+        }
+    }
+
+    @Test
+    void sumsOfNothingAreZero() {
+        for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+            Tensor out = full(DType.INT32, 7, 3, 2);
+            KernelRun.into(kernels, MatMul.PLAIN, new Tensor[]{out}, Tensor.allocate(DType.UINT8, 3, 0),
+                    Tensor.allocate(DType.INT8, 0, 2));
+            assertTrue(Arrays.stream(out.toLongArray()).allMatch(each -> each == 0));
+            KernelRun.into(kernels, MatMul.PLAIN, new Tensor[]{Tensor.allocate(DType.INT32, 0, 2)},
+                    Tensor.allocate(DType.UINT8, 0, 4), Tensor.allocate(DType.INT8, 4, 2));
+        }
+    }
+
+    private static Tensor full(DType dtype, long value, long... dims) {
+        long[] values = new long[(int) Shape.of(dims).size()];
+        Arrays.fill(values, value);
+        return Tensor.of(dtype, values, dims);
+    }
+
+    /** Those of int32 themselves are computed in 32 bits, too. */
+    @Test
+    void productsOfInt32KeepTheirLastBits() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        long[] x = random.longs(5 * 300, Integer.MIN_VALUE, Integer.MAX_VALUE).toArray();
+        long[] y = random.longs(300 * 7, Integer.MIN_VALUE, Integer.MAX_VALUE).toArray();
+        long[] expected = new long[5 * 7];
+        for (int i = 0; i < expected.length; i++) {
+            long sum = 0;
+            for (int p = 0; p < 300; p++) {
+                sum += x[i / 7 * 300 + p] * y[p * 7 + i % 7];
+            }
+            expected[i] = (int) sum;
+        }
+        Tensor out = KernelRun.run(Kernels.portable(), MatMul.PLAIN, Tensor.of(DType.INT32, x, 5, 300),
+                Tensor.of(DType.INT32, y, 300, 7))[0];
+        assertArrayEquals(expected, out.toLongArray());
+    }
+
     private static Tensor cast(Tensor bytes) {
         return KernelRun.run(Kernels.portable(), new Copy(DType.FLOAT64), bytes)[0];
     }

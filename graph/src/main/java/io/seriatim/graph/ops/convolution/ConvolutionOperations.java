@@ -32,6 +32,20 @@ public final class ConvolutionOperations {
         define(registry, "conv3d", 3);
         quantized(registry, "conv2d");
         quantized(registry, "depthwise_conv2d");
+        integers(registry);
+    }
+
+    /** A convolution of 8-bit levels whose result are the sums, in int32. */
+    private static void integers(Operations registry) {
+        attributes(Operation.define("integer_conv2d").in("Input", "Filter").out("Output"), 2)
+                .attr("data_format", "NCHW").infer(inference -> {
+                    for (String slot : List.of("Input", "Filter")) {
+                        DType dtype = inference.dtype(slot);
+                        inference.require(dtype == DType.INT8 || (dtype == DType.UINT8 && slot.equals("Input")),
+                                "Input must be int8 or uint8 and Filter int8, but %s is %s", slot, dtype);
+                    }
+                    inferImage(inference, DType.INT32);
+                }).lower(ConvolutionOperations::forward).register(registry);
     }
 
     /** A convolution of int8 levels; {@link QuantizedScales} says how its result is scaled. */

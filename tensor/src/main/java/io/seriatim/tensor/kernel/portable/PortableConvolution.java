@@ -28,12 +28,15 @@ final class PortableConvolution {
     private PortableConvolution() {
     }
 
-    /** Of 8-bit integers with a floating-point result; null for other types. */
+    /** Of 8-bit integers with a floating-point result or one of int32; null for other types. */
     static @Nullable Kernel quantized(Convolution convolution, @Nullable TensorSpec[] arguments) {
-        return QuantizedOperands.fit(PostOp.endWithFactor(convolution.postOps()), Objects.requireNonNull(arguments[0]),
-                Objects.requireNonNull(arguments[1]), Objects.requireNonNull(arguments[arguments.length - 1]))
-                        ? forward(convolution, arguments)
-                        : null;
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec w = Objects.requireNonNull(arguments[1]);
+        TensorSpec y = Objects.requireNonNull(arguments[arguments.length - 1]);
+        boolean summed = convolution.postOps().isEmpty() && !convolution.bias() && QuantizedOperands.areSummed(x, w, y);
+        return summed || QuantizedOperands.fit(PostOp.endWithFactor(convolution.postOps()), x, w, y)
+                ? forward(convolution, arguments)
+                : null;
     }
 
     static Kernel forward(Convolution convolution, @Nullable TensorSpec[] arguments) {
@@ -51,6 +54,7 @@ final class PortableConvolution {
         private final Epilogue epilogue;
         private final int last;
         private final boolean toLevels;
+        private final boolean toSums;
 
         Forward(Convolution convolution, @Nullable TensorSpec[] arguments) {
             this.convolution = convolution;
@@ -61,6 +65,7 @@ final class PortableConvolution {
             TensorSpec out = Objects.requireNonNull(arguments[last]);
             y = Image.of(out);
             toLevels = out.dtype() == DType.INT8;
+            toSums = out.dtype() == DType.INT32;
             epilogue = new Epilogue(convolution.postOps(), arguments, convolution.bias() ? 3 : 2);
         }
 
@@ -82,6 +87,9 @@ final class PortableConvolution {
                     finish(arguments, n, o, array, plane);
                     for (int i = 0; i < plane && toLevels; i++) {
                         array[i] = QuantizedOperands.level(array[i]);
+                    }
+                    for (int i = 0; i < plane && toSums; i++) {
+                        array[i] = (int) (long) array[i];
                     }
                     y.storePlane(arguments.get(last), n, o, array, 0);
                 }

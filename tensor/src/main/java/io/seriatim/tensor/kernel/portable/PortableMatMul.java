@@ -15,6 +15,7 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.QuantizedOperands;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
+import io.seriatim.tensor.kernel.portable.function.IntLoops;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 import java.util.Arrays;
 import java.util.Objects;
@@ -23,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Matrix products, row by row: a panel of columns of y is packed into an array, and each row of x is multiplied with
  * it. Every sum runs over the inner dimension in order, in the arithmetic of the type; products of 8-bit integers with
- * a floating-point result are summed in double precision, which is exact.
+ * a floating-point result are summed in double precision, which is exact. Those of int32, and of 8-bit integers with a
+ * result of int32, are computed in int32, of which each operation keeps the last 32 bits, as of the exact sum.
  */
 final class PortableMatMul extends PortableKernel {
     private static final int PANEL = 1 << 16;
@@ -58,7 +60,10 @@ final class PortableMatMul extends PortableKernel {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
         boolean ofBytes = QuantizedOperands.fit(PostOp.endWithFactor(computation.postOps()), x, y, out);
-        if (!ofBytes && (x.dtype().bytes() == 1 || (!x.dtype().isFloating() && !computation.postOps().isEmpty()))) {
+        boolean summed =
+                computation.postOps().isEmpty() && !computation.bias() && QuantizedOperands.areSummed(x, y, out);
+        if (!ofBytes && !summed
+                && (x.dtype().bytes() == 1 || (!x.dtype().isFloating() && !computation.postOps().isEmpty()))) {
             return null;
         }
         boolean vectorX = x.shape().rank() == 1;
@@ -80,7 +85,7 @@ final class PortableMatMul extends PortableKernel {
         long m = vectorX ? 1 : out.shape().dim(out.shape().rank() - matrixRank);
         long n = vectorY ? 1 : out.shape().dim(-1);
         long k = vectorX ? x.shape().dim(0) : x.shape().dim(computation.transposeX() ? -2 : -1);
-        return new PortableMatMul(computation, ofBytes ? DType.FLOAT64 : x.dtype(), m, Math.toIntExact(k), n,
+        return new PortableMatMul(computation, ofBytes ? DType.FLOAT64 : out.dtype(), m, Math.toIntExact(k), n,
                 LoopNest.of(batch, batchStrides),
                 operands);
     }
@@ -117,7 +122,13 @@ final class PortableMatMul extends PortableKernel {
                 switch (dtype.arithmetic()) {
                     case FLOAT32 -> floats(arguments, bases, context);
                     case FLOAT64 -> doubles(arguments, bases, context);
-                    default -> longs(arguments, bases);
+                    default -> {
+                        if (dtype == DType.INT32) {
+                            ints(arguments, bases, context);
+                        } else {
+                            longs(arguments, bases);
+                        }
+                    }
                 }
             }
         }
@@ -277,6 +288,34 @@ final class PortableMatMul extends PortableKernel {
     private double value(@Nullable Tensor[] arguments, int operand, long[] bases, long i, long j) {
         Tensor tensor = Objects.requireNonNull(arguments[operand]);
         return Doubles.get(tensor.memory(), tensor.dtype(), at(tensor, operand, bases, i, j));
+    }
+
+    private void ints(@Nullable Tensor[] arguments, long[] bases, KernelContext context) {
+        Tensor x = Objects.requireNonNull(arguments[0]);
+        Tensor y = Objects.requireNonNull(arguments[1]);
+        int last = arguments.length - 1;
+        Tensor out = Objects.requireNonNull(arguments[last]);
+        int columns = columns();
+        int[] panel = context.intArray(Math.addExact(Math.multiplyExact(columns, k), k));
+        int xAt = columns * k;
+        int[] sums = context.ints(0);
+        for (long j = 0; j < n; j += columns) {
+            int width = (int) Math.min(columns, n - j);
+            for (int p = 0; p < k; p++) {
+                IntLoops.load(y, at(y, 1, bases, p, j), operands[1].column(), panel, p * width, width);
+            }
+            for (long i = 0; i < m; i++) {
+                IntLoops.load(x, at(x, 0, bases, i, 0), operands[0].column(), panel, xAt, k);
+                if (computation.bias()) {
+                    Tensor bias = Objects.requireNonNull(arguments[2]);
+                    IntLoops.load(bias, at(bias, 2, bases, i, j), operands[2].column(), sums, 0, width);
+                } else {
+                    Arrays.fill(sums, 0, width, 0);
+                }
+                IntLoops.multiply(panel, xAt, width, k, sums);
+                IntLoops.store(out, at(out, last, bases, i, j), operands[last].column(), sums, width);
+            }
+        }
     }
 
     private void longs(@Nullable Tensor[] arguments, long[] bases) {

@@ -311,15 +311,27 @@ final class PortableReduction {
                         long at = x.offset()
                                 + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
                         Longs.load(x.memory(), x.dtype(), at, elements.rowStride(0), tile, 0, length);
-                        for (int j = 0; j < length; j++) {
-                            value = step(value, tile[j]);
-                        }
+                        value = fold(value, tile, length);
                     }
                 }
                 long to = results.offset(1, row) + column * results.rowStride(1);
                 Longs.set(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), value);
             }
         }
+    }
+
+    private long fold(long value, long[] tile, int count) {
+        long folded = value;
+        if (function == Reduction.Function.SUM) {
+            for (int i = 0; i < count; i++) {
+                folded += tile[i];
+            }
+            return folded;
+        }
+        for (int i = 0; i < count; i++) {
+            folded = step(folded, tile[i]);
+        }
+        return folded;
     }
 
     private long step(long value, long x) {
