@@ -141,8 +141,11 @@ final class ChannelsLast {
     }
 
     private static boolean isImage(TensorSpec spec) {
-        return (spec.dtype() == DType.FLOAT32 || spec.dtype() == DType.INT8) && spec.shape().size() > 0
-                && hasOrders(spec.shape());
+        boolean moved = switch (spec.dtype()) {
+            case FLOAT32, INT8, UINT8, INT32 -> true;
+            default -> false;
+        };
+        return moved && spec.shape().size() > 0 && hasOrders(spec.shape());
     }
 
     /** Returns whether the position of the channel dimension matters. */

@@ -85,6 +85,20 @@ final class IntegerSteps {
         return out;
     }
 
+    /** A transposed matrix. */
+    String transposed(String x) {
+        long[] dims = dims(x);
+        String out = variable(dtype(x), dims[1], dims[0]);
+        add(OpDesc.of("transpose2").in("X", x).out("Out", out).attr("axis", new int[]{1, 0}));
+        return out;
+    }
+
+    /** Sums as floating-point numbers, times scales, become the result of the operation that is replaced. */
+    void scale(String sums, String scales, String result) {
+        add(OpDesc.of("elementwise_mul").in("X", cast(sums, DType.FLOAT32)).in("Y", scales).out("Out", result)
+                .attr("axis", -1));
+    }
+
     /** Levels as int8: 128 less if they are unsigned, since kernels read weights signed. */
     String signed(String levels) {
         return dtype(levels) == DType.INT8
@@ -118,7 +132,7 @@ final class IntegerSteps {
     }
 
     private String binary(String type, String x, String y) {
-        String out = variable(DType.INT32, broadcast(dims(x), dims(y)));
+        String out = variable(dtype(x), broadcast(dims(x), dims(y)));
         add(OpDesc.of(type).in("X", x).in("Y", y).out("Out", out).attr("axis", -1));
         return out;
     }

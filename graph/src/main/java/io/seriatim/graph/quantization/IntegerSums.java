@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * becomes {@code integer_matmul(x, w)} of the levels themselves, from which products of zero points and sums of levels
  * are subtracted: Σ(x − a)(w − b) = Σxw − a·Σw − b·(Σx − a·Σ1). A convolution in float64 whose result is cast to int32
  * becomes {@code integer_conv2d} in the same way. In int32, of which the last 32 bits are kept, both sides are equal to
- * the bit. The sums of weights are tasks that depend only on parameters, so that a plan computes them once.
+ * the bit. Products and convolutions in float32 of dequantized levels, {@code (cast(x) − a) · scale}, with stored
+ * weights become sums of levels times both scales, which are rounded once where the original rounds each product. The
+ * sums of weights are tasks that depend only on parameters, so that a plan computes them once.
  */
 public final class IntegerSums {
     private static final String PRODUCT = "matmul_v2";
     private static final Set<String> CONVOLUTIONS = Set.of("conv2d", "depthwise_conv2d");
-
     private static final Set<String> ATTRIBUTES = Set.of("strides", "paddings", "padding_algorithm", "dilations",
             "groups", "data_format");
 
@@ -36,8 +37,8 @@ public final class IntegerSums {
     private final Map<String, OpDesc> writers = new HashMap<>();
     private final Set<String> writtenOften = new HashSet<>();
 
-    /** Levels of 8 bits and their zero point, which is left out if it is 0. */
-    private record Levels(String levels, @Nullable String zero) {
+    /** Levels of 8 bits, their zero point, which is left out if it is 0, and their scale if they are dequantized. */
+    private record Levels(String levels, @Nullable String zero, @Nullable String scale) {
     }
 
     private IntegerSums(Block block) {
@@ -72,7 +73,11 @@ public final class IntegerSums {
     private boolean replace() {
         boolean any = false;
         for (OpDesc op : block.ops()) {
-            boolean replaced = op.type().equals(PRODUCT) ? product(op) : op.type().equals("cast") && convolution(op);
+            boolean replaced = switch (op.type()) {
+                case PRODUCT -> product(op);
+                case "cast" -> sums(op);
+                default -> CONVOLUTIONS.contains(op.type()) && convolution(op, op, DType.FLOAT32);
+            };
             any |= replaced;
             if (!replaced) {
                 ops.add(op);
@@ -86,51 +91,87 @@ public final class IntegerSums {
 
     private boolean product(OpDesc op) {
         String result = op.output("Out").getFirst();
-        if (op.input("X").size() != 1 || op.input("Y").size() != 1 || is(op, "trans_x") || is(op, "trans_y")
-                || !has(result, DType.INT32)) {
+        DType wide = has(result, DType.INT32) ? DType.INT32 : DType.FLOAT32;
+        if (op.input("X").size() != 1 || op.input("Y").size() != 1 || is(op, "trans_x") || !has(result, wide)) {
             return false;
         }
-        Levels x = levels(op.input("X").getFirst(), DType.INT32);
-        Levels y = levels(op.input("Y").getFirst(), DType.INT32);
+        Levels x = operand(op.input("X").getFirst(), wide);
+        Levels y = operand(op.input("Y").getFirst(), wide);
+        boolean transposed = is(op, "trans_y");
         if (x == null || y == null || rank(x.levels()) < 2 || rank(y.levels()) < 2
-                || !(x.zero() == null || isOne(x.zero(), 1, rank(x.levels())))
-                || !(y.zero() == null || isOne(y.zero(), 2, rank(y.levels())))) {
+                || !isOne(x.zero(), 1, rank(x.levels())) || !isOne(x.scale(), 0, rank(x.levels()))
+                || (transposed && rank(y.levels()) != 2) || !isOfColumns(y.zero(), y, transposed)
+                || !isOfColumns(y.scale(), y, transposed) || (y.scale() != null && !isStored(y.levels()))) {
             return false;
         }
-        long inner = dims(y.levels()).get(rank(y.levels()) - 2);
+        long inner = dims(y.levels()).get(rank(y.levels()) - (transposed ? 1 : 2));
         boolean shifted = has(y.levels(), DType.UINT8);
         if (x.zero() != null && (y.zero() != null || shifted) && inner < 0) {
             return false;
         }
         IntegerSteps steps = new IntegerSteps(block, ops, op);
-        String weights = steps.signed(y.levels());
-        String zero = shifted ? steps.signedZero(y.zero()) : y.zero();
+        String signed = steps.signed(y.levels());
+        String weights = transposed ? steps.transposed(signed) : signed;
+        String xZero = x.zero() == null ? null : steps.cast(x.zero(), DType.INT32);
+        String yZero = y.zero() == null ? null : row(steps, steps.cast(y.zero(), DType.INT32), transposed);
+        String zero = shifted ? steps.signedZero(yZero) : yZero;
         List<String> less = new ArrayList<>();
-        if (x.zero() != null) {
-            less.add(steps.times(steps.sum(weights, 2), x.zero()));
+        if (xZero != null) {
+            less.add(steps.times(steps.sum(weights, 2), xZero));
         }
         if (zero != null) {
             String rows = steps.sum(x.levels(), 1);
-            String left = x.zero() == null ? rows : steps.minus(rows, steps.linear(x.zero(), inner, 0));
+            String left = xZero == null ? rows : steps.minus(rows, steps.linear(xZero, inner, 0));
             less.add(steps.times(left, zero));
         }
-        steps.finish(OpDesc.of("integer_matmul").in("X", x.levels()).in("Y", weights), "Out", result, less);
+        OpDesc.Builder product = OpDesc.of("integer_matmul").in("X", x.levels()).in("Y", weights);
+        if (x.scale() == null || y.scale() == null) {
+            steps.finish(product, "Out", result, less);
+            return true;
+        }
+        String sums = steps.variable(DType.INT32, steps.dims(result));
+        steps.finish(product, "Out", sums, less);
+        steps.scale(sums, steps.times(row(steps, y.scale(), transposed), x.scale()), result);
         return true;
     }
 
+    /** A column of numbers, one for each row of a matrix that is read transposed, as a row. */
+    private String row(IntegerSteps steps, String numbers, boolean transposed) {
+        return transposed && rank(numbers) == 2 ? steps.reshape(numbers, dims(numbers).getFirst()) : numbers;
+    }
+
+    /** Whether there are no numbers, a single one, or one for each column of the weights. */
+    private boolean isOfColumns(@Nullable String numbers, Levels weights, boolean transposed) {
+        if (!transposed || numbers == null) {
+            return isOne(numbers, 2, rank(weights.levels()));
+        }
+        return isOne(numbers, 0, 2) || (rank(numbers) == 2 && dims(numbers).getFirst() > 0
+                && dims(numbers).get(1) == 1);
+    }
+
+    private boolean isStored(String weights) {
+        VarDesc desc = block.find(weights);
+        return desc != null && desc.isPersistable() && !writers.containsKey(weights);
+    }
+
     /** Replaces the cast of a convolution's sums. */
-    private boolean convolution(OpDesc op) {
+    private boolean sums(OpDesc op) {
         OpDesc of = onlyWriter(op.input("X").getFirst());
-        String result = op.output("Out").getFirst();
-        if (!has(result, DType.INT32) || of == null || !CONVOLUTIONS.contains(of.type())
-                || of.input("Input").size() != 1 || of.input("Filter").size() != 1) {
+        return has(op.output("Out").getFirst(), DType.INT32) && of != null && CONVOLUTIONS.contains(of.type())
+                && convolution(op, of, DType.FLOAT64);
+    }
+
+    /** Replaces a convolution, or an operation that reads its sums. */
+    private boolean convolution(OpDesc op, OpDesc of, DType wide) {
+        if (of.input("Input").size() != 1 || of.input("Filter").size() != 1
+                || !has(of.output("Output").getFirst(), wide)) {
             return false;
         }
-        Levels x = levels(of.input("Input").getFirst(), DType.FLOAT64);
-        Levels w = levels(of.input("Filter").getFirst(), DType.FLOAT64);
+        Levels x = operand(of.input("Input").getFirst(), wide);
+        Levels w = operand(of.input("Filter").getFirst(), wide);
         if (x == null || w == null || rank(x.levels()) != 4 || dims(w.levels()).stream().anyMatch(dim -> dim < 0)
-                || !(x.zero() == null || isOne(x.zero(), 0, 4))
-                || !(w.zero() == null || isOne(w.zero(), 0, 4) || isOfFilters(w.zero()))
+                || !isOne(x.zero(), 0, 4) || !isOne(x.scale(), 0, 4) || !isOfFilters(w.zero())
+                || !isOfFilters(w.scale()) || (w.scale() != null && !isStored(w.levels()))
                 || (x.zero() != null && !isKnown(of, x.levels()))) {
             return false;
         }
@@ -140,10 +181,24 @@ public final class IntegerSums {
         if (has(w.levels(), DType.UINT8)) {
             zero = steps.signedZero(zero);
         }
-        // What a window has in the padding is no level, and has no zero point either.
+        List<String> less = less(steps, of, x, weights, zero);
+        OpDesc.Builder made = like(of, x.levels(), weights);
+        String result = op.outputs().values().iterator().next().getFirst();
+        if (x.scale() == null || w.scale() == null) {
+            steps.finish(made, "Output", result, less);
+            return true;
+        }
+        String sums = steps.variable(DType.INT32, steps.dims(result));
+        steps.finish(made, "Output", sums, less);
+        steps.scale(sums, steps.times(image(steps, w.scale()), x.scale()), result);
+        return true;
+    }
+
+    /** What is subtracted from sums of levels. A window has no level in the padding, and no zero point either. */
+    private List<String> less(IntegerSteps steps, OpDesc of, Levels x, String weights, @Nullable String zero) {
         String xZero = x.zero() == null ? null : steps.cast(x.zero(), DType.INT32);
         List<String> less = new ArrayList<>();
-        long[] filters = steps.dims(w.levels());
+        long[] filters = steps.dims(weights);
         if (xZero != null) {
             String sums = isPadded(of)
                     ? sums(steps, of, ones(steps, x.levels()), weights)
@@ -157,10 +212,14 @@ public final class IntegerSums {
             if (xZero != null) {
                 left = steps.minus(left, steps.times(sums(steps, of, ones(steps, x.levels()), all), xZero));
             }
-            less.add(steps.times(left, rank(zero) == 4 ? steps.reshape(zero, 1, dims(zero).getFirst(), 1, 1) : zero));
+            less.add(steps.times(left, image(steps, zero)));
         }
-        steps.finish(like(of, x.levels(), weights), "Output", result, less);
-        return true;
+        return less;
+    }
+
+    /** Numbers of filters as those of channels. */
+    private String image(IntegerSteps steps, String numbers) {
+        return rank(numbers) == 4 ? steps.reshape(numbers, 1, dims(numbers).getFirst(), 1, 1) : numbers;
     }
 
     private static String ones(IntegerSteps steps, String image) {
@@ -200,6 +259,20 @@ public final class IntegerSums {
         return !isPadded(convolution) || dims(image).subList(1, 4).stream().allMatch(dim -> dim >= 0);
     }
 
+    /** Levels in whole numbers, or dequantized ones in float32, null for others. */
+    private @Nullable Levels operand(String name, DType wide) {
+        OpDesc op = onlyWriter(name);
+        if (wide != DType.FLOAT32) {
+            return levels(name, wide);
+        }
+        if (op == null || !op.type().equals("elementwise_mul") || !has(name, wide)
+                || writtenOften.contains(op.input("Y").getFirst()) || !has(op.input("Y").getFirst(), wide)) {
+            return null;
+        }
+        Levels levels = levels(op.input("X").getFirst(), wide);
+        return levels == null ? null : new Levels(levels.levels(), levels.zero(), op.input("Y").getFirst());
+    }
+
     /** The levels that a variable of a wider type holds, null if it holds others. */
     private @Nullable Levels levels(String wide, DType dtype) {
         OpDesc op = onlyWriter(wide);
@@ -218,11 +291,17 @@ public final class IntegerSums {
             return null;
         }
         String levels = op.input("X").getFirst();
-        return has(levels, DType.INT8) || has(levels, DType.UINT8) ? new Levels(levels, zero) : null;
+        return has(levels, DType.INT8) || has(levels, DType.UINT8) ? new Levels(levels, zero, null) : null;
     }
 
-    /** Whether a variable of up to so many dimensions has one number, or a length of 1 in a dimension from the end. */
-    private boolean isOne(String name, int fromEnd, int mostRank) {
+    /**
+     * Whether there is no variable, or one of up to so many dimensions with one number, or with a length of 1 in a
+     * dimension from the end.
+     */
+    private boolean isOne(@Nullable String name, int fromEnd, int mostRank) {
+        if (name == null) {
+            return true;
+        }
         List<Long> dims = dims(name);
         boolean single = dims.stream().allMatch(dim -> dim == 1);
         int at = dims.size() - fromEnd;
@@ -231,8 +310,11 @@ public final class IntegerSums {
         return dims.size() <= mostRank && (single || broadcast);
     }
 
-    private boolean isOfFilters(String name) {
-        List<Long> dims = dims(name);
+    private boolean isOfFilters(@Nullable String name) {
+        if (isOne(name, 0, 4)) {
+            return true;
+        }
+        List<Long> dims = name == null ? List.of() : dims(name);
         return dims.size() == 4 && dims.getFirst() > 0 && dims.subList(1, 4).stream().allMatch(dim -> dim == 1);
     }
 

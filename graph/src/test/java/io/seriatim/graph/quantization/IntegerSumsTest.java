@@ -128,9 +128,68 @@ class IntegerSumsTest {
                     .build());
         }
 
+        /** Dequantized levels, of weights those of a variable. */
+        private String dequantized(String name, long[] dims, long @Nullable [] zero, long... scale) {
+            String levels = levels(name, DType.FLOAT32, dims, zero);
+            if (name.equals("y")) {
+                block.put(block.get("y").persistent());
+            }
+            double[] scales = random.doubles(Shape.of(scale).size(), 1e-3, 1e-2).toArray();
+            feed(name + ".scale", Tensor.of(DType.FLOAT32, scales, scale));
+            String result = name + ".number";
+            block.put(VarDesc.of(result, VarType.dense(DType.FLOAT32, dims)));
+            block.add(OpDesc.of("elementwise_mul").in("X", levels).in("Y", name + ".scale").out("Out", result)
+                    .attr("axis", -1).build());
+            return result;
+        }
+
+        /** Returns how large the sum of the magnitudes of a result can be. */
+        double dequantizedProduct() {
+            long m = random.nextInt(1, 20);
+            long k = random.nextInt(1, 150);
+            long n = random.nextInt(1, 50);
+            boolean transposed = random.nextBoolean();
+            long[] columns = transposed ? new long[]{n, 1} : new long[]{n};
+            long[][] zeros = {null, {}, {1}, columns};
+            long[][] scales = {{}, {1}, columns};
+            String a = dequantized("x", new long[]{3, m, k}, zeros[random.nextInt(3)], scales[random.nextInt(2)]);
+            String b = dequantized("y", transposed ? new long[]{n, k} : new long[]{k, n},
+                    zeros[random.nextInt(4)], scales[random.nextInt(3)]);
+            block.put(VarDesc.of("out", VarType.dense(DType.FLOAT32, 3, m, n)));
+            block.add(OpDesc.of("matmul_v2").in("X", a).in("Y", b).out("Out", "out").attr("trans_x", false)
+                    .attr("trans_y", transposed).build());
+            return k * 255.0 * 255 * 1e-4;
+        }
+
+        double dequantizedConvolution() {
+            long channels = random.nextInt(1, 9);
+            long filters = random.nextInt(1, 9);
+            int size = random.nextInt(1, 4);
+            long side = random.nextInt(size, 12);
+            int pad = random.nextInt(size);
+            long[] each = {filters, 1, 1, 1};
+            long[][] zeros = {null, {}, {1}, each};
+            long[][] scales = {{}, {1}, each};
+            String a = dequantized("x", new long[]{2, channels, side, side}, zeros[random.nextInt(3)],
+                    scales[random.nextInt(2)]);
+            String b = dequantized("y", new long[]{filters, channels, size, size}, zeros[random.nextInt(4)],
+                    scales[random.nextInt(3)]);
+            long places = side + 2L * pad - size + 1;
+            block.put(VarDesc.of("out", VarType.dense(DType.FLOAT32, 2, filters, places, places)));
+            block.add(OpDesc.of("conv2d").in("Input", a).in("Filter", b).out("Output", "out")
+                    .attr("strides", new int[]{1, 1}).attr("paddings", new int[]{pad, pad})
+                    .attr("padding_algorithm", "EXPLICIT").attr("dilations", new int[]{1, 1}).attr("groups", 1)
+                    .attr("data_format", "NCHW").build());
+            return channels * size * size * 255.0 * 255 * 1e-4;
+        }
+
         Tensor run(Program given) {
-            return Objects.requireNonNull(
-                    Interpreter.of(Kernels.system()).run(given, fed, List.of("out")).get("out"));
+            Interpreter interpreter = Interpreter.of(Kernels.system());
+            Map<String, Tensor> feeds = new LinkedHashMap<>(fed);
+            if (block.get("y").isPersistable()) {
+                interpreter.set("y", Objects.requireNonNull(feeds.remove("y")));
+            }
+            return Objects.requireNonNull(interpreter.run(given, feeds, List.of("out")).get("out"));
         }
     }
 
@@ -153,6 +212,20 @@ class IntegerSumsTest {
                 network.convolution();
             }
             assertReplaced(network, i % 2 == 0 ? "integer_matmul" : "integer_conv2d");
+        }));
+    }
+
+    /** Sums are exact, and rounded once; those of dequantized numbers are rounded at each step. */
+    @TestFactory
+    Stream<DynamicTest> dequantizedNumbersAreNear() {
+        return IntStream.range(0, CASES).mapToObj(i -> DynamicTest.dynamicTest("seed " + (SEED - i), () -> {
+            Network network = new Network(new SplittableRandom(SEED - i));
+            double most = i % 2 == 0 ? network.dequantizedProduct() : network.dequantizedConvolution();
+            Program replaced = IntegerSums.of(network.program);
+            String type = i % 2 == 0 ? "integer_matmul" : "integer_conv2d";
+            assertTrue(replaced.global().ops().stream().anyMatch(op -> op.type().equals(type)), "is replaced");
+            assertArrayEquals(network.run(network.program).toDoubleArray(), network.run(replaced).toDoubleArray(),
+                    2e-6 * most);
         }));
     }
 

@@ -39,8 +39,10 @@ public final class QuantizationOperators {
         Ref x = node.input(0);
         Ref scale = node.input(1);
         DType dtype = node.dtype("output_dtype", scale.dtype());
-        Ref zero = node.maybe(2);
-        Ref levels = steps.cast(x, DType.FLOAT32);
+        Ref zero = known(node, 2);
+        Ref levels = x.rank() > 1 && x.dtype().bytes() == 1
+                ? widened(steps, x, DType.FLOAT32)
+                : steps.cast(x, DType.FLOAT32);
         if (x.dtype() == DType.INT32) {
             // Differences of levels of 32 bits are whole numbers before they are rounded.
             levels = zero == null ? levels : steps.cast(steps.sub(x, spread(node, steps, zero, x)), DType.FLOAT32);
