@@ -1,6 +1,8 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.LoopNest;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.Unsigned;
 import io.seriatim.tensor.computation.Binary;
@@ -14,6 +16,7 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import io.seriatim.tensor.kernel.portable.function.DoubleLoops;
 import io.seriatim.tensor.kernel.portable.function.FloatLoops;
+import io.seriatim.tensor.kernel.portable.function.IntLoops;
 import io.seriatim.tensor.kernel.portable.function.LongLoops;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 import java.util.Arrays;
@@ -23,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Functions of one and two elements. */
 final class PortableElementwise {
+    /** Shorter rows are computed in tiles of several. */
+    private static final int LEAST_ROW = 16;
+
     private static final List<Unary.Function> WHOLE = List.of(Unary.Function.RELU, Unary.Function.CLIP,
             Unary.Function.SQUARE,
             Unary.Function.ABS, Unary.Function.LINEAR,
@@ -198,6 +204,10 @@ final class PortableElementwise {
         if (common != null) {
             return common;
         }
+        Kernel sums = ints(binary, x, Objects.requireNonNull(arguments[1]), out);
+        if (sums != null) {
+            return sums;
+        }
         // An array: iterating over a list would allocate an iterator.
         PostOp[] postOps = binary.postOps().toArray(PostOp[]::new);
         boolean unsigned = x.dtype() == DType.UINT64;
@@ -253,6 +263,41 @@ final class PortableElementwise {
                 }
             }
         });
+    }
+
+    /** Sums, differences and products of int32 along rows in int32 itself; null for others. */
+    private static @Nullable Kernel ints(Binary binary, TensorSpec x, TensorSpec y, TensorSpec out) {
+        boolean common = switch (binary.function()) {
+            case ADD, SUBTRACT, MULTIPLY -> true;
+            default -> false;
+        };
+        if (!common || !binary.postOps().isEmpty() || x.dtype() != DType.INT32 || y.dtype() != DType.INT32
+                || out.dtype() != DType.INT32) {
+            return null;
+        }
+        LoopNest nest = LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()),
+                Tensor.broadcastStrides(y, out.shape()), out.strides());
+        if (nest.rowLength() < LEAST_ROW) {
+            return null;
+        }
+        return PortableKernel.of((all, context) -> {
+            int[] left = context.ints(0);
+            int[] right = context.ints(1);
+            Tensor result = all.get(2);
+            for (long row = 0; row < nest.rows(); row++) {
+                for (long from = 0; from < nest.rowLength(); from += KernelContext.TILE) {
+                    int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - from);
+                    IntLoops.load(all.get(0), at(all.get(0), nest, 0, row, from), nest.rowStride(0), left, 0, count);
+                    IntLoops.load(all.get(1), at(all.get(1), nest, 1, row, from), nest.rowStride(1), right, 0, count);
+                    IntLoops.combine(binary.function(), left, right, count);
+                    IntLoops.store(result, at(result, nest, 2, row, from), nest.rowStride(2), left, count);
+                }
+            }
+        });
+    }
+
+    private static long at(Tensor tensor, LoopNest nest, int operand, long row, long from) {
+        return tensor.offset() + (nest.offset(operand, row) + from * nest.rowStride(operand)) * Integer.BYTES;
     }
 
     /** Of the bits of the elements, whatever their type: as whole numbers they are chosen without a branch. */

@@ -2,9 +2,11 @@ package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Binary;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * Sums of products of whole numbers of up to 32 bits, of which the last 32 bits are kept, by loops that the JIT
@@ -36,7 +38,39 @@ public final class IntLoops {
         }
     }
 
+    /** x becomes the sum, the difference or the product of x and y. */
+    public static void combine(Binary.Function function, int[] x, int[] y, int count) {
+        switch (function) {
+            case ADD -> add(x, y, count);
+            case SUBTRACT -> subtract(x, y, count);
+            case MULTIPLY -> multiply(x, y, count);
+            default -> throw new IllegalArgumentException("No loop for " + function);
+        }
+    }
+
+    private static void add(int[] x, int[] y, int count) {
+        for (int i = 0; i < count; i++) {
+            x[i] += y[i];
+        }
+    }
+
+    private static void subtract(int[] x, int[] y, int count) {
+        for (int i = 0; i < count; i++) {
+            x[i] -= y[i];
+        }
+    }
+
+    private static void multiply(int[] x, int[] y, int count) {
+        for (int i = 0; i < count; i++) {
+            x[i] *= y[i];
+        }
+    }
+
     private static void ints(MemorySegment memory, long at, long stride, int[] into, int from, int count) {
+        if (stride == 0) {
+            Arrays.fill(into, from, from + count, memory.get(INT, at));
+            return;
+        }
         if (stride == 1) {
             MemorySegment.copy(memory, INT, at, into, from, count);
             return;
