@@ -67,7 +67,7 @@ public final class FloatLoops {
     }
 
     private static void leakyRelu(float alpha, float[] x, float[] y, int n) {
-        if (Float.isFinite(alpha)) {
+        if (alpha > 0 && Float.isFinite(alpha)) {
             // The same to the bit, without a branch: the JIT makes vector instructions of it.
             for (int i = 0; i < n; i++) {
                 y[i] = Math.max(x[i], -0f) + Math.min(x[i], 0) * alpha;
