@@ -53,10 +53,24 @@ public final class RandomImages {
                 List<Value> alike = values.stream().filter(each -> Arrays.equals(shape(each), shape(x))).toList();
                 yield x.plus(alike.get(random.nextInt(alike.size()))).relu();
             }
-            case 7 -> x.dim(1) > 30 ? x.times(0.5) : g.concat(1, x, x.tanh());
+            case 7 -> x.dim(1) > 30 ? part(random, x) : joined(g, random, values, x);
             case 8 -> g.batchNorm(convolution(g, random, x, (int) x.dim(1))).times(x.tanh());
             default -> transposed(g, random, x);
         };
+    }
+
+    /** Some channels of an image. */
+    private static Value part(Random random, Value x) {
+        int from = random.nextInt((int) x.dim(1) / 2);
+        return random.nextBoolean() ? x.split(2, 1).getLast() : x.slice(1, from, from + (int) x.dim(1) / 2);
+    }
+
+    /** Joins the channels of images of the same size. */
+    private static Value joined(Graph g, Random random, List<Value> values, Value x) {
+        List<Value> alike = values.stream().filter(each -> each.dim(2) == x.dim(2) && each.dim(3) == x.dim(3)
+                && each.dim(1) <= 16).toList();
+        Value other = alike.isEmpty() || random.nextBoolean() ? x.tanh() : alike.get(random.nextInt(alike.size()));
+        return random.nextBoolean() ? g.concat(1, x, other) : g.concat(1, other, x, x.times(0.25));
     }
 
     /** Adds a transposed convolution, up to a size, with what usually follows. */

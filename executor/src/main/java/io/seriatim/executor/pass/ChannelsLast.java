@@ -13,6 +13,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Chain;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.Quantize;
@@ -44,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The pass selects the largest set of values for which no copy is needed: only tasks on the host use the value, one
  * task writes all of it, and each task that accesses it either supports a separate layout for each image, as a
- * convolution does, or has all its images in the set. Of the resulting connected groups, those that no convolution
+ * convolution does, or has all its images in the set. A copy to some channels of an image, as to its place in a
+ * concatenation, may have any layout on either side. Of the resulting connected groups, those that no convolution
  * writes or none reads are excluded, because they would not gain, and so are values of stages for which the library has
  * no kernel. Gradients do not support this layout, so training is not affected.
  */
@@ -78,10 +80,15 @@ final class ChannelsLast {
             return arg == null ? -1 : arg.source() instanceof Arg.Temporary(int number) ? first + number : arg.value();
         }
 
-        boolean isWhole(Arg arg, ValueTable values) {
+        /** Returns what an argument is a view of. */
+        TensorSpec whole(Arg arg, ValueTable values) {
             return arg.source() instanceof Arg.Temporary(int number)
-                    ? arg.offset() == 0 && arg.spec().equals(task.temporaries().get(number))
-                    : arg.isWhole(values);
+                    ? task.temporaries().get(number)
+                    : Objects.requireNonNull(values.spec(arg.value()));
+        }
+
+        boolean isWhole(Arg arg, ValueTable values) {
+            return arg.offset() == 0 && arg.spec().equals(whole(arg, values));
         }
     }
 
@@ -204,11 +211,41 @@ final class ChannelsLast {
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);
             boolean fits = (roles.together().test(i) && together) || roles.alone().test(i);
-            if (isLast(placed, arg) && (!fits || !placed.isWhole(Objects.requireNonNull(arg), values))) {
+            if (isLast(placed, arg) && (!fits || !(placed.isWhole(Objects.requireNonNull(arg), values)
+                    || (isMove(placed.stage()) && firstChannel(placed, arg) >= 0)))) {
                 unfit.add(placed.number(arg));
             }
         }
         return unfit;
+    }
+
+    /** Whether a stage copies images, as to their place in a concatenation; each side may have any layout. */
+    private static boolean isMove(Stage stage) {
+        return Copy.PLAIN.equals(stage.computation()) && stage.args().stream().allMatch(Objects::nonNull)
+                && Objects.requireNonNull(stage.args().getFirst()).spec().shape()
+                        .equals(Objects.requireNonNull(stage.args().getLast()).spec().shape());
+    }
+
+    /** Returns the first channel of an argument that is some channels of an image, or all; −1 if it is no such part. */
+    private long firstChannel(Placed placed, Arg arg) {
+        TensorSpec whole = placed.whole(arg, values);
+        Shape shape = arg.spec().shape();
+        int rank = whole.shape().rank();
+        long channel = whole.shape().slice(2, rank).size() * whole.dtype().bytes();
+        if (shape.rank() != rank || arg.spec().layout() instanceof Layout.Opaque || !whole.isRowMajor()
+                || arg.spec().dtype() != whole.dtype() || arg.offset() % channel != 0) {
+            return -1;
+        }
+        long[] strides = arg.spec().strides();
+        long[] expected = whole.strides();
+        for (int i = 0; i < rank; i++) {
+            if ((i != CHANNELS && shape.dim(i) != whole.shape().dim(i))
+                    || (shape.dim(i) > 1 && strides[i] != expected[i])) {
+                return -1;
+            }
+        }
+        long first = arg.offset() / channel;
+        return first + shape.dim(CHANNELS) <= whole.shape().dim(CHANNELS) ? first : -1;
     }
 
     /**
@@ -236,6 +273,7 @@ final class ChannelsLast {
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
                 case Quantize _ -> new Roles(i -> i != 1, i -> false, true);
+                case Copy _ when isMove(stage) -> new Roles(i -> false, i -> true, false);
                 case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) ->
                     new Roles(like, i -> false, true);
                 case null, default -> new Roles(i -> false, i -> false, false);
@@ -277,7 +315,7 @@ final class ChannelsLast {
         int[] group = new int[isLast.length];
         Arrays.setAll(group, i -> i);
         for (Placed placed : stages) {
-            IntPredicate together = Roles.of(placed.stage()).together();
+            IntPredicate together = isMove(placed.stage()) ? i -> true : Roles.of(placed.stage()).together();
             int first = -1;
             List<@Nullable Arg> args = placed.args();
             for (int i = 0; i < args.size(); i++) {
@@ -330,6 +368,7 @@ final class ChannelsLast {
             Kernel turned = kernels.find(computation, Place.CPU, other.specs());
             if (turned != null && (turned.provider().equals(LIBRARY)
                     || isArithmetic(computation) || computation instanceof Pad || computation instanceof Gather
+                    || computation instanceof Copy
                     || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling)
                             && Providers.haveTheSame(kernels, stage, other)))) {
                 return;
@@ -374,7 +413,9 @@ final class ChannelsLast {
         List<@Nullable Arg> turned = new ArrayList<>(args.size());
         for (Arg arg : args) {
             if (arg != null && isLast(placed, arg)) {
-                turned.add(new Arg(arg.source(), 0, turned(arg.spec(), elementwise)));
+                turned.add(placed.isWhole(arg, values)
+                        ? new Arg(arg.source(), 0, turned(arg.spec(), elementwise))
+                        : turnedPart(placed, arg));
             } else if (arg != null && elementwise && arg.spec().shape().size() > 1 && isGate(arg.spec(), images)) {
                 turned.add(new Arg(arg.source(), arg.offset(), turnedGate(arg.spec(), images.rank())));
             } else {
@@ -382,6 +423,13 @@ final class ChannelsLast {
             }
         }
         return turned;
+    }
+
+    /** The rows of all pixels of an image hold the part's channels next to each other. */
+    private Arg turnedPart(Placed placed, Arg arg) {
+        TensorSpec whole = turned(placed.whole(arg, values), false);
+        return new Arg(arg.source(), firstChannel(placed, arg) * whole.dtype().bytes(),
+                new TensorSpec(whole.dtype(), arg.spec().shape(), Layout.strided(whole.strides())));
     }
 
     private static TensorSpec turnedGate(TensorSpec spec, int rank) {

@@ -50,6 +50,9 @@ public final class PassPipeline {
             // Stores images channels last if convolutions gain. After all fusion, since it converts whole regions of
             // tasks.
             ChannelsLast.PASS,
+            // Turns the remaining concatenations of results of convolutions into views. After ChannelsLast, which may
+            // store them in another layout.
+            Views.OF_CONVOLUTIONS,
             // Joins updates of small parameters. Last, since it moves tasks out of program order.
             Updates.PASS);
 

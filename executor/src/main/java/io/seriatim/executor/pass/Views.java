@@ -43,7 +43,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Views {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.VIEWS, Views::rewrite);
+    static final RewritePass PASS =
+            RewritePass.onHost(PassName.VIEWS, (graph, context) -> rewrite(graph, context, false));
+
+    /**
+     * The results of convolutions. They remain where they are in {@link #PASS}: where {@link ChannelsLast} stores their
+     * concatenation channels last, a copy is cheaper than other layouts of what reads it.
+     */
+    static final RewritePass OF_CONVOLUTIONS =
+            RewritePass.onHost(PassName.VIEWS, (graph, context) -> rewrite(graph, context, true));
 
     /**
      * The minimum number of elements of a row. For shorter rows, kernels in Java spend more time on starting rows than
@@ -54,18 +62,20 @@ final class Views {
     private final ValueTable values;
     private final PreparedKernels kernels;
     private final TaskGraph tasks;
+    private final boolean ofConvolutions;
 
-    private Views(TaskGraph tasks, PreparedKernels kernels) {
+    private Views(TaskGraph tasks, PreparedKernels kernels, boolean ofConvolutions) {
         this.values = tasks.values();
         this.kernels = kernels;
         this.tasks = tasks;
+        this.ofConvolutions = ofConvolutions;
     }
 
-    private static void rewrite(TaskGraph tasks, PassContext context) {
+    private static void rewrite(TaskGraph tasks, PassContext context, boolean ofConvolutions) {
         if (isAnyElsewhere(tasks)) {
             return;
         }
-        Views views = new Views(tasks, context.kernels());
+        Views views = new Views(tasks, context.kernels(), ofConvolutions);
         for (int i = 0; i < tasks.size(); i++) {
             views.view(i);
         }
@@ -96,7 +106,11 @@ final class Views {
             if (in == null || out == null || !(stage.computation() instanceof Copy) || !isMove(in, out)) {
                 continue;
             }
-            if ((isReadWhereItIs(index, in, out) || isWrittenWhereItGoes(index, stage, in, out))
+            boolean moved = ofConvolutions
+                    ? isByConvolution(in.value()) && isWrittenWhereItGoes(index, stage, in, out)
+                    : isReadWhereItIs(index, in, out)
+                            || (!isByConvolution(in.value()) && isWrittenWhereItGoes(index, stage, in, out));
+            if (moved
                     && tasks.get(index) instanceof Task.Compute compute) {
                 List<Stage> left = new ArrayList<>(compute.stages());
                 left.remove(stage);
@@ -108,6 +122,14 @@ final class Views {
                 }
             }
         }
+    }
+
+    private boolean isByConvolution(int value) {
+        TaskSet writers = tasks.writers(value);
+        return writers.size() == 1 && tasks.get(writers.first()) instanceof Task.Compute compute
+                && compute.stages().stream().anyMatch(stage -> Epilogue.isConvolution(stage.computation())
+                        && stage.outputs().stream().anyMatch(out -> out != null && out.value() == value
+                                && out.spec().isRowMajor()));
     }
 
     private boolean isMove(Arg in, Arg out) {

@@ -21,6 +21,8 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
@@ -209,6 +211,38 @@ class ChannelsLastTest {
                 }
             }
         }
+    }
+
+    /** Each layer of a dense block reads the channels of all layers before it. */
+    @Test
+    void joinedImages() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value y = g.conv2d(x, 8, 3, 1, 1).relu();
+            for (int i = 0; i < 3; i++) {
+                Value inner = g.conv2d(g.batchNorm(y).relu(), 16, 1, 1, 0).relu();
+                y = g.concat(1, y, g.conv2d(inner, 8, 3, 1, 1));
+            }
+            return Outputs.of("y", g.linear(g.conv2d(y, 8, 1, 1, 0).globalAveragePool2d().flatten(1), 5));
+        });
+        Program main = network.main().copyForTest();
+        for (int images : new int[]{1, 3}) {
+            Tensor x = Bits.normal(images, images, 3, 12, 12);
+            assertEquals(7, turned(network, main, x));
+            assertEquals(6, joins(network, main, x, true));
+            assertEquals(0, joins(network, main, x, false));
+            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        }
+    }
+
+    /** How many copies of channels have one layout on both sides. */
+    private static long joins(Network network, Program main, Tensor x, boolean last) {
+        return ImagePasses.count(network, main, stage -> Copy.PLAIN.equals(stage.computation())
+                && stage.args().stream().allMatch(arg -> isLast(Objects.requireNonNull(arg).spec()) == last), x);
+    }
+
+    private static boolean isLast(TensorSpec spec) {
+        return spec.strides()[1] == 1;
     }
 
     @Test
