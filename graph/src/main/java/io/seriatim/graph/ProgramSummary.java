@@ -106,13 +106,33 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
         return elements;
     }
 
-    private static long bytes(VarDesc desc, long batch) {
+    /**
+     * The memory of a variable.
+     *
+     * @param desc
+     *            any
+     * @param batch
+     *            what stands for unknown dimensions, from 1
+     * @return in bytes; 0 if it is no tensor, the largest number if there are as many or more
+     */
+    public static long bytes(VarDesc desc, long batch) {
         VarType.TensorType type = desc.type().tensorType();
         DType dtype = type == null ? null : DataTypes.find(type.dataType());
         return dtype == null ? 0 : product(count(type, batch), dtype.bytes());
     }
 
-    private static double flops(Block block, OpDesc op, long batch) {
+    /**
+     * The cost of an operation, as of all in {@link #flops()}.
+     *
+     * @param block
+     *            the block with the variables
+     * @param op
+     *            any operation
+     * @param batch
+     *            what stands for unknown dimensions, from 1
+     * @return floating-point operations
+     */
+    public static double flops(Block block, OpDesc op, long batch) {
         boolean gradient = op.type().endsWith("_grad");
         String type = gradient ? op.type().substring(0, op.type().length() - "_grad".length()) : op.type();
         int products = gradient ? (int) op.outputs().values().stream().filter(names -> !names.isEmpty()).count() : 1;

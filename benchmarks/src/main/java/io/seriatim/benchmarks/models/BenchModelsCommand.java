@@ -35,6 +35,8 @@ public final class BenchModelsCommand implements Callable<Integer> {
     static final String PEERS_ARE = "The peers run in a Python process for each model, with the same number of "
             + "threads and in float32; one that this Python lacks is left out. A result that differs from a peer's by "
             + "more than 0.001 of the output's largest value fails the run.";
+    private static final int RUNS = 100;
+    private static final int QUICK_RUNS = 10;
     private static final List<String> PEERS = List.of("onnxruntime", "openvino");
 
     @Spec
@@ -64,6 +66,12 @@ public final class BenchModelsCommand implements Callable<Integer> {
     @Option(names = "--peer", paramLabel = "P", split = ",", description = "Only these of onnxruntime, openvino.")
     private List<String> peers = new ArrayList<>();
 
+    @Option(names = "--why", paramLabel = "NAME",
+            description = "Instead show for this model our operations beside those "
+                    + "of the peers that compute the same nodes, what we lose most first, with the share of the machine's "
+                    + "arithmetic and memory bandwidth. Python also needs the package onnx.")
+    private @Nullable String why;
+
     @Option(names = "--json", paramLabel = "F", description = "Write the median of each round, with commit, processor "
             + "and versions.")
     private @Nullable Path json;
@@ -92,10 +100,21 @@ public final class BenchModelsCommand implements Callable<Integer> {
         printer.line(Machine.describe());
         Map<String, String> versions = PeerChild.versions(python,
                 PEERS.stream().filter(each -> peers.isEmpty() || peers.contains(each)).toList(), progress::notice);
+        List<Integer> counts = threads.isEmpty() ? quick ? List.of(1) : List.of(1, 2) : threads;
+        if (why != null) {
+            ModelFile model = models.stream().filter(each -> each.name().equals(why)).findFirst().orElseThrow(
+                    () -> new ParameterException(command.commandLine(), "--why must be the name of a model, but is '"
+                            + why + "'; the models are "
+                            + String.join(", ", models.stream().map(ModelFile::name).toList())));
+            for (int count : counts) {
+                WhyBench.print(model, count, quick ? QUICK_RUNS : RUNS, python, List.copyOf(versions.keySet()), printer,
+                        progress);
+            }
+            return 0;
+        }
         ModelBench bench = new ModelBench(
                 quick ? new ModelBench.Effort(1, 3, 0.1) : new ModelBench.Effort(3, 7, 0.5), python,
                 List.copyOf(versions.keySet()), progress);
-        List<Integer> counts = threads.isEmpty() ? quick ? List.of(1) : List.of(1, 2) : threads;
         for (ModelFile model : models) {
             bench.measure(model, counts);
         }

@@ -102,6 +102,29 @@ final class PeerChild implements AutoCloseable {
         return new Session(name);
     }
 
+    /** Returns the outputs of each node of the file, for which the Python needs the package onnx. */
+    List<List<String>> nodes() throws PeerUnavailableException {
+        ask("nodes");
+        return rows("nodes.tsv");
+    }
+
+    /** Returns the operations of a library, the time of each as the median of some runs. */
+    List<Operation> profile(String name, int threads, int runs) throws PeerUnavailableException {
+        ask("profile " + name + " " + threads + " " + runs);
+        return rows(name + "_profile.tsv").stream()
+                .map(row -> new Operation(Integer.parseInt(row.get(0)), row.get(1), Double.parseDouble(row.get(2))))
+                .toList();
+    }
+
+    private List<List<String>> rows(String file) throws PeerUnavailableException {
+        try {
+            return Files.readAllLines(folder.resolve(file)).stream().map(line -> List.of(line.split("\t", -1)))
+                    .toList();
+        } catch (IOException e) {
+            throw new PeerUnavailableException(file + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
     private String ask(String command) throws PeerUnavailableException {
         try {
             commands.write(command + "\n");

@@ -91,6 +91,32 @@ class BenchModelsCommandTest {
     }
 
     @Test
+    void operationsOfAModelStandBesideThoseOfPeers() {
+        Explanation why = new Explanation(
+                List.of(new Operation(1, "conv2d", 30), new Operation(-1, "copy", 5), new Operation(4, "relu", 10)),
+                List.of("a", "b"), new Explanation.Limits(1e9, 1e9));
+        why.add("a", List.of(new Operation(0, "Conv", 20), new Operation(-1, "Reorder", 1), new Operation(3, "Pad", 1),
+                new Operation(4, "Relu", 7), new Operation(9, "Copy", 2)));
+        why.add("b", List.of(new Operation(1, "Conv", 25), new Operation(4, "Relu", 4)));
+        List<String> lines = why.table().text().lines().map(line -> line.replaceAll(" +", " ").strip()).toList();
+        assertEquals("Seriatim µs a, µs b, µs ÷ GFLOP/s of arithmetic GB/s of memory", lines.getFirst());
+        assertEquals("copy, relu 15.0 11.0 4.0 3.75 0.0 0 % 0.0 0 %", lines.get(1).replace("relu, copy", "copy, relu"));
+        assertEquals("conv2d 30.0 20.0 25.0 1.50 0.0 0 % 0.0 0 %", lines.get(2));
+    }
+
+    @Test
+    void aModelIsExplainedWithoutPeers() throws Exception {
+        Files.write(folder.resolve("tiny.onnx"), model());
+        assertEquals(0, bench(folder.toString(), "--quick", "--python", folder.resolve("none").toString(), "--why",
+                "tiny"), err::toString);
+        assertTrue(out.toString().contains("tiny, 1 thread: what takes longest"), out::toString);
+        assertTrue(out.toString().lines().anyMatch(line -> line.startsWith("relu (")), out::toString);
+        assertEquals(2, bench(folder.toString(), "--quick", "--python", folder.resolve("none").toString(), "--why",
+                "other"));
+        assertTrue(err.toString().contains("--why must be the name of a model, but is 'other'"), err::toString);
+    }
+
+    @Test
     void tablesHaveRatiosToTheFasterPeer() {
         List<ModelFigures> figures = List.of(
                 new ModelFigures("a", 1, List.of(3.0, 2.0, 9.0),
