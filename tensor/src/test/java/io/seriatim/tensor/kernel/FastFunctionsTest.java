@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Elementwise functions and their gradients by the kernels that are used, against the portable ones. */
@@ -138,6 +139,22 @@ class FastFunctionsTest {
                 compare(one, x, y, random(dtype, 2, dims(n)));
             }
         }
+    }
+
+    /** With any slope, to the bit: the sign of 0, infinities and NaN too. */
+    @ParameterizedTest
+    @ValueSource(floats = {0.25f, 1, 3, 0, -0f, -0.5f, Float.MIN_VALUE, Float.POSITIVE_INFINITY, Float.NaN})
+    void leakyReluKeepsSpecialValues(float slope) {
+        float[] special = {0, -0f, 1, -1, Float.MIN_VALUE, -Float.MIN_VALUE, Float.MAX_VALUE, -Float.MAX_VALUE,
+                Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.NaN};
+        float[] x = new float[70 * special.length];
+        float[] expected = new float[x.length];
+        for (int i = 0; i < x.length; i++) {
+            x[i] = special[i % special.length];
+            expected[i] = x[i] < 0 ? slope * x[i] : x[i];
+        }
+        Unary unary = new Unary(Unary.Function.LEAKY_RELU, slope, 0);
+        assertArrayEquals(expected, KernelRun.run(Kernels.portable(), unary, Tensor.of(x, x.length))[0].toFloatArray());
     }
 
     /** From the result alone, as far as that tells enough. */
