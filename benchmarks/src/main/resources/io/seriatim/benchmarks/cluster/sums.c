@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { IN_A_ROW = 8 }; /* As in RankProcess. */
 
@@ -29,6 +30,21 @@ static double sums(long bytes, long count) {
     return least;
 }
 
+/* Waits for a command without the spinning of MPI, which would disturb the systems that are measured meanwhile. */
+static void receive(long *command) {
+    struct timespec pause = {0, 1000000};
+    MPI_Request request;
+    int done = 0;
+    MPI_Ibcast(command, 2, MPI_LONG, 0, MPI_COMM_WORLD, &request);
+    for (;;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done) {
+            return;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
 int main(int argc, char **argv) {
     int rank, length;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -50,7 +66,7 @@ int main(int argc, char **argv) {
         if (rank == 0 && scanf(" sum %ld %ld", &command[0], &command[1]) != 2) {
             command[1] = 0;
         }
-        MPI_Bcast(command, 2, MPI_LONG, 0, MPI_COMM_WORLD);
+        receive(command);
         if (command[1] == 0) {
             break;
         }
