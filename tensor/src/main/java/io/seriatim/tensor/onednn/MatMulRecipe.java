@@ -515,7 +515,7 @@ final class MatMulRecipe {
     private TensorSpec squeezed(TensorSpec operand) {
         int rank = result.dims().length;
         int more = operand.shape().rank() - rank;
-        if (more <= 0 || (operand.isRowMajor() && operand.shape().equals(out.shape()))) {
+        if (more <= 0 || operand.shape().equals(out.shape())) {
             return operand;
         }
         long[] strides = operand.strides();

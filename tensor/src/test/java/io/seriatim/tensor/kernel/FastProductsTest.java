@@ -5,18 +5,23 @@ import static io.seriatim.tensor.kernel.FastKernels.compare;
 import static io.seriatim.tensor.kernel.FastKernels.dims;
 import static io.seriatim.tensor.kernel.FastKernels.ordinary;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.FastKernels.Case;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Products of matrices by the kernels that are used, against the portable ones. */
 class FastProductsTest {
@@ -78,5 +83,29 @@ class FastProductsTest {
     @MethodSource("products")
     void givesTheSame(Case one) {
         compare(one, ordinary(one));
+    }
+
+    /** Some columns of a product of several batches, as a part that a thread computes, and of what is added to it. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 3})
+    void columnsAreAddedToThoseOfAllBatches(long rows) {
+        Tensor x = FastKernels.random(DType.FLOAT32, 1, dims(4, rows, 96));
+        Tensor y = FastKernels.random(DType.FLOAT32, 2, dims(96, 64));
+        Tensor addend = FastKernels.random(DType.FLOAT32, 3, dims(4, rows, 64));
+        Tensor out = Tensor.allocate(DType.FLOAT32, 4, rows, 64);
+        Tensor expected = Tensor.allocate(DType.FLOAT32, 4, rows, 64);
+        MatMul sum = new MatMul(false, false, false, List.of(new PostOp.Combine(Binary.Function.ADD)));
+        for (long from : new long[]{0, 32}) {
+            run(Kernels.system(), sum, x, y.slice(1, from, from + 32), addend.slice(2, from, from + 32),
+                    out.slice(2, from, from + 32));
+        }
+        run(Kernels.portable(), sum, x, y, addend, expected);
+        FastKernels.compare(rows + " rows", DType.FLOAT32, new Tensor[]{x}, expected.toDoubleArray(),
+                out.toDoubleArray());
+    }
+
+    private static void run(Kernels kernels, MatMul product, Tensor... arguments) {
+        TensorSpec[] specs = Arrays.stream(arguments).map(Tensor::spec).toArray(TensorSpec[]::new);
+        kernels.prepare(product, Place.CPU, specs).run(arguments, KernelContext.current());
     }
 }
