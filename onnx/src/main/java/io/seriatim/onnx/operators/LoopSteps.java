@@ -81,14 +81,17 @@ final class LoopSteps {
             states.add(part instanceof Form.OfTensor(ArgType type)
                     ? variable(variable, type)
                     : Form.copied(node, outer, variable, outer, part));
-            if (form instanceof Form.OfChoice) {
+            if (form instanceof Form.OfChoice || part instanceof Form.OfTensor) {
                 redeclare(states.getLast());
             }
         }
         carried.add(new Carried(form, initial));
     }
 
-    /** An assignment of a tensor that has no meaning declares its dimensions, which are not those of the others. */
+    /**
+     * An assignment declares the dimensions of what it assigns, which other steps need not pass on: the body would take
+     * those of the first value for the sizes of all.
+     */
     private void redeclare(Ref state) {
         outer.block().put(outer.block().get(state.name()).with(state.type().varType()));
     }
@@ -210,7 +213,7 @@ final class LoopSteps {
         int at = 0;
         for (int i = 0; i < next.size(); i++) {
             for (Form part : carried.get(i).form.parts()) {
-                if (carried.get(i).form instanceof Form.OfChoice) {
+                if (carried.get(i).form instanceof Form.OfChoice || part instanceof Form.OfTensor) {
                     redeclare(states.get(at));
                 }
                 if (part instanceof Form.OfArray) {
