@@ -2,9 +2,7 @@ package io.seriatim.onnx.read;
 
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.format.LoadOptions;
-import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.program.Importing;
-import io.seriatim.graph.program.SymbolicDims;
 import io.seriatim.graph.translate.BlockBuilder;
 import io.seriatim.graph.translate.ModelBuilder;
 import io.seriatim.graph.translate.Ref;
@@ -13,7 +11,6 @@ import io.seriatim.onnx.node.Lists;
 import io.seriatim.onnx.node.Node;
 import io.seriatim.onnx.node.Translator;
 import io.seriatim.onnx.operators.Branches;
-import io.seriatim.onnx.proto.ElementTypes;
 import io.seriatim.onnx.proto.OnnxAttribute;
 import io.seriatim.onnx.proto.OnnxFunction;
 import io.seriatim.onnx.proto.OnnxGraph;
@@ -48,8 +45,6 @@ public final class ModelTranslator {
     /** Operators that had the same form and meaning in all versions before. */
     private static final Set<String> UNCHANGED = Set.of("Abs", "Ceil", "Exp", "Floor", "Identity", "Log", "Neg", "Not",
             "Reciprocal", "Relu", "Sigmoid", "Softplus", "Softsign", "Sqrt", "Tanh", "Transpose");
-    /** What converters write for a dimension of which they know nothing, however many inputs have one. */
-    private static final Set<String> NAMELESS = Set.of("?", "-1", "None", "none", "unk", "unknown", "Unknown");
     /** The most functions that call each other. */
     private static final int DEEPEST = 64;
     /** For combinations of so many conditions, all nodes that depend on them are translated together. */
@@ -161,27 +156,15 @@ public final class ModelTranslator {
             }
         }
         graph.sparse().forEach(tensor -> initialized.add(tensor.values().name()));
-        Map<String, List<OnnxValue>> fed = new LinkedHashMap<>();
+        List<OnnxValue> inputs = new ArrayList<>();
         for (OnnxValue input : graph.inputs()) {
             if (!initialized.contains(input.name())) {
-                fed.put(input.name(), fed(input));
+                inputs.add(input);
             } else if (overridable) {
                 builder.feedable(input.name());
             }
         }
-        List<OnnxValue> feeds = fed.values().stream().flatMap(List::stream).toList();
-        SymbolicDims names = new SymbolicDims(symbolicDims(feeds));
-        Map<String, @Nullable List<Long>> dims = options.dims(declared(feeds), names);
-        for (OnnxValue input : graph.inputs()) {
-            List<OnnxValue> given = fed.get(input.name());
-            if (given != null) {
-                List<Ref> refs = given.stream().map(each -> feed(each, dims.get(each.name()))).toList();
-                scope.bind(input.name(), isSequence(input)
-                        ? lists.of(builder.main(), refs.getFirst().dtype(), refs)
-                        : refs.getFirst());
-            }
-        }
-        builder.symbolicDims(names.names());
+        new ModelFeeds(inputs, options).addTo(builder, lists, scope::bind);
         scope.initializers(graph);
         scope.translate(NodeOrder.of(graph.nodes()), names(graph.outputs()));
         Map<String, Ref> outputs = new LinkedHashMap<>();
@@ -225,81 +208,8 @@ public final class ModelTranslator {
                     + "ConcatFromSequence or SequenceAt, outputs in its place");
         }
         Map<String, Ref> all = new LinkedHashMap<>();
-        elements.forEach(element -> all.put(element(name, all.size()), element));
+        elements.forEach(element -> all.put(ModelFeeds.element(name, all.size()), element));
         return all;
-    }
-
-    private static String element(String sequence, int index) {
-        return sequence + "." + index;
-    }
-
-    /** The dimensions that the file declares; null for an input whose rank it does not say. */
-    private static Map<String, @Nullable List<Long>> declared(List<OnnxValue> feeds) {
-        Map<String, @Nullable List<Long>> declared = new LinkedHashMap<>();
-        for (OnnxValue feed : feeds) {
-            if (feed.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims)) {
-                declared.put(feed.name(), dims == null ? null : dims.stream().map(OnnxType.Dim::size).toList());
-            }
-        }
-        return declared;
-    }
-
-    /** The type of an input that is there: a caller has something to feed. */
-    private static @Nullable OnnxType present(OnnxValue input) {
-        return input.type() instanceof OnnxType.Optional(OnnxType of) ? of : input.type();
-    }
-
-    private static boolean isSequence(OnnxValue input) {
-        return present(input) instanceof OnnxType.Sequence;
-    }
-
-    /** The tensors that a caller feeds for an input. Of a sequence there are as many as shapes are given. */
-    private List<OnnxValue> fed(OnnxValue input) {
-        if (!(present(input) instanceof OnnxType.Sequence(OnnxType of))) {
-            return List.of(new OnnxValue(input.name(), present(input)));
-        }
-        // The tensors may differ in dimensions of one name.
-        OnnxType each = of instanceof OnnxType.OfTensor(int element, List<OnnxType.Dim> dims) && dims != null
-                ? new OnnxType.OfTensor(element, dims.stream().map(dim -> new OnnxType.Dim(dim.size(), "")).toList())
-                : of;
-        List<OnnxValue> all = new ArrayList<>();
-        while (options.shapes().containsKey(element(input.name(), all.size()))) {
-            all.add(new OnnxValue(element(input.name(), all.size()), each));
-        }
-        if (all.isEmpty()) {
-            throw new IllegalArgumentException("input '" + input.name() + "' is a sequence, and the file does not say "
-                    + "of how many tensors; give the shape of each, as '" + element(input.name(), 0) + "', '"
-                    + element(input.name(), 1) + "' and so on, when the model is loaded (LoadOptions.shape, or --shape "
-                    + "of a command): each is a feed");
-        }
-        return all;
-    }
-
-    private Ref feed(OnnxValue input, @Nullable List<Long> dims) {
-        if (!(input.type() instanceof OnnxType.OfTensor(int element, List<OnnxType.Dim> _))) {
-            throw new IllegalArgumentException("input '" + input.name() + "' is not a tensor but "
-                    + input.type() + ", which is not supported");
-        }
-        DType dtype = ElementTypes.get("Input '" + input.name() + "'", element);
-        if (dims == null) {
-            throw new IllegalArgumentException("input '" + input.name()
-                    + "' does not declare its number of dimensions; "
-                    + "declare it in the file (dimensions may be unknown), or give its shape when the model is loaded "
-                    + "(LoadOptions.shape, or --shape of a command)");
-        }
-        return builder.feed(input.name(), dtype, dims.stream().mapToLong(Long::longValue).toArray());
-    }
-
-    /** The names of the dimensions of feeds, without those by which converters say that they know nothing. */
-    private static Map<String, List<String>> symbolicDims(List<OnnxValue> feeds) {
-        Map<String, List<String>> names = new LinkedHashMap<>();
-        for (OnnxValue feed : feeds) {
-            if (feed.type() instanceof OnnxType.OfTensor(int _, List<OnnxType.Dim> dims) && dims != null) {
-                names.put(feed.name(), dims.stream().map(OnnxType.Dim::parameter)
-                        .map(name -> NAMELESS.contains(name) ? "" : name).toList());
-            }
-        }
-        return names;
     }
 
     /** The values that nodes see: those of a graph and of the graphs around it, or those of a function. */
