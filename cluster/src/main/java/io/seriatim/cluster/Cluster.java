@@ -73,7 +73,7 @@ public final class Cluster implements Communicator, AutoCloseable {
                             + options.ranks() + " ranks: " + addresses, CommunicationException.NO_RANK, null);
                 }
                 isKnown = true;
-                return new Cluster(Mesh.join(member, addresses, listener, deadline));
+                return new Cluster(Mesh.join(member, addresses, listener, options.isSharing(), deadline));
             } finally {
                 if (!isKnown) {
                     listener.close();

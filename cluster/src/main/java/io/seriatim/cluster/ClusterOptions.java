@@ -30,6 +30,7 @@ public final class ClusterOptions {
     private int generation;
     private String host = "127.0.0.1";
     private Optional<Path> folder = Optional.empty();
+    private boolean isSharing = true;
     private Optional<Tls> tls = Optional.empty();
     private Duration joinLimit = JOIN;
     private Duration handshakeLimit = HANDSHAKE;
@@ -48,6 +49,7 @@ public final class ClusterOptions {
         copy.generation = generation;
         copy.host = host;
         copy.folder = folder;
+        copy.isSharing = isSharing;
         copy.tls = tls;
         copy.joinLimit = joinLimit;
         copy.handshakeLimit = handshakeLimit;
@@ -126,7 +128,8 @@ public final class ClusterOptions {
     }
 
     /**
-     * Uses Unix-domain sockets, which are faster, where all ranks run on one machine.
+     * Uses Unix-domain sockets, which are faster, where all ranks run on one machine; on Linux, the bytes of
+     * collectives go through memory that the ranks share: see {@link #sharedMemory}.
      *
      * @param path
      *            an existing folder that only this user may enter, with a path of at most about 80 bytes; the rank
@@ -136,6 +139,20 @@ public final class ClusterOptions {
     public ClusterOptions unixSockets(Path path) {
         ClusterOptions copy = copy();
         copy.folder = Optional.of(path);
+        return copy;
+    }
+
+    /**
+     * Whether ranks that use {@link #unixSockets} share memory, about 1 MiB a pair in {@code /dev/shm}. A pair whose
+     * ranks do not both want it, or that finds no space or not the same files there, sends through its sockets.
+     *
+     * @param isUsed
+     *            true by default
+     * @return a copy
+     */
+    public ClusterOptions sharedMemory(boolean isUsed) {
+        ClusterOptions copy = copy();
+        copy.isSharing = isUsed;
         return copy;
     }
 
@@ -271,6 +288,10 @@ public final class ClusterOptions {
 
     Optional<Path> folder() {
         return folder;
+    }
+
+    boolean isSharing() {
+        return isSharing;
     }
 
     Optional<Tls> tls() {

@@ -16,13 +16,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that do something else than the others, leave, are interrupted or take long. */
 class FailuresTest {
+    /** How the ranks are connected. */
+    ClusterOptions connected(ClusterOptions options) {
+        return options;
+    }
+
     private static void reduce(Cluster cluster, int count) {
         cluster.allReduce(MemorySegment.ofArray(new float[count]), DType.FLOAT32);
     }
@@ -34,8 +38,8 @@ class FailuresTest {
         return assertInstanceOf(CommunicationException.class, outcome.failure());
     }
 
-    private static List<Outcome<Boolean>> outcomes(int ranks, Ranks.Body<Boolean> body) throws Exception {
-        return Ranks.outcomes(ranks, Function.identity(), Ranks.gathering(ranks), body);
+    private List<Outcome<Boolean>> outcomes(int ranks, Ranks.Body<Boolean> body) throws Exception {
+        return Ranks.outcomes(ranks, this::connected, Ranks.gathering(ranks), body);
     }
 
     @ParameterizedTest
@@ -85,36 +89,38 @@ class FailuresTest {
     @Test
     void aRankThatComputesForLongIsNotTakenForDead() throws Exception {
         Duration silence = Duration.ofSeconds(1);
-        List<Boolean> results = Ranks.run(2, options -> options.silenceLimit(silence), Ranks.gathering(2), cluster -> {
-            if (cluster.rank() == 1) {
-                long end = System.nanoTime() + 2 * silence.toNanos();
-                while (System.nanoTime() < end) {
-                    Thread.onSpinWait();
-                }
-            }
-            reduce(cluster, 100_000);
-            return true;
-        });
+        List<Boolean> results =
+                Ranks.run(2, options -> connected(options).silenceLimit(silence), Ranks.gathering(2), cluster -> {
+                    if (cluster.rank() == 1) {
+                        long end = System.nanoTime() + 2 * silence.toNanos();
+                        while (System.nanoTime() < end) {
+                            Thread.onSpinWait();
+                        }
+                    }
+                    reduce(cluster, 100_000);
+                    return true;
+                });
         assertEquals(List.of(true, true), results);
     }
 
     @Test
     void aRankThatIsAliveButNeverCallsIsNamedAtTheLimit() throws Exception {
         CountDownLatch isOver = new CountDownLatch(1);
-        List<Outcome<Boolean>> outcomes = Ranks.outcomes(2, options -> options.stallLimit(Duration.ofMillis(300)),
-                Ranks.gathering(2), cluster -> {
-                    if (cluster.rank() == 1) {
-                        isOver.await(Ranks.LIMIT_SECONDS, TimeUnit.SECONDS);
-                    }
-                    try {
-                        // What rank 0 has sent before is there: the first call of rank 1 may succeed.
-                        while (true) {
-                            cluster.barrier();
-                        }
-                    } finally {
-                        isOver.countDown();
-                    }
-                });
+        List<Outcome<Boolean>> outcomes =
+                Ranks.outcomes(2, options -> connected(options).stallLimit(Duration.ofMillis(300)),
+                        Ranks.gathering(2), cluster -> {
+                            if (cluster.rank() == 1) {
+                                isOver.await(Ranks.LIMIT_SECONDS, TimeUnit.SECONDS);
+                            }
+                            try {
+                                // What rank 0 has sent before is there: the first call of rank 1 may succeed.
+                                while (true) {
+                                    cluster.barrier();
+                                }
+                            } finally {
+                                isOver.countDown();
+                            }
+                        });
         for (Outcome<Boolean> each : outcomes) {
             CommunicationException failure = failure(each);
             assertEquals(1, failure.rank());
@@ -178,7 +184,7 @@ class FailuresTest {
     @Test
     void collectivesOfSeveralThreadsTakeTurns() throws Exception {
         // All calls are alike, so that their order does not matter.
-        List<Boolean> results = Ranks.run(2, cluster -> {
+        List<Boolean> results = Ranks.run(2, this::connected, Ranks.gathering(2), cluster -> {
             Thread[] threads = new Thread[4];
             boolean[] isWrong = new boolean[threads.length];
             for (int i = 0; i < threads.length; i++) {

@@ -1,6 +1,7 @@
 package io.seriatim.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -28,6 +29,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How ranks find each other, and whom they refuse. */
@@ -118,6 +121,29 @@ class JoinTest {
                 Ranks.run(3, options -> options.unixSockets(folder), Ranks.gathering(3), JoinTest::sum));
         try (Stream<Path> left = Files.list(folder)) {
             assertEquals(List.of(), left.toList());
+        }
+    }
+
+    /** Whether this process has mapped memory that ranks share. */
+    private static boolean hasSharedMemory() throws IOException {
+        return Files.readString(Path.of("/proc/self/maps")).contains("/dev/shm/seriatim-");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void ranksThatUseUnixSocketsShareMemoryIfBothWantTo() throws Exception {
+        for (int unwilling = -1; unwilling < 2; unwilling++) {
+            int which = unwilling;
+            List<Boolean> shared = Ranks.run(2,
+                    options -> options.unixSockets(folder).sharedMemory(options.rank() != which), Ranks.gathering(2),
+                    cluster -> {
+                        cluster.barrier();
+                        boolean hasMemory = hasSharedMemory();
+                        assertEquals(3, sum(cluster));
+                        return hasMemory;
+                    });
+            assertEquals(List.of(unwilling < 0, unwilling < 0), shared, "unwilling: " + unwilling);
+            assertFalse(hasSharedMemory());
         }
     }
 

@@ -11,10 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Three ranks as processes, one of which is killed or stopped. */
 @DisabledOnOs(OS.WINDOWS)
@@ -34,7 +35,7 @@ class ProcessesTest {
         }).get(Ranks.LIMIT_SECONDS, TimeUnit.SECONDS);
     }
 
-    private void check(int victim, String signal, String says) throws Exception {
+    private void check(int victim, String signal, String says, boolean isSharing) throws Exception {
         List<Process> processes = new ArrayList<>();
         try {
             List<BufferedReader> outputs = new ArrayList<>();
@@ -42,7 +43,8 @@ class ProcessesTest {
                 Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
                         System.getProperty("java.class.path"), RankProcess.class.getName(), folder.toString(),
-                        Integer.toString(rank), Integer.toString(RANKS)).redirectErrorStream(true).start();
+                        Integer.toString(rank), Integer.toString(RANKS), Boolean.toString(isSharing))
+                        .redirectErrorStream(true).start();
                 processes.add(process);
                 outputs.add(process.inputReader(StandardCharsets.UTF_8));
             }
@@ -64,13 +66,15 @@ class ProcessesTest {
         }
     }
 
-    @Test
-    void aProcessThatIsKilledIsNamedByTheOthers() throws Exception {
-        check(1, "-KILL", "");
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aProcessThatIsKilledIsNamedByTheOthers(boolean isSharing) throws Exception {
+        check(1, "-KILL", "", isSharing);
     }
 
-    @Test
-    void aProcessThatIsStoppedIsNamedByTheOthers() throws Exception {
-        check(2, "-STOP", "has been silent for 3000 ms");
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aProcessThatIsStoppedIsNamedByTheOthers(boolean isSharing) throws Exception {
+        check(2, "-STOP", "has been silent for 3000 ms", isSharing);
     }
 }

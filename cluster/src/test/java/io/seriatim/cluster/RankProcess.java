@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** A rank as a process, for a test: it sums until a rank fails, and says so. Its arguments: FOLDER RANK RANKS. */
+/** A rank as a process, for a test: it sums until a rank fails, and says so. Arguments: FOLDER RANK RANKS SHARING. */
 final class RankProcess {
     static final Duration SILENCE = Duration.ofSeconds(3);
     static final int WRONG = 3;
@@ -19,6 +19,9 @@ final class RankProcess {
         int ranks = Integer.parseInt(args[2]);
         ClusterOptions options =
                 ClusterOptions.of(Integer.parseInt(args[1]), ranks, Ranks.SECRET).silenceLimit(SILENCE);
+        if (Boolean.parseBoolean(args[3])) {
+            options = options.unixSockets(folder);
+        }
         try (Cluster cluster = Cluster.join(options, Rendezvous.folder(folder))) {
             for (int round = 0; true; round++) {
                 float[] data = new float[50_000];

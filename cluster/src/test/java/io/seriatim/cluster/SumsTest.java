@@ -26,6 +26,15 @@ class SumsTest {
     private static final int[] COUNTS = {0, 1, 2, 3, 7, 1000, 5003, 20_011};
     private static final int MANY = 1 << 19;
 
+    /** How the ranks are connected. */
+    ClusterOptions connected(ClusterOptions options) {
+        return options;
+    }
+
+    private <T> List<T> run(int ranks, Ranks.Body<T> body) throws Exception {
+        return Ranks.run(ranks, this::connected, Ranks.gathering(ranks), body);
+    }
+
     /** The elements of a rank: of very different sizes, so that another order gives other bits. */
     private static byte[] elements(DType type, int count, int rank) {
         Random random = new Random(SEED * 31 + rank * 1009L + count * 17L + type.name().hashCode());
@@ -132,7 +141,7 @@ class SumsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9})
     void sumsOfAllRanksAreThoseOfTheSerialOrder(int ranks) throws Exception {
-        List<List<byte[]>> sums = Ranks.run(ranks, cluster -> {
+        List<List<byte[]>> sums = run(ranks, cluster -> {
             List<byte[]> results = new ArrayList<>();
             try (Arena arena = Arena.ofConfined()) {
                 for (DType type : TYPES) {
@@ -168,7 +177,7 @@ class SumsTest {
         for (DType type : List.of(DType.FLOAT32, DType.BFLOAT16)) {
             for (int limit : Choices.limits(type, MANY, ranks)) {
                 for (int count : new int[]{limit - 1, limit}) {
-                    List<byte[]> sums = Ranks.run(ranks, cluster -> {
+                    List<byte[]> sums = run(ranks, cluster -> {
                         byte[] data = elements(type, count, cluster.rank());
                         cluster.allReduce(MemorySegment.ofArray(data), type);
                         return data;
@@ -186,7 +195,7 @@ class SumsTest {
     @ValueSource(ints = {1, 2, 3, 4, 7, 9})
     void scatteredSumsAreTheRanksParts(int ranks) throws Exception {
         int[] parts = {0, 1, 3, 1001, 20_001};
-        List<List<byte[]>> sums = Ranks.run(ranks, cluster -> {
+        List<List<byte[]>> sums = run(ranks, cluster -> {
             List<byte[]> results = new ArrayList<>();
             for (DType type : TYPES) {
                 for (int part : parts) {
@@ -217,7 +226,7 @@ class SumsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 6, 8, 9})
     void everyRankCanBeTheRootOfABroadcast(int ranks) throws Exception {
-        Ranks.run(ranks, cluster -> {
+        run(ranks, cluster -> {
             for (int root = 0; root < ranks; root++) {
                 for (int size : new int[]{0, 1, 5, 300_001}) {
                     byte[] expected = new byte[size];
@@ -236,7 +245,7 @@ class SumsTest {
     @ValueSource(ints = {4, 5, 9})
     void replicasOfNaNsAreEqual(int ranks) throws Exception {
         for (int count : new int[]{1, 3000, 20_000, 200_000}) {
-            List<float[]> sums = Ranks.run(ranks, cluster -> {
+            List<float[]> sums = run(ranks, cluster -> {
                 float[] data = new float[count];
                 Arrays.fill(data, Float.intBitsToFloat(0x7fc00000 | cluster.rank() + 1));
                 cluster.allReduce(MemorySegment.ofArray(data), DType.FLOAT32);
@@ -252,7 +261,7 @@ class SumsTest {
 
     @Test
     void wrongArgumentsAreRefusedBeforeAnythingIsSent() throws Exception {
-        Ranks.run(2, cluster -> {
+        run(2, cluster -> {
             MemorySegment six = MemorySegment.ofArray(new byte[6]);
             assertThrows(IllegalArgumentException.class, () -> cluster.allReduce(six, DType.FLOAT32));
             assertThrows(IllegalArgumentException.class, () -> cluster.allReduce(six, DType.BOOL));

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.collectors.TestResult;
 
 /** Runs the races, then the mutants; fails if a race has a forbidden outcome, or if a mutant has none. */
 final class StressRun {
-    private static final List<Class<?>> MUTANTS = List.of(MutantRace.class, MutantTakeBack.class);
+    private static final List<Class<?>> MUTANTS = List.of(MutantBell.class, MutantRace.class, MutantTakeBack.class);
     // Anchored on both sides, because jcstress searches for a match anywhere in the name.
     private static final String MUTANT =
             "^(" + MUTANTS.stream().map(Class::getName).collect(Collectors.joining("|")) + ")$";

@@ -38,7 +38,7 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
     /** Of a bias, a matrix and networks. */
     static final List<Long> SIZES = List.of(4L << 10, 64L << 10, 1L << 20, 10L << 20, 100L << 20);
 
-    private static final String UNIX = "Unix sockets";
+    private static final String SHARED = "shared memory";
     private static final String TCP = "TCP";
     private static final String GLOO = "Gloo";
     private static final String MPI_TCP = "Open MPI, TCP";
@@ -86,11 +86,11 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
             @Nullable PeerGroup tcp, @Nullable PeerGroup memory) throws IOException {
         notice.accept("sums of " + ranks + " processes");
         Map<Long, Map<String, Double>> sums = new LinkedHashMap<>();
-        try (RankGroup unix = RankGroup.local(ranks, TrainedNetwork.NAMES, 1, 1, sockets);
+        try (RankGroup near = RankGroup.local(ranks, TrainedNetwork.NAMES, 1, 1, sockets);
                 RankGroup direct = RankGroup.direct(ranks, TrainedNetwork.NAMES, 1, 1, null)) {
             for (long bytes : sizes) {
                 Map<String, Timing> systems = new LinkedHashMap<>();
-                systems.put(UNIX, () -> unix.sum(EmulatedNetwork.NONE, bytes, count));
+                systems.put(SHARED, () -> near.sum(EmulatedNetwork.NONE, bytes, count));
                 systems.put(TCP, () -> direct.sum(EmulatedNetwork.NONE, bytes, count));
                 String command = "sum " + bytes + " " + count;
                 add(systems, GLOO, gloo, command);
@@ -105,13 +105,13 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
     private Map<String, Double> steps(int ranks, TrainedNetwork network, Path sockets, @Nullable PeerGroup gloo)
             throws IOException {
         notice.accept("steps of " + network.name().toLowerCase(Locale.ROOT) + " on " + ranks + " processes");
-        try (RankGroup unix = RankGroup.local(ranks, network, batch, 1, sockets);
+        try (RankGroup near = RankGroup.local(ranks, network, batch, 1, sockets);
                 OneProcess one = new OneProcess(ranks, network, batch)) {
             Map<String, Timing> systems = new LinkedHashMap<>();
-            systems.put(UNIX, () -> unix.steps(EmulatedNetwork.NONE, count).step());
+            systems.put(SHARED, () -> near.steps(EmulatedNetwork.NONE, count).step());
             systems.put(PLACES, () -> one.steps(count));
             add(systems, GLOO, gloo, "steps " + count + " " + network.sizes() + " " + batch);
-            unix.steps(EmulatedNetwork.NONE, warmUps);
+            near.steps(EmulatedNetwork.NONE, warmUps);
             one.steps(warmUps);
             return inTurn(systems);
         }
@@ -166,20 +166,20 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
     /** Returns MB/s of the sums, and ours divided by those of the peers. */
     static Table sums(List<Measured> measured) {
         List<String> columns = new ArrayList<>(List.of("ranks", "KiB"));
-        for (String system : List.of(UNIX, TCP)) {
+        for (String system : List.of(SHARED, TCP)) {
             columns.add(system + ", MB/s");
         }
         for (String peer : List.of(GLOO, MPI_TCP, MPI_MEMORY)) {
-            columns.addAll(List.of(peer + ", MB/s", UNIX + " ÷", TCP + " ÷"));
+            columns.addAll(List.of(peer + ", MB/s", SHARED + " ÷", TCP + " ÷"));
         }
         Table table = new Table(columns);
         for (Measured each : measured) {
             each.sums().forEach((bytes, nanos) -> {
                 List<String> row = new ArrayList<>(Arrays.asList(Integer.toString(each.ranks()),
-                        Long.toString(bytes >> 10), rate(bytes, nanos.get(UNIX)), rate(bytes, nanos.get(TCP))));
+                        Long.toString(bytes >> 10), rate(bytes, nanos.get(SHARED)), rate(bytes, nanos.get(TCP))));
                 for (String peer : List.of(GLOO, MPI_TCP, MPI_MEMORY)) {
                     row.add(rate(bytes, nanos.get(peer)));
-                    row.add(ratio(nanos.get(peer), nanos.get(UNIX)));
+                    row.add(ratio(nanos.get(peer), nanos.get(SHARED)));
                     row.add(ratio(nanos.get(peer), nanos.get(TCP)));
                 }
                 table.row(row);
@@ -194,8 +194,8 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
                 "÷"));
         for (Measured each : measured) {
             each.steps().forEach((network, nanos) -> table.row(List.of(network, Integer.toString(each.ranks()),
-                    millis(nanos.get(UNIX)), millis(nanos.get(PLACES)), ratio(nanos.get(UNIX), nanos.get(PLACES)),
-                    millis(nanos.get(GLOO)), ratio(nanos.get(UNIX), nanos.get(GLOO)))));
+                    millis(nanos.get(SHARED)), millis(nanos.get(PLACES)), ratio(nanos.get(SHARED), nanos.get(PLACES)),
+                    millis(nanos.get(GLOO)), ratio(nanos.get(SHARED), nanos.get(GLOO)))));
         }
         return table;
     }

@@ -12,7 +12,8 @@ public final class Addresses {
     /** The longest text of an address, in bytes of UTF-8. */
     public static final int MOST_BYTES = 400;
 
-    private static final String UNIX = "unix:";
+    /** How the text of a Unix-domain socket's address begins. */
+    static final String UNIX = "unix:";
     private static final int MOST_PORT = 0xffff;
 
     private Addresses() {

@@ -89,6 +89,15 @@ final class DataLink {
         return isReceiving;
     }
 
+    /** Sets what wakes the selector; false if there is something to do at once. */
+    boolean awaits(boolean isForReading, boolean isForWriting) throws IOException {
+        int wanted = isForReading || isForWriting ? channel.interest(isForReading, isForWriting) : 0;
+        if (wanted != PeerChannel.NO_WAIT && key.interestOps() != wanted) {
+            key.interestOps(wanted);
+        }
+        return wanted != PeerChannel.NO_WAIT;
+    }
+
     void startSend(long sequence, int step, long call, MemorySegment payload) {
         outHead.clear().putInt(Handshake.MAGIC).putInt(self.generation()).putLong(self.jobHash()).putLong(sequence);
         outHead.putInt(step).putInt(self.rank()).putLong(call).putLong(payload.byteSize()).flip();
@@ -159,8 +168,33 @@ final class DataLink {
         }
     }
 
-    /** Receives what the socket has of this frame; false if it has nothing. */
+    /** Receives what the channel has of this frame; false if it has nothing. */
     boolean read() throws IOException {
+        return combineInPlace() || readWindow();
+    }
+
+    /** Combines what has arrived where it is; false if it must be read. */
+    private boolean combineInPlace() throws IOException {
+        Receipt.Combine combine = receipt.combine();
+        if (combine == null || !isKnown || stagingBuffer.position() != 0) {
+            return false;
+        }
+        ByteBuffer arrived = channel.arrived();
+        int whole = (int) Math.min(arrived.remaining(), receipt.into().byteSize() - inDone);
+        whole -= whole % receipt.element();
+        if (whole == 0) {
+            return false;
+        }
+        combine.accept(MemorySegment.ofBuffer(arrived), receipt.into(), inDone, whole);
+        inChecksum.update(arrived.limit(whole));
+        channel.skip(whole);
+        received.setRelease(received.getPlain() + whole);
+        inDone += whole;
+        stagingBuffer.limit((int) Math.min(WINDOW, receipt.into().byteSize() - inDone));
+        return true;
+    }
+
+    private boolean readWindow() throws IOException {
         ByteBuffer window = in[1];
         int before = window.position();
         boolean isLast = inDone + window.remaining() == receipt.into().byteSize();

@@ -29,7 +29,7 @@ public final class Handshake {
     /** Collects addresses before there are other connections. */
     public static final int RENDEZVOUS = 3;
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int MAGIC = 0x4c524553; // "SERL"
 
     /** The first bytes of records of TLS; see RFC 8446, 5.1. */

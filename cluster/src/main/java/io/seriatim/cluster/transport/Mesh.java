@@ -22,12 +22,14 @@ public final class Mesh {
     private final Listener listener;
     private final long deadline;
     private final @Nullable TimedChannel[][] channels;
+    private final @Nullable SharedMemory[] shared;
 
     private Mesh(Member self, Listener listener, long deadline) {
         this.self = self;
         this.listener = listener;
         this.deadline = deadline;
         channels = new TimedChannel[2][self.ranks()];
+        shared = new SharedMemory[self.ranks()];
     }
 
     /**
@@ -39,15 +41,19 @@ public final class Mesh {
      *            of all ranks
      * @param listener
      *            of this rank, which is closed
+     * @param isSharing
+     *            whether memory may be shared with ranks that are connected by Unix-domain sockets
      * @param deadline
      *            of {@link System#nanoTime}
      * @return the connections
      * @throws CommunicationException
      *             if a rank does not come
      */
-    public static Transport join(Member self, List<String> addresses, Listener listener, long deadline) {
+    public static Transport join(Member self, List<String> addresses, Listener listener, boolean isSharing,
+            long deadline) {
         Mesh mesh = new Mesh(self, listener, deadline);
         List<TimedChannel> open = new ArrayList<>();
+        boolean isStarted = false;
         try (listener) {
             for (int rank = 0; rank < self.ranks(); rank++) {
                 for (int purpose = Handshake.CONTROL; purpose <= Handshake.DATA && rank != self.rank(); purpose++) {
@@ -58,8 +64,11 @@ public final class Mesh {
                     mesh.channels[purpose - 1][rank] = channel;
                 }
             }
+            mesh.share(addresses, isSharing);
             mesh.ready();
-            return Transport.start(self, mesh.channels[0], mesh.channels[1]);
+            Transport transport = Transport.start(self, mesh.channels[0], mesh.channels[1], mesh.shared);
+            isStarted = true;
+            return transport;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             open.forEach(Listener::drop);
@@ -72,6 +81,12 @@ public final class Mesh {
         } catch (RuntimeException e) {
             open.forEach(Listener::drop);
             throw e;
+        } finally {
+            for (SharedMemory each : mesh.shared) {
+                if (!isStarted && each != null) {
+                    each.drop();
+                }
+            }
         }
     }
 
@@ -143,6 +158,39 @@ public final class Mesh {
             Thread.sleep(pause);
             pause = Math.min(2 * pause, LONGEST_PAUSE);
         }
+    }
+
+    /**
+     * Shares memory with each rank on the other end of a Unix-domain socket, if both want to. All offers are made
+     * before any is waited for.
+     */
+    private void share(List<String> addresses, boolean isSharing) {
+        for (int rank = self.rank() + 1; rank < self.ranks() && isUnix(addresses.get(self.rank())); rank++) {
+            int peer = rank;
+            exchange(rank, () -> shared[peer] = SharedMemory.offer(data(peer), isSharing, deadline));
+        }
+        for (int rank = 0; rank < self.rank(); rank++) {
+            int peer = rank;
+            if (isUnix(addresses.get(rank))) {
+                exchange(rank, () -> shared[peer] = SharedMemory.take(data(peer), isSharing, deadline));
+            }
+        }
+        for (int rank = self.rank() + 1; rank < self.ranks(); rank++) {
+            SharedMemory offered = shared[rank];
+            int peer = rank;
+            if (offered != null) {
+                shared[rank] = null;
+                exchange(rank, () -> shared[peer] = offered.isTaken(data(peer), deadline) ? offered : null);
+            }
+        }
+    }
+
+    private TimedChannel data(int rank) {
+        return Objects.requireNonNull(channels[Handshake.DATA - 1][rank]);
+    }
+
+    private static boolean isUnix(String address) {
+        return address.startsWith(Addresses.UNIX);
     }
 
     /**

@@ -4,7 +4,6 @@ import io.seriatim.graph.parallel.CommunicationException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,14 +15,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The calling thread itself moves the bytes, sending and receiving in turn without blocking, so that no order of steps
- * and no size can block two ranks that both send. It waits in a selector if neither makes progress. The lock is held
- * from begin to end and guards the selector and the links. A failure wakes the selector: see {@link Failure}.
+ * and no size can block two ranks that both send. If neither makes progress it looks again for a while, and then waits
+ * in a selector. The lock is held from begin to end and guards the selector and the links. A failure wakes the
+ * selector: see {@link Failure}.
  */
 public final class Transport implements Closeable {
     /** For {@link #exchange}: no rank. */
     public static final int NOBODY = -1;
 
-    private static final int SPINS = 8;
+    /** How long to look again before waiting: about the time that it takes to be woken. */
+    private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long TICK_MILLIS = 50;
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -37,15 +38,18 @@ public final class Transport implements Closeable {
     private long hash;
     private Call call = Call.NONE;
 
-    private Transport(Member self, @Nullable TimedChannel[] control, @Nullable TimedChannel[] data)
-            throws IOException {
+    private Transport(Member self, @Nullable TimedChannel[] control, @Nullable TimedChannel[] data,
+            @Nullable SharedMemory[] shared) throws IOException {
         this.self = self;
         selector = Selector.open();
         links = new DataLink[data.length];
         for (int rank = 0; rank < data.length; rank++) {
             TimedChannel channel = data[rank];
             if (channel != null) {
-                links[rank] = new DataLink(self, rank, channel.release(), selector);
+                PeerChannel released = channel.release();
+                SharedMemory memory = shared[rank];
+                links[rank] = new DataLink(self, rank,
+                        memory == null ? released : memory.over(released, self.rank() < rank, rank), selector);
             }
         }
         failure.onFailure(selector::wakeup);
@@ -62,12 +66,12 @@ public final class Transport implements Closeable {
      *             if the system has no selector left
      */
     public static Transport alone(Member self) throws IOException {
-        return start(self, new TimedChannel[1], new TimedChannel[1]);
+        return start(self, new TimedChannel[1], new TimedChannel[1], new SharedMemory[1]);
     }
 
-    static Transport start(Member self, @Nullable TimedChannel[] control, @Nullable TimedChannel[] data)
-            throws IOException {
-        Transport transport = new Transport(self, control, data);
+    static Transport start(Member self, @Nullable TimedChannel[] control, @Nullable TimedChannel[] data,
+            @Nullable SharedMemory[] shared) throws IOException {
+        Transport transport = new Transport(self, control, data, shared);
         transport.control.start();
         return transport;
     }
@@ -146,7 +150,6 @@ public final class Transport implements Closeable {
         if (in != null) {
             in.startReceive(sequence, step, hash, receipt);
         }
-        int idle = 0;
         long waiting = 0;
         while (true) {
             failure.check();
@@ -158,16 +161,24 @@ public final class Transport implements Closeable {
                 return;
             }
             if (isProgress) {
-                idle = 0;
                 waiting = 0;
-            } else if (++idle < SPINS) {
-                Thread.onSpinWait();
+                continue;
+            }
+            long now = System.nanoTime();
+            waiting = waiting == 0 ? now : waiting;
+            if (now - waiting < SPIN_NANOS) {
+                lookAgain();
             } else {
-                waiting = waiting == 0 ? System.nanoTime() : waiting;
                 await(isSending ? out : null, isReceiving ? in : null);
                 checkStall(isSending ? out : null, isReceiving ? in : null, System.nanoTime() - waiting);
             }
         }
+    }
+
+    /** Lets others run in between: the peer, or what it waits for, may need this processor. */
+    @SuppressWarnings("ThreadPriorityCheck") // Nothing depends on it but the time of others.
+    private static void lookAgain() {
+        Thread.yield();
     }
 
     /**
@@ -222,15 +233,21 @@ public final class Transport implements Closeable {
 
     private void await(@Nullable DataLink out, @Nullable DataLink in) {
         try {
-            for (SelectionKey key : selector.keys()) {
-                int wanted = (out != null && out.key.equals(key) ? SelectionKey.OP_WRITE : 0)
-                        | (in != null && in.key.equals(key) ? SelectionKey.OP_READ : 0);
-                if (key.interestOps() != wanted) {
-                    key.interestOps(wanted);
+            boolean mayWait = true;
+            for (DataLink link : links) {
+                if (link != null) {
+                    mayWait &= link.awaits(link.equals(in), link.equals(out));
                 }
             }
-            selector.select(TICK_MILLIS);
-            selector.selectedKeys().clear();
+            if (mayWait) {
+                selector.select(TICK_MILLIS);
+                selector.selectedKeys().clear();
+                for (DataLink link : links) {
+                    if (link != null && (link.equals(in) || link.equals(out))) {
+                        link.channel.woken();
+                    }
+                }
+            }
         } catch (IOException e) {
             failure.fail("rank " + self.rank() + " cannot wait for its peers: " + e.getMessage(), self.rank(), e);
         }

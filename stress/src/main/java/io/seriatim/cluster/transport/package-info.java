@@ -1,0 +1,5 @@
+/** Races between the sides of memory that processes share. */
+@NullMarked
+package io.seriatim.cluster.transport;
+
+import org.jspecify.annotations.NullMarked;
