@@ -34,10 +34,6 @@ final class ReadyQueue extends Padding.Before implements OpSource {
         sequence = first;
     }
 
-    int size() {
-        return size;
-    }
-
     boolean isEmpty() {
         return size == 0;
     }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Executor;
-import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.graph.interpret.Interpreter;

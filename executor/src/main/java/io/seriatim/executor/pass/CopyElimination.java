@@ -9,7 +9,6 @@ import io.seriatim.executor.ir.TaskSet;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Program;
-import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;

@@ -60,10 +60,6 @@ final class TimeStepGroups {
         this.values = tasks.values();
     }
 
-    boolean isEmpty() {
-        return stacks.isEmpty();
-    }
-
     /** Returns the place of an operand; null if it can neither be moved nor is a part of a larger value. */
     @Nullable
     Where where(Arg arg) {

@@ -8,7 +8,6 @@ import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.Failures;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.Streams;
 import io.seriatim.executor.trace.RunLog;

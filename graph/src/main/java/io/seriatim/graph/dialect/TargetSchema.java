@@ -238,21 +238,6 @@ public final class TargetSchema {
     }
 
     /**
-     * The values that an attribute may have.
-     *
-     * @param type
-     *            the name of the type
-     * @param attribute
-     *            the name of the attribute
-     * @return empty if any value may be given, or there is no such attribute
-     */
-    public List<String> values(String type, String attribute) {
-        OperationSchema known = find(type, Integer.MAX_VALUE);
-        AttributeSchema found = known == null ? null : known.attributes().get(attribute);
-        return found == null ? List.of() : found.values();
-    }
-
-    /**
      * The results that must be the variables of operands.
      *
      * @param type

@@ -138,22 +138,6 @@ final class Views {
         return sum.shape().equals(shape) ? sum : l.reshape(sum, shape.dims());
     }
 
-    /** Exchanges the last two dimensions. */
-    static Operand transposed(Operand matrices) {
-        int[] axes = IntStream.range(0, matrices.rank()).toArray();
-        int last = axes.length - 1;
-        axes[last] = last - 1;
-        axes[last - 1] = last;
-        return matrices.transpose(axes);
-    }
-
-    /** Moves an axis to the end. */
-    static Operand toEnd(Operand operand, int axis) {
-        int[] order = IntStream.concat(IntStream.range(0, operand.rank()).filter(each -> each != axis),
-                IntStream.of(axis)).toArray();
-        return operand.transpose(order);
-    }
-
     /** Moves the last axis to a place. */
     static Operand fromEnd(Operand operand, int axis) {
         int last = operand.rank() - 1;

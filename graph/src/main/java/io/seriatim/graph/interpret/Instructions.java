@@ -6,7 +6,6 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
-import java.util.List;
 
 /**
  * Runs the operations that are not lowered to computations: feed and fetch, control flow, tensor lists, files,

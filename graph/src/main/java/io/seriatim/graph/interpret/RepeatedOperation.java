@@ -15,7 +15,6 @@ import io.seriatim.graph.op.Step;
 import io.seriatim.graph.op.WorkingMemory;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;

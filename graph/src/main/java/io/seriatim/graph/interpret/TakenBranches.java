@@ -1,7 +1,6 @@
 package io.seriatim.graph.interpret;
 
 import io.seriatim.graph.op.ArgType;
-import io.seriatim.graph.op.Attrs;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;

@@ -46,21 +46,6 @@ public final class JsonArray extends JsonValue {
         return values[position];
     }
 
-    /**
-     * Its elements as whole numbers.
-     *
-     * @return a new array
-     * @throws FileFormatException
-     *             if one is not
-     */
-    public long[] int64s() throws FileFormatException {
-        long[] numbers = new long[values.length];
-        for (int i = 0; i < numbers.length; i++) {
-            numbers[i] = values[i].int64();
-        }
-        return numbers;
-    }
-
     @Override
     String kind() {
         return "an array";

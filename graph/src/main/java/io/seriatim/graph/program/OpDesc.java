@@ -158,10 +158,6 @@ public final class OpDesc {
             return this;
         }
 
-        boolean has(String attribute) {
-            return attributes.containsKey(attribute);
-        }
-
         /**
          * The description.
          *

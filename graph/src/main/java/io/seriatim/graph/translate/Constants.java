@@ -2,7 +2,6 @@ package io.seriatim.graph.translate;
 
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
-import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.OpDesc;

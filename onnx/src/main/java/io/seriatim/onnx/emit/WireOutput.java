@@ -93,10 +93,6 @@ final class WireOutput {
         }
     }
 
-    long size() {
-        return size;
-    }
-
     void writeTo(OutputStream out) throws IOException {
         close();
         for (MemorySegment part : parts) {

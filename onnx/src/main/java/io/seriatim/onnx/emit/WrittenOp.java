@@ -61,11 +61,6 @@ public final class WrittenOp {
         this.blocks = blocks;
     }
 
-    /** The operation's type. */
-    public String type() {
-        return op.type();
-    }
-
     /** The operation as it stands in the program. */
     public OpDesc desc() {
         return op;
@@ -136,11 +131,6 @@ public final class WrittenOp {
     /** The dimensions of an operand, −1 where unknown. */
     public long[] dims(String slot) {
         return tensor(op.input(slot).getFirst()).shape();
-    }
-
-    /** The dimensions of an operand, −1 where unknown. */
-    public long[] dims(String slot, int index) {
-        return tensor(op.input(slot).get(index)).shape();
     }
 
     /** The number of dimensions of an operand. */

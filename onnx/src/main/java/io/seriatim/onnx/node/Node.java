@@ -252,11 +252,6 @@ public final class Node {
         return attributes.containsKey(name);
     }
 
-    /** An attribute of any kind; null if there is none. */
-    public @Nullable OnnxAttribute attribute(String name) {
-        return attributes.get(name);
-    }
-
     private IllegalArgumentException kind(String name, String wanted, OnnxAttribute found) {
         return error("attribute '%s' is %s, but is of kind %s", name, wanted, found.getClass().getSimpleName());
     }

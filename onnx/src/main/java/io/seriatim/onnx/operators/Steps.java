@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** Appends operations of formulas to a block. */
 final class Steps {
@@ -25,11 +24,6 @@ final class Steps {
 
     BlockBuilder block() {
         return block;
-    }
-
-    @Nullable
-    Tensor value(Ref x) {
-        return block.model().value(x);
     }
 
     Ref add(Ref x, Ref y) {

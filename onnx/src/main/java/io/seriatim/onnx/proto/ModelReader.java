@@ -51,14 +51,12 @@ public final class ModelReader {
 
     private OnnxModel model(WireInput in) throws FileFormatException {
         long version = 0;
-        String producer = "";
         OnnxGraph graph = null;
         Map<String, Long> opsets = new LinkedHashMap<>();
         List<OnnxFunction> functions = new ArrayList<>();
         for (int field = in.next(); field != 0; field = in.next()) {
             switch (field) {
                 case 1 -> version = in.int64();
-                case 2 -> producer = in.text();
                 case 7 -> graph = graph(in.message());
                 case 8 -> opset(in.message(), opsets);
                 case 25 -> functions.add(function(in.message()));
@@ -68,7 +66,7 @@ public final class ModelReader {
         if (graph == null) {
             throw in.error("a model of ONNX has a graph, but the file has none: it is cut off or of another kind");
         }
-        return new OnnxModel(version, producer, graph, opsets, functions);
+        return new OnnxModel(version, graph, opsets, functions);
     }
 
     private static void opset(WireInput in, Map<String, Long> opsets) throws FileFormatException {

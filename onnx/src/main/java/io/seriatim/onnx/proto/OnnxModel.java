@@ -8,8 +8,6 @@ import java.util.Map;
  *
  * @param irVersion
  *            the version of the format
- * @param producer
- *            what wrote it
  * @param graph
  *            what it computes
  * @param opsets
@@ -17,6 +15,5 @@ import java.util.Map;
  * @param functions
  *            operators that the model defines
  */
-public record OnnxModel(long irVersion, String producer, OnnxGraph graph, Map<String, Long> opsets,
-        List<OnnxFunction> functions) {
+public record OnnxModel(long irVersion, OnnxGraph graph, Map<String, Long> opsets, List<OnnxFunction> functions) {
 }

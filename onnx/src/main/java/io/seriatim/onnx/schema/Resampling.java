@@ -1,7 +1,6 @@
 package io.seriatim.onnx.schema;
 
 import io.seriatim.graph.op.WorkingMemory;
-import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**

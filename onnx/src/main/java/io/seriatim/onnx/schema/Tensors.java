@@ -1,6 +1,5 @@
 package io.seriatim.onnx.schema;
 
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Tensor;
@@ -21,11 +20,6 @@ final class Tensors {
         return Objects.requireNonNull(tensors.get(index)).toLongArray();
     }
 
-    static double @Nullable [] maybe(List<@Nullable Tensor> tensors, int index) {
-        Tensor tensor = tensors.get(index);
-        return tensor == null ? null : tensor.toDoubleArray();
-    }
-
     static void write(double[] values, List<@Nullable Tensor> tensors, int index) {
         Tensor tensor = Objects.requireNonNull(tensors.get(index));
         if (tensor.dtype().isFloating()) {
@@ -41,10 +35,5 @@ final class Tensors {
 
     static void write(long[] values, List<@Nullable Tensor> tensors, int index) {
         Longs.store(Objects.requireNonNull(tensors.get(index)), 0, values, 0, values.length);
-    }
-
-    /** A number rounded to the type in which it is stored. */
-    static double rounded(double value, DType dtype) {
-        return dtype == DType.FLOAT64 ? value : (float) value;
     }
 }

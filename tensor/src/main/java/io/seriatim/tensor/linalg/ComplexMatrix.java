@@ -71,15 +71,6 @@ public final class ComplexMatrix {
     }
 
     /**
-     * The number of columns.
-     *
-     * @return from 0
-     */
-    public int columns() {
-        return columns;
-    }
-
-    /**
      * The real part of an element.
      *
      * @param i

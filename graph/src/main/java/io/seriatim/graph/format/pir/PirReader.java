@@ -9,7 +9,6 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.util.Printable;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -391,9 +390,5 @@ final class PirReader {
     /** Text of the file, for messages. */
     static String shown(String text) {
         return Printable.of(text.length() <= LONGEST_SHOWN ? text : text.substring(0, LONGEST_SHOWN) + "…");
-    }
-
-    DType dtype(String variable) {
-        return block.get(variable).tensor().dtype();
     }
 }

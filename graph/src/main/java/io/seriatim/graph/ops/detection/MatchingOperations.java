@@ -10,7 +10,6 @@ import io.seriatim.graph.ops.common.SequenceOffsets;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;

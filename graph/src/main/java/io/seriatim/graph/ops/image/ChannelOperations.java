@@ -1,6 +1,5 @@
 package io.seriatim.graph.ops.image;
 
-import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;

@@ -2,7 +2,6 @@ package io.seriatim.graph.ops.sequence;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.LodSlot;
-import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;

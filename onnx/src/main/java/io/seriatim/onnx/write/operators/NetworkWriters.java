@@ -2,7 +2,6 @@ package io.seriatim.onnx.write.operators;
 
 import io.seriatim.onnx.emit.OpWriters;
 import io.seriatim.onnx.emit.WrittenOp;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.HashMap;

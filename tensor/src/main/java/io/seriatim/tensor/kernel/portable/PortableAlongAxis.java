@@ -4,7 +4,6 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Doubles;
 import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Longs;
-import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.OneHot;
 import io.seriatim.tensor.computation.PutAlongAxis;
