@@ -5,11 +5,9 @@ import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.executor.ir.PassName;
-import io.seriatim.executor.ir.PlaceRequest;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.ValueNumbering;
-import io.seriatim.executor.lower.InnerBlocks;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.executor.run.Recording;
@@ -27,8 +25,6 @@ import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
-import io.seriatim.graph.program.VarDesc;
-import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.quantization.IntegerProducts;
 import io.seriatim.graph.quantization.IntegerSums;
 import io.seriatim.tensor.Tensor;
@@ -41,7 +37,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
@@ -68,19 +63,12 @@ public final class Plan {
     private final FeedRequirements requirements;
     private final Feeds feeds;
     private final Fetches fetches;
-    /** The names of all values that a run is given and that the scope does not hold, batches of readers apart. */
-    private final List<String> given;
     /** The feeds that are persistable: a run stores them in the scope before it begins. */
     private final Set<String> stored;
     private final Reads reads;
-    private final boolean once;
     private final boolean writesScope;
     private final boolean makesAliases;
-    private final boolean usesDevice;
-    private @Nullable InnerBlocks innerBlocks;
-    /** The plans of the global block, by the set of variables that the scope keeps. */
-    private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
-    private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
+    private final BlockPlans blocks;
 
     static Plan of(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
         return HeapMemory.compiling(program, () -> new Plan(executor, program, feeds, fetches, once));
@@ -92,7 +80,6 @@ public final class Plan {
         this.makesAliases = Aliases.areMadeBy(program);
         this.feeds = feeds;
         this.fetches = fetches;
-        this.once = once;
         this.requirements = FeedRequirements.of(program, feeds);
         fetches.names().forEach(name -> requireFetch(program.global(), name));
         Program quantized = executor.options().passes().contains(PassName.INTEGERS)
@@ -100,14 +87,15 @@ public final class Plan {
                 : program;
         this.lods = LodProgram.of(BlockPersistables.moved(quantized), feeds.names(), fetches.names());
         this.program = lods.program() == program ? program.copy() : lods.program();
-        this.usesDevice = PlaceRequest.usesDevice(this.program, executor.options().place());
         Block block = this.program.global();
         this.stored = feeds.names().stream().filter(name -> block.get(name).isPersistable())
                 .collect(Collectors.toCollection(LinkedHashSet::new));
-        this.given = Stream.concat(feeds.names().stream().filter(name -> !stored.contains(name)),
-                lods.feeds().stream()).toList();
         this.reads = Reads.of(block, feeds.names());
-        ValueNumbering accesses = global(Set.of()).accesses();
+        List<String> given = Stream.concat(feeds.names().stream().filter(name -> !stored.contains(name)),
+                lods.feeds().stream()).toList();
+        List<String> wanted = Stream.concat(fetches.names().stream(), lods.fetches().stream()).toList();
+        this.blocks = new BlockPlans(executor, this.program, given, wanted, once, makesAliases);
+        ValueNumbering accesses = blocks.global(Set.of()).accesses();
         // A write under another name may also change a persistable variable.
         this.writesScope = makesAliases || !stored.isEmpty()
                 || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
@@ -135,28 +123,6 @@ public final class Plan {
                     + "' to fetch. A fetch is the name "
                     + "of a variable; that of a network's output is network.outputs().get(\"" + name + "\").name()");
         }
-    }
-
-    private BlockPlan global(Set<String> kept) {
-        BlockPlan known = global.get(kept);
-        return known != null ? known : first(global, kept, numberedGlobal(kept));
-    }
-
-    private BlockPlan numberedGlobal(Set<String> kept) {
-        Set<String> wanted = new LinkedHashSet<>(fetches.names());
-        wanted.addAll(lods.fetches());
-        kept.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
-        return new BlockPlan(executor, ValueNumbering.of(program.global(), given, List.copyOf(wanted)), once,
-                usesDevice);
-    }
-
-    /**
-     * Adds the plan of a block. Value numbering takes no lock; if several threads number the same block, the first
-     * result is used.
-     */
-    private static <K> BlockPlan first(Map<K, BlockPlan> plans, K key, BlockPlan made) {
-        BlockPlan before = plans.putIfAbsent(key, made);
-        return before == null ? made : before;
     }
 
     /** Returns whether a run changes persistable variables. */
@@ -430,7 +396,7 @@ public final class Plan {
     private Results run(Scope root, Map<String, Tensor> fed, Cancellation cancellation) {
         fed.putAll(lods.values(source(root, fed)));
         Set<String> kept = root.kept();
-        BlockPlan plan = global(kept);
+        BlockPlan plan = blocks.global(kept);
         ValueNumbering accesses = plan.accesses();
         @Nullable
         Object[] externals = externals(accesses, root, fed);
@@ -546,36 +512,19 @@ public final class Plan {
     }
 
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
-        int block = session.block().index();
         cancellation.begin(session.block());
-        BlockPlan known = inner.get(block);
-        BlockPlan plan = known != null ? known : first(inner, block, numberedInner(session.block()));
-        plan.run(session, root.bindings(), cancellation, recording, makesAliases || root.sharesMemory());
-    }
-
-    private BlockPlan numberedInner(Block block) {
-        InnerBlocks blocks = innerBlocks();
-        ValueNumbering accesses = blocks.numbered(block);
-        return BlockPlan.inner(executor, accesses, usesDevice, blocks.constants(accesses));
-    }
-
-    private synchronized InnerBlocks innerBlocks() {
-        InnerBlocks known = innerBlocks;
-        if (known == null) {
-            known = InnerBlocks.of(program, Set.copyOf(given), makesAliases, executor.interpreter());
-            innerBlocks = known;
-        }
-        return known;
+        blocks.inner(session.block()).run(session, root.bindings(), cancellation, recording,
+                makesAliases || root.sharesMemory());
     }
 
     /** Returns the plan compiled for some values, for viewing. */
     CompiledPlan specialisation(Scope root, Tensor... values) {
-        return specialisation(root, global(root.kept()).sharing(root.bindings()), values);
+        return specialisation(root, blocks.global(root.kept()).sharing(root.bindings()), values);
     }
 
     /** Returns the plan compiled for some values and a given sharing of memory. */
     CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
-        BlockPlan plan = global(root.kept());
+        BlockPlan plan = blocks.global(root.kept());
         Map<String, Tensor> fed = requirements.checked(values);
         fed.putAll(lods.values(source(root, fed)));
         return plan.variant(externals(plan.accesses(), root, fed), sharing).plan();
@@ -588,31 +537,29 @@ public final class Plan {
      * @return the counts since the plan was compiled; other runs may go on meanwhile
      */
     public BoundSizes bindings() {
-        return global(executor.scope().kept()).bindings();
+        return blocks.global(executor.scope().kept()).bindings();
     }
 
     /** Returns the same of an inner block. */
     BoundSizes bindings(int block) {
-        BlockPlan known = inner.get(block);
+        BlockPlan known = blocks.reached(block);
         return known == null ? new BoundSizes(0, 0, 0, 0) : known.bindings();
     }
 
     /** Returns the plan of an inner block; null if it has not run. */
     @Nullable
     BlockPlan inner(int block) {
-        return inner.get(block);
+        return blocks.reached(block);
     }
 
     /** Closes all idle frames. */
     void closeIdle() {
-        global.values().forEach(BlockPlan::closeIdle);
-        inner.values().forEach(BlockPlan::closeIdle);
+        blocks.closeIdle();
     }
 
     /** Closes all compiled plans and their idle frames. */
     void close() {
-        global.values().forEach(BlockPlan::close);
-        inner.values().forEach(BlockPlan::close);
+        blocks.close();
     }
 
     @Override
