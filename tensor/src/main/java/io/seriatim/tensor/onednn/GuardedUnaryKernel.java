@@ -8,7 +8,7 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.portable.FloatExp;
+import io.seriatim.tensor.kernel.portable.function.FloatExp;
 import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -7,6 +7,7 @@ import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.FloatExp;
 import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,9 +31,6 @@ final class FloatLog extends PortableKernel {
     private static final int LARGEST = 0x7f7fffff;
     private static final int ROOT_OF_HALF = 0x3f3504f3;
     private static final int MANTISSA_BITS = 23;
-    /** ln 2 in two parts, the first of few bits, so that its product with an exponent is exact. */
-    static final float LN2_HIGH = 355f / 512;
-    static final float LN2_LOW = (float) -2.12194440e-4;
 
     private final long size;
 
@@ -103,8 +101,8 @@ final class FloatLog extends PortableKernel {
             p = p * t + (float) 2.0000714765e-1;
             p = p * t - (float) 2.4999993993e-1;
             p = p * t + (float) 3.3333331174e-1;
-            float small = t * square * p + exponent * LN2_LOW - 0.5f * square;
-            results[i] = t + small + exponent * LN2_HIGH;
+            float small = t * square * p + exponent * FloatExp.LN2_LOW - 0.5f * square;
+            results[i] = t + small + exponent * FloatExp.LN2_HIGH;
         }
     }
 

@@ -121,67 +121,13 @@ public final class FloatRecurrence extends PortableKernel {
         void multiply(float[] states, float[] bias, float[] sums, int count, KernelContext context);
     }
 
-    /**
-     * The products of a kernel, for the recurrence or for its gradient.
-     *
-     * @param gates
-     *            those with the weights
-     * @param candidate
-     *            those with a candidate's own weights; null if it has none
-     */
-    record Both(Products gates, @Nullable Products candidate) {
-        /** Returns null if there is no way to multiply with some weights, where those of a candidate may be absent. */
-        static @Nullable Both of(Function<TensorSpec, @Nullable Products> way, TensorSpec weights,
-                @Nullable TensorSpec ofCandidate) {
-            Products gates = way.apply(weights);
-            if (gates == null || ofCandidate == null) {
-                return gates == null ? null : new Both(gates, null);
-            }
-            Products candidate = way.apply(ofCandidate);
-            if (candidate == null) {
-                gates.close();
-                return null;
-            }
-            return new Both(gates, candidate);
-        }
-
-        void load() {
-            gates.load();
-            if (candidate != null) {
-                candidate.load();
-            }
-        }
-
-        long bytes() {
-            return gates.bytes() + (candidate == null ? 0 : candidate.bytes());
-        }
-
-        long loadedBytes() {
-            return gates.loadedBytes() + (candidate == null ? 0 : candidate.loadedBytes());
-        }
-
-        void release() {
-            gates.release();
-            if (candidate != null) {
-                candidate.release();
-            }
-        }
-
-        void close() {
-            gates.close();
-            if (candidate != null) {
-                candidate.close();
-            }
-        }
-    }
-
     private final Sequence s;
     private final TensorSpec weights;
-    private final Both products;
+    private final CellProducts products;
     private final int rowsOfBlock;
     private final AtomicReference<@Nullable Memory> idle = new AtomicReference<>();
 
-    private FloatRecurrence(Sequence s, TensorSpec weights, Both products) {
+    private FloatRecurrence(Sequence s, TensorSpec weights, CellProducts products) {
         this.s = s;
         this.weights = weights;
         this.products = products;
@@ -211,7 +157,7 @@ public final class FloatRecurrence extends PortableKernel {
             return null;
         }
         TensorSpec weights = Objects.requireNonNull(arguments[1]);
-        Both products = Both.of(way, weights,
+        CellProducts products = CellProducts.of(way, weights,
                 recurrence.cell() == Cell.RESET_GRU ? Objects.requireNonNull(arguments[recurrence.more()]) : null);
         return products == null ? null : new FloatRecurrence(Sequence.of(recurrence, y), weights, products);
     }

@@ -9,7 +9,6 @@ import io.seriatim.tensor.computation.network.Recurrence.Cell;
 import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.portable.FloatRecurrence.Both;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence.Products;
 import io.seriatim.tensor.kernel.portable.FloatRecurrence.Workspace;
 import io.seriatim.tensor.kernel.portable.PortableRecurrence.Backward;
@@ -40,10 +39,10 @@ public final class FloatRecurrenceGrad extends PortableKernel {
     private final Backward operands;
     private final Sequence s;
     private final TensorSpec weights;
-    private final Both products;
+    private final CellProducts products;
     private final AtomicReference<@Nullable Memory> idle = new AtomicReference<>();
 
-    private FloatRecurrenceGrad(Backward operands, TensorSpec weights, Both products) {
+    private FloatRecurrenceGrad(Backward operands, TensorSpec weights, CellProducts products) {
         this.operands = operands;
         s = operands.s();
         this.weights = weights;
@@ -73,7 +72,7 @@ public final class FloatRecurrenceGrad extends PortableKernel {
         }
         Backward operands = new Backward(grad, Sequence.of(grad.forward(), y));
         TensorSpec weights = transposed(Objects.requireNonNull(arguments[grad.weights()]));
-        Both products = Both.of(way, weights, grad.forward().cell() == Cell.RESET_GRU
+        CellProducts products = CellProducts.of(way, weights, grad.forward().cell() == Cell.RESET_GRU
                 ? transposed(Objects.requireNonNull(arguments[operands.more()]))
                 : null);
         return products == null ? null : new FloatRecurrenceGrad(operands, weights, products);

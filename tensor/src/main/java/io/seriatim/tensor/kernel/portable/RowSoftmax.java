@@ -7,6 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.network.Softmax;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.FloatExp;
 import io.seriatim.tensor.kernel.portable.view.AxisView;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

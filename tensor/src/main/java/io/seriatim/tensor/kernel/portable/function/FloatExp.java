@@ -1,7 +1,6 @@
-package io.seriatim.tensor.kernel.portable;
+package io.seriatim.tensor.kernel.portable.function;
 
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -11,9 +10,13 @@ import java.nio.ByteOrder;
  * library's is inaccurate. With n the whole number next to x / ln 2, eˣ is 2ⁿ times a polynomial of x − n ln 2: S. L.
  * Moshier, Cephes Mathematical Library, {@code expf}, of which these are the coefficients. 2ⁿ is multiplied in two
  * parts, since neither the largest nor the smallest results have one that is a normal number. The JIT vectorises the
- * loops; as in {@link FloatLog}, bits become floats through the output's memory.
+ * loops. It does not vectorise {@link Float#intBitsToFloat}, so bits become floats through the output's memory.
  */
 public final class FloatExp {
+    /** The first part of ln 2, of few bits, so that its product with an exponent is exact. */
+    public static final float LN2_HIGH = 355f / 512;
+    /** The second part of ln 2. */
+    public static final float LN2_LOW = (float) -2.12194440e-4;
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -74,7 +77,7 @@ public final class FloatExp {
         for (int i = 0; i < count; i++) {
             float x = values[i];
             float n = x * LOG2_E + ROUND - ROUND;
-            float t = x - n * FloatLog.LN2_HIGH - n * FloatLog.LN2_LOW;
+            float t = x - n * LN2_HIGH - n * LN2_LOW;
             float p = (float) 1.9875691500e-4 * t + (float) 1.3981999507e-3;
             p = p * t + (float) 8.3334519073e-3;
             p = p * t + (float) 4.1665795894e-2;
