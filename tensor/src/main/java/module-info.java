@@ -18,6 +18,8 @@
     exports io.seriatim.tensor.onednn;
     exports io.seriatim.tensor.linalg to io.seriatim.graph;
     exports io.seriatim.tensor.numerics to io.seriatim.graph;
+    // Loops over memory whose sizes change in each run.
+    exports io.seriatim.tensor.kernel.portable.row to io.seriatim.executor;
 
     uses io.seriatim.tensor.kernel.KernelProvider;
 

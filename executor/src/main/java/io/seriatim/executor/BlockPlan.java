@@ -307,7 +307,11 @@ final class BlockPlan {
     private void run(RunContext context, Variant with, Consumer<Frame> results) {
         Workspace<Variant, Frame> in = workspace();
         try {
-            run(context, with, frame(with, in), results);
+            Frame frame = frame(with, in);
+            run(context, with, frame, results);
+            if (with.isOpen() && frame.attends()) {
+                with.uses().isFused();
+            }
         } finally {
             giveBack(in, with);
         }

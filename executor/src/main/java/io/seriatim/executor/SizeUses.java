@@ -59,6 +59,11 @@ final class SizeUses {
         this.pays = interpreted.size() > 1;
     }
 
+    /** Makes no plans for single combinations of sizes: the interpreter fuses what they would. */
+    void isFused() {
+        pays = false;
+    }
+
     /** Returns whether a plan for certain sizes fuses enough of what is interpreted in the plan for all. */
     private boolean fuses(CompiledPlan made) {
         long fused = 0;

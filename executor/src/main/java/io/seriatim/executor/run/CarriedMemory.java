@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of small variables that a loop passes on from iteration to iteration. Each variable has two buffers in
- * turn: while an iteration reads one, it writes the other.
+ * turn: while an iteration reads one, it writes the other. Variables that grow, and that the block is given without a
+ * copy ({@link MovedResults}), are freed as soon as they are free, so that the next value gets memory that is still in
+ * the cache.
  *
  * <p>
  * The value of a variable before an iteration is free after it if the iteration before has computed it in this frame,
@@ -44,7 +46,8 @@ final class CarriedMemory {
         private final String name;
         private final int external;
         private final int value;
-        private final TensorSpec spec;
+        /** Its type; null if it has another size in each iteration. */
+        private final @Nullable TensorSpec spec;
         /** What the variable was before this iteration. */
         private @Nullable Tensor before;
         /** What this iteration has given. */
@@ -53,7 +56,7 @@ final class CarriedMemory {
         private @Nullable Tensor given;
         private @Nullable Tensor spare;
 
-        Variable(String name, int external, int value, TensorSpec spec) {
+        Variable(String name, int external, int value, @Nullable TensorSpec spec) {
             this.name = name;
             this.external = external;
             this.value = value;
@@ -64,7 +67,7 @@ final class CarriedMemory {
         @Nullable
         Tensor find(RunContext run) {
             Object found = external < 0 ? run.bindings().find(name) : run.externals()[external];
-            return found instanceof Tensor tensor && tensor.spec().equals(spec) ? tensor : null;
+            return found instanceof Tensor tensor && (spec == null || tensor.spec().equals(spec)) ? tensor : null;
         }
 
         void forget() {
@@ -80,27 +83,33 @@ final class CarriedMemory {
     }
 
     /** Returns the memory of the variables that a block reads and writes. */
-    static CarriedMemory of(CompiledPlan plan, MemoryRules rules) {
+    static CarriedMemory of(CompiledPlan plan, MemoryRules rules, MovedResults moved) {
         ValueTable values = plan.values();
         boolean applies = plan.accesses().block().index() > 0 && plan.streams().isHostOnly() && !values.hasParts()
                 && plan.tasks().stream().noneMatch(Task.Rest.class::isInstance);
         if (!applies) {
             return NONE;
         }
+        Set<Integer> kept = new HashSet<>();
         Set<Integer> excluded = new HashSet<>();
         Set<Integer> allocated = new HashSet<>();
+        Set<Integer> grown = new HashSet<>();
         for (int i = 0; i < plan.tasks().size(); i++) {
             Task task = plan.tasks().get(i);
             boolean keeps = task.operations().stream()
                     .anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
             if (keeps) {
-                Arrays.stream(task.reads()).map(values::memory).forEach(excluded::add);
+                Arrays.stream(task.reads()).map(values::memory).forEach(kept::add);
+            }
+            if (moved.isMove(i)) {
+                grown.add(task.writes()[0]);
             }
             if (task.isUnplanned()) {
                 Arrays.stream(task.writes()).map(values::memory).forEach(excluded::add);
             }
             Arrays.stream(rules.allocations()[i]).forEach(allocated::add);
         }
+        excluded.addAll(kept);
         int[] externals = plan.accesses().externals();
         Map<String, Integer> read = HashMap.newHashMap(externals.length);
         for (int i = 0; i < externals.length; i++) {
@@ -110,6 +119,14 @@ final class CarriedMemory {
         for (int value : plan.accesses().wanted()) {
             TensorSpec spec = values.spec(value);
             if (spec == null) {
+                Integer before = read.get(values.name(value));
+                if (before != null && grown.contains(value) && !kept.contains(value)
+                        && values.origin(externals[before]) == ValueNumbering.Origin.OUTSIDE
+                        && !values.isPersistable(externals[before])
+                        && values.memory(externals[before]) == externals[before]
+                        && !kept.contains(externals[before])) {
+                    variables.add(new Variable(values.name(value), before, value, null));
+                }
                 continue;
             }
             boolean isOwn = spec.bytes() <= MOST_BYTES && values.isSeparate(value)
@@ -158,14 +175,19 @@ final class CarriedMemory {
         return null;
     }
 
-    /** Records a result of the run. */
-    void gave(int wanted, Tensor tensor) {
+    /**
+     * Records a result of the run.
+     *
+     * @param isNew
+     *            whether the interpreter has given it memory that nothing else has
+     */
+    void gave(int wanted, Tensor tensor, boolean isNew) {
         if (this == NONE || latest == null) {
             return;
         }
         results.add(tensor);
         for (Variable each : variables) {
-            if (each.value == wanted) {
+            if (each.value == wanted && (each.spec != null || isNew)) {
                 each.next = tensor;
             }
         }
@@ -181,7 +203,12 @@ final class CarriedMemory {
             Tensor before = each.before;
             if (follows && before != null && before == each.given && each.next != null && !isResult(before)) {
                 before.buffer().settle();
-                each.spare = before;
+                if (each.spec == null) {
+                    // The next size fits into the same block mostly.
+                    before.close();
+                } else {
+                    each.spare = before;
+                }
             }
             each.given = each.next;
             each.next = null;

@@ -57,7 +57,7 @@ public final class Frame implements AutoCloseable {
         this.storage = new Storage(plan, options, arenas, moved);
         this.arguments = new Arguments(plan, storage);
         this.works = arguments.works();
-        this.interpretation = new Interpretation(plan, this, storage);
+        this.interpretation = new Interpretation(plan, this, storage, options.threads() == 1);
         this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, storage, streams);
         this.isPlain = new boolean[works.length];
         for (int i = 0; i < isPlain.length; i++) {
@@ -65,6 +65,11 @@ public final class Frame implements AutoCloseable {
                     && plan.releases().after()[i].length == 0
                     && !options.nanCheck() && queues == null;
         }
+    }
+
+    /** Returns whether interpreted operations compute attention, which takes the same memory for all sizes. */
+    public boolean attends() {
+        return interpretation.attends();
     }
 
     /** Creates the frame of a plan in arenas of its own, which it frees when it is closed. */
@@ -226,7 +231,7 @@ public final class Frame implements AutoCloseable {
     /** Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given. */
     @Nullable
     public Object share(int wanted) {
-        return storage.share(wanted);
+        return storage.share(wanted, interpretation.isNew(wanted));
     }
 
     /** Waits for devices, and throws their failure, if any. */

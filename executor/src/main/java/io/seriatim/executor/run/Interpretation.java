@@ -1,5 +1,6 @@
 package io.seriatim.executor.run;
 
+import io.seriatim.device.Device;
 import io.seriatim.executor.ir.Access;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.Task;
@@ -41,6 +42,8 @@ final class Interpretation {
     private final MovedResults moved;
     /** By value, whether it was given new memory when it was last computed. */
     private final boolean[] isNew;
+    private final InterpretedAttention attention;
+    private final InterpretedAttention.Memory memory;
 
     /**
      * An operation that runs on its operands alone.
@@ -59,7 +62,13 @@ final class Interpretation {
             @Nullable Selection selection, boolean givesNew) {
     }
 
-    Interpretation(CompiledPlan plan, Frame frame, Storage storage) {
+    /**
+     * Creates that of a frame.
+     *
+     * @param isSerial
+     *            whether the tasks run one after the other, in the order of the plan
+     */
+    Interpretation(CompiledPlan plan, Frame frame, Storage storage, boolean isSerial) {
         this.values = plan.values();
         this.frame = frame;
         this.storage = storage;
@@ -67,6 +76,48 @@ final class Interpretation {
         this.repeated = new Repeated[plan.tasks().size()];
         this.moved = storage.moved();
         this.isNew = new boolean[values.size()];
+        this.attention = new InterpretedAttention(plan, index -> {
+            Repeated known = repeated[index];
+            return known == null ? null : known.operation;
+        }, isSerial);
+        this.memory = new Operands(plan);
+    }
+
+    /** Operands and results of operations that compute one attention. */
+    private final class Operands implements InterpretedAttention.Memory {
+        private final CompiledPlan plan;
+
+        Operands(CompiledPlan plan) {
+            this.plan = plan;
+        }
+
+        @Override
+        public @Nullable Object get(int value) {
+            return storage.get(value);
+        }
+
+        @Override
+        public void give(int task, Tensor tensor) {
+            Interpretation.this.give((Task.Interpreted) plan.tasks().get(task), 0, tensor);
+        }
+
+        @Override
+        public void run(int task) {
+            Task.Interpreted interpreted = (Task.Interpreted) plan.tasks().get(task);
+            if (!compute(repeated(task, interpreted), interpreted)) {
+                throw new IllegalStateException("Operation '" + interpreted.name() + "' has not computed its result");
+            }
+        }
+
+        @Override
+        public Device host() {
+            return frame.host();
+        }
+    }
+
+    /** Returns whether interpreted operations compute attention without tensors in between. */
+    synchronized boolean attends() {
+        return attention.isUsed();
     }
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
@@ -163,14 +214,29 @@ final class Interpretation {
 
     /** Runs an operation that only computes new tensors from others; returns false if it must be run otherwise. */
     private boolean runRepeated(Repeated known, int index, Task.Interpreted task) {
+        if (known.operation == null) {
+            return false;
+        }
+        if (moved.isMove(index) && move(task.reads()[0], task.writes()[0])) {
+            return true;
+        }
+        if (attention.run(index, memory)) {
+            return true;
+        }
+        boolean isComputed = compute(known, task);
+        if (isComputed && !frame.isChecked()) {
+            // Numbers in no tensor cannot be checked.
+            attention.examine(index);
+        }
+        return isComputed;
+    }
+
+    private boolean compute(Repeated known, Task.Interpreted task) {
         RepeatedOperation operation = known.operation;
         if (operation == null) {
             return false;
         }
         int[] reads = task.reads();
-        if (moved.isMove(index) && move(reads[0], task.writes()[0])) {
-            return true;
-        }
         Tensor[] operands = new Tensor[reads.length];
         for (int i = 0; i < reads.length; i++) {
             if (!(storage.get(reads[i]) instanceof Tensor tensor)) {
@@ -248,6 +314,11 @@ final class Interpretation {
         isNew[to] = true;
         storage.set(to, tensor);
         return true;
+    }
+
+    /** Returns whether a value was given memory that nothing else has. */
+    boolean isNew(int value) {
+        return isNew[value];
     }
 
     /** Returns a result of the run in memory that nothing else has; null if there is none. */

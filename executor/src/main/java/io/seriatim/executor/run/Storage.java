@@ -89,7 +89,7 @@ final class Storage {
         }
         this.present = initial.clone();
         this.rules = MemoryRules.of(plan, hasPlace);
-        this.carried = CarriedMemory.of(plan, rules);
+        this.carried = CarriedMemory.of(plan, rules, moved);
         this.moved = moved;
     }
 
@@ -428,12 +428,17 @@ final class Storage {
         return there instanceof Tensor tensor ? Copies.to(options.devices().host(), tensor) : there;
     }
 
-    /** Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given. */
+    /**
+     * Returns a result of a nested block for the enclosing block: separate memory, or the memory that it was given.
+     *
+     * @param isNew
+     *            whether the interpreter has given it memory that nothing else has
+     */
     @Nullable
-    Object share(int wanted) {
+    Object share(int wanted, boolean isNew) {
         Object result = shared(wanted);
         if (result instanceof Tensor tensor) {
-            carried.gave(wanted, tensor);
+            carried.gave(wanted, tensor, isNew);
         }
         return result;
     }

@@ -120,6 +120,12 @@ final class OpRunner {
             this.work = work;
         }
 
+        /** Returns what it computes; null if it is a function. */
+        @Nullable
+        Computation computation() {
+            return work instanceof Step.Work.Compute(var computation) ? computation : null;
+        }
+
         /** Looks its kernel up again. */
         void renew(OpRunner runner, @Nullable TensorSpec[] specs) {
             kernel = work instanceof Step.Work.Compute(var computation) ? runner.kernel(computation, specs) : null;

@@ -18,6 +18,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -114,6 +115,21 @@ public final class RepeatedOperation {
             @Nullable TensorSpec[] specs, boolean[] isWhole) {
     }
 
+    /**
+     * The only computation of an operation.
+     *
+     * @param computation
+     *            which
+     * @param operands
+     *            for each input, its number among the tensors that the operation is given
+     * @param result
+     *            the number of its result among those that the operation gives
+     * @param specs
+     *            how it reads and writes them; inputs first
+     */
+    public record SingleStep(Computation computation, List<Integer> operands, int result, List<TensorSpec> specs) {
+    }
+
     private RepeatedOperation(RunState state, Block block, int index, Operation schema, List<String> reads,
             List<String> writes, @Nullable Tensor[] constants) {
         // Not the state itself, which refers to the feeds and variables of one run.
@@ -195,6 +211,30 @@ public final class RepeatedOperation {
         }
         latest = next;
         return next == null ? null : current(next, limit);
+    }
+
+    /**
+     * What the operation has computed last, if that was one computation.
+     *
+     * @return null if it has not run, or not in one computation on its operands
+     */
+    public @Nullable SingleStep single() {
+        Entry entry = latest;
+        if (entry == null || entry.steps.length != 1) {
+            return null;
+        }
+        Bound step = entry.steps[0];
+        List<@Nullable TensorSpec> specs = Arrays.asList(step.specs);
+        boolean isAll = specs.stream().allMatch(Objects::nonNull)
+                && Arrays.stream(step.offsets).allMatch(offset -> offset == 0)
+                && Arrays.stream(step.sources, 0, step.inputs).allMatch(source -> source < entry.operands.length)
+                && step.sources.length == step.inputs + 1 && step.sources[step.inputs] >= entry.operands.length;
+        return isAll && step.work.computation() != null
+                ? new SingleStep(step.work.computation(),
+                        Arrays.stream(step.sources, 0, step.inputs).boxed().toList(),
+                        step.sources[step.inputs] - entry.operands.length,
+                        specs.stream().map(Objects::requireNonNull).toList())
+                : null;
     }
 
     /** Looks the kernels up again if the cache has evicted some: it should know which ones are in use. */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * as long to run. Sums run over the inner dimension in groups of four, whichever way the matrix lies. Bias and post-ops
  * are computed by the kernels that they have without a product, so that the bits are the same.
  */
-final class RowProducts extends PortableKernel {
+public final class RowProducts extends PortableKernel {
     private static final int ROWS = 4;
     private static final int FEWEST_VECTORISED = 48;
 
@@ -166,8 +166,21 @@ final class RowProducts extends PortableKernel {
         }
     }
 
-    /** The rows of the matrix, each times a number of x, are added. */
-    private static void byRows(float[] values, int xAt, int k, int n, float[] sums) {
+    /**
+     * Adds the rows of a matrix, each times a number of x.
+     *
+     * @param values
+     *            the matrix, row after row, and x
+     * @param xAt
+     *            where x begins
+     * @param k
+     *            the rows
+     * @param n
+     *            the columns
+     * @param sums
+     *            takes the result
+     */
+    public static void byRows(float[] values, int xAt, int k, int n, float[] sums) {
         int j = 0;
         if (n < FEWEST_VECTORISED) {
             for (; j + ROWS <= n; j += ROWS) {
@@ -256,8 +269,22 @@ final class RowProducts extends PortableKernel {
         }
     }
 
-    /** The columns lie one after the other: four at a time, each summed in the order of {@link #byRows}. */
-    private static void byColumns(float[] values, int xAt, int k, int n, float[] sums) {
+    /**
+     * Multiplies x by a matrix whose columns lie one after the other: four at a time, each summed in the order of
+     * {@link #byRows}.
+     *
+     * @param values
+     *            the matrix, column after column, and x
+     * @param xAt
+     *            where x begins
+     * @param k
+     *            the rows
+     * @param n
+     *            the columns
+     * @param sums
+     *            takes the result
+     */
+    public static void byColumns(float[] values, int xAt, int k, int n, float[] sums) {
         int j = 0;
         for (; j + ROWS <= n; j += ROWS) {
             int at = j * k;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * decoder has read so far; this one takes next to nothing, and no longer to run. All floating-point types of up to 32
  * bits are read and written as if they were cast before and after.
  */
-final class RowSoftmax extends PortableKernel {
+public final class RowSoftmax extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int ROWS = 4;
@@ -51,7 +51,6 @@ final class RowSoftmax extends PortableKernel {
         Tensor from = Objects.requireNonNull(arguments[0]);
         Tensor to = Objects.requireNonNull(arguments[1]);
         float[] tile = context.floats(2);
-        MemorySegment memory = context.scratch((long) KernelContext.TILE * Float.BYTES).segment();
         int length = x.length();
         int most = KernelContext.TILE / length;
         for (long first = 0; first < x.count(); first += most) {
@@ -61,15 +60,44 @@ final class RowSoftmax extends PortableKernel {
                         length);
                 shift(tile, row * length, length);
             }
-            MemorySegment.copy(tile, 0, memory, FLOAT, 0, count * length);
-            FloatExp.run(memory, 0, memory, 0, (long) count * length, context);
-            MemorySegment.copy(memory, FLOAT, 0, tile, 0, count * length);
+            exponentials(tile, count * length, context);
             for (int row = 0; row < count; row++) {
                 divide(tile, row * length, length);
                 Floats.store(to.memory(), to.dtype(), y.at(to, first + row), y.stride(), tile, row * length,
                         length);
             }
         }
+    }
+
+    /**
+     * Replaces rows by their softmax.
+     *
+     * @param rows
+     *            row after row
+     * @param count
+     *            the number of rows
+     * @param length
+     *            that of each, from 1
+     * @param context
+     *            that of the calling thread
+     */
+    public static void run(float[] rows, int count, int length, KernelContext context) {
+        for (int row = 0; row < count; row++) {
+            shift(rows, row * length, length);
+        }
+        exponentials(rows, count * length, context);
+        for (int row = 0; row < count; row++) {
+            divide(rows, row * length, length);
+        }
+    }
+
+    private static void exponentials(float[] rows, int size, KernelContext context) {
+        // Rounded up, since the length may grow by one from call to call.
+        int room = Math.max(KernelContext.TILE, Integer.highestOneBit(size) << 1);
+        MemorySegment memory = context.scratch((long) room * Float.BYTES).segment();
+        MemorySegment.copy(rows, 0, memory, FLOAT, 0, size);
+        FloatExp.run(memory, 0, memory, 0, size, context);
+        MemorySegment.copy(memory, FLOAT, 0, rows, 0, size);
     }
 
     @Override
