@@ -27,6 +27,10 @@ public final class RowAttention {
     private float[] scores = {};
     private float[] more = {};
 
+    /** Makes one that has computed nothing. */
+    public RowAttention() {
+    }
+
     /**
      * Begins with the products of rows and keys.
      *
