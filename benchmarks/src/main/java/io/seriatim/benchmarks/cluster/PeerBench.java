@@ -38,6 +38,10 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
     /** Of a bias, a matrix and networks. */
     static final List<Long> SIZES = List.of(4L << 10, 64L << 10, 1L << 20, 10L << 20, 100L << 20);
 
+    /** Small sums are repeated until the JIT has compiled them, as in training. */
+    private static final long WARM_BYTES = 16L << 20;
+    private static final int MOST_REPEATS = 500;
+
     private static final String SHARED = "shared memory";
     private static final String TCP = "TCP";
     private static final String GLOO = "Gloo";
@@ -89,10 +93,11 @@ record PeerBench(String python, int batch, int warmUps, int count, int rounds, L
         try (RankGroup near = RankGroup.local(ranks, TrainedNetwork.NAMES, 1, 1, sockets);
                 RankGroup direct = RankGroup.direct(ranks, TrainedNetwork.NAMES, 1, 1, null)) {
             for (long bytes : sizes) {
+                int repeats = Math.max(count, (int) Math.min(WARM_BYTES / bytes, MOST_REPEATS));
                 Map<String, Timing> systems = new LinkedHashMap<>();
-                systems.put(SHARED, () -> near.sum(EmulatedNetwork.NONE, bytes, count));
-                systems.put(TCP, () -> direct.sum(EmulatedNetwork.NONE, bytes, count));
-                String command = "sum " + bytes + " " + count;
+                systems.put(SHARED, () -> near.sum(EmulatedNetwork.NONE, bytes, repeats));
+                systems.put(TCP, () -> direct.sum(EmulatedNetwork.NONE, bytes, repeats));
+                String command = "sum " + bytes + " " + repeats;
                 add(systems, GLOO, gloo, command);
                 add(systems, MPI_TCP, tcp, command);
                 add(systems, MPI_MEMORY, memory, command);
