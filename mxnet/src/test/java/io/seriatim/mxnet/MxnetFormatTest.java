@@ -189,7 +189,7 @@ class MxnetFormatTest {
     }
 
     @Test
-    void allUnknownOperatorsAreNamedWithTheirCounts() throws IOException {
+    void allUnknownOperatorsAreNamedWithTheirNodesAndAdvice() throws IOException {
         Files.writeString(folder.resolve("m-symbol.json"), """
                 {"nodes": [{"op": "null", "name": "x", "inputs": []},
                 {"op": "Custom", "name": "a", "inputs": [[0, 0]]}, {"op": "Custom", "name": "b", "inputs": [[1, 0]]},
@@ -197,7 +197,11 @@ class MxnetFormatTest {
                 """);
         saved(1, "0000");
         String message = message(IllegalArgumentException.class, folder.resolve("m-symbol.json"));
-        assertTrue(message.endsWith("Custom (2 nodes), _foreach (1 node)"), message);
+        assertTrue(
+                message.endsWith("Custom (2 nodes, 'a', 'b'), _foreach (1 node, 'c'): control flow is not read; unroll"
+                        + " loops and export each branch as a model; custom operators are Python code, which the file does not"
+                        + " hold; write them with MXNet's operators"),
+                message);
     }
 
     @Test

@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +67,7 @@ public final class SymbolPrograms {
      */
     public static InferenceModel of(SymbolGraph graph, Map<String, Tensor> parameters, LoadOptions options)
             throws FileFormatException {
-        requireKnown(graph);
+        RefusedOperators.requireNone(graph);
         SymbolGraph shaped = options.shapes().isEmpty() ? graph : shaped(graph, parameters, options);
         try {
             return new SymbolPrograms(shaped, parameters).model();
@@ -101,22 +100,6 @@ public final class SymbolPrograms {
             }
         }
         return new SymbolGraph(graph.source(), graph.version(), nodes, graph.heads());
-    }
-
-    private static void requireKnown(SymbolGraph graph) {
-        Map<String, Integer> unknown = new TreeMap<>();
-        for (SymbolNode node : graph.nodes()) {
-            if (!node.isVariable() && Translators.find(node.operator()) == null) {
-                unknown.merge(node.operator(), 1, Integer::sum);
-            }
-        }
-        if (!unknown.isEmpty()) {
-            List<String> counted = unknown.entrySet().stream()
-                    .map(each -> each.getKey() + " (" + each.getValue() + (each.getValue() == 1 ? " node)" : " nodes)"))
-                    .toList();
-            throw new IllegalArgumentException(graph.source() + ": operators of MXNet that are not known here: "
-                    + String.join(", ", counted));
-        }
     }
 
     private InferenceModel model() throws FileFormatException {
