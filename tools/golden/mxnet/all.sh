@@ -12,10 +12,12 @@ if [ "${2:-}" = sample ]; then
     "$python" "$here/operators.py" "$folder" 46 11
     "$python" "$here/pack.py" "$folder" "$root/mxnet/src/test/resources/io/seriatim/mxnet/golden.zip"
     rm -r "$folder"
-    folder=$(mktemp -d)
-    "$python" "$here/wide.py" "$folder"
-    "$python" "$here/pack.py" "$folder" "$root/mxnet/src/test/resources/io/seriatim/mxnet/wide.zip"
-    rm -r "$folder"
+    for cases in wide regions deep_numpy; do
+        folder=$(mktemp -d)
+        "$python" "$here/$cases.py" "$folder"
+        "$python" "$here/pack.py" "$folder" "$root/mxnet/src/test/resources/io/seriatim/mxnet/$cases.zip"
+        rm -r "$folder"
+    done
     exit
 fi
 folder=$root/target/golden/mxnet

@@ -20,7 +20,7 @@ final class GoldenZip {
             return root;
         }
         Files.createDirectories(root);
-        for (String name : List.of("golden.zip", "wide.zip")) {
+        for (String name : List.of("golden.zip", "wide.zip", "regions.zip", "deep_numpy.zip")) {
             unpack(name, root);
         }
         return root;

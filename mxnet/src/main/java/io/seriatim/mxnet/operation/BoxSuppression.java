@@ -63,14 +63,19 @@ final class BoxSuppression {
         return valid.subList(0, Math.min(topk, valid.size()));
     }
 
-    private List<Integer> kept(List<Integer> candidates) {
-        List<Integer> kept = new ArrayList<>();
+    private int[] kept(List<Integer> candidates) {
+        int[] kept = new int[candidates.size()];
+        int count = 0;
         for (int row : candidates) {
-            if (kept.stream().noneMatch(better -> suppresses(better, row))) {
-                kept.add(row);
+            int better = 0;
+            while (better < count && !suppresses(kept[better], row)) {
+                better++;
+            }
+            if (better == count) {
+                kept[count++] = row;
             }
         }
-        return kept;
+        return Arrays.copyOf(kept, count);
     }
 
     private boolean suppresses(int better, int row) {

@@ -71,6 +71,13 @@ final class AttributeMap {
                 : entries(name, text).stream().mapToInt(each -> narrow(name, each)).toArray();
     }
 
+    /** Whole numbers of a tuple of tuples, one after the other. */
+    int[] nestedIntegers(String name) {
+        String text = text(name, "()");
+        return entries(name, "(" + text.replaceAll("[()\\[\\]]", "").replaceAll(",\\s*,", ",") + ")").stream()
+                .mapToInt(each -> narrow(name, each)).toArray();
+    }
+
     /** Whole numbers, null for None. */
     List<@Nullable Long> optionalIntegers(String name) {
         String text = find(name);

@@ -10,6 +10,8 @@ final class ConvolutionTranslators {
     static void register(Translators table) {
         table.one(ConvolutionTranslators::convolution, "Convolution", "Convolution_v1");
         table.one(ConvolutionTranslators::transposed, "Deconvolution");
+        table.one(node -> patches(node, "unfold"), "im2col");
+        table.one(node -> patches(node, "fold"), "col2im");
     }
 
     /** The attributes of a window that slides over dimensions. */
@@ -99,13 +101,27 @@ final class ConvolutionTranslators {
                 .in("Filter", flat ? ops.unsqueeze(node.in(1), 2) : node.in(1)).attr("strides", wide.strides())
                 .attr("paddings", wide.paddings()).attr("dilations", wide.dilations())
                 .attr("groups", node.attributes().integer("num_group", 1)).one("Output");
-        return withBias(node, flat ? ops.squeeze(y, 2) : y, false);
+        return withBias(node, flat ? ops.squeeze(y, 2) : y, 2, false);
     }
 
-    private static String withBias(NodeInputs node, String y, boolean noneByDefault) {
+    static String withBias(NodeInputs node, String y, int bias, boolean noneByDefault) {
         return node.attributes().flag("no_bias", noneByDefault)
                 ? y
-                : node.op("elementwise_add").in("X", y).in("Y", node.in(2)).attr("axis", 1).one("Out");
+                : node.op("elementwise_add").in("X", y).in("Y", node.in(bias)).attr("axis", 1).one("Out");
+    }
+
+    /** The elements under each place of a window, or images of their sums. */
+    private static String patches(NodeInputs node, String type) {
+        Window window = Window.of(node);
+        if (window.rank() != 2) {
+            throw node.attributes().wrong("kernel", "two numbers");
+        }
+        int[] pad = window.paddings();
+        OpWriter op = node.op(type).in("X", node.in(0)).attr("kernel_sizes", window.kernel())
+                .attr("strides", window.strides()).attr("dilations", window.dilations())
+                .attr("paddings", new int[]{pad[0], pad[1], pad[0], pad[1]});
+        return (type.equals("fold") ? op.attr("output_sizes", node.attributes().integers("output_size")) : op)
+                .one("Y");
     }
 
     private static String transposed(NodeInputs node) {
@@ -129,7 +145,7 @@ final class ConvolutionTranslators {
                 .attr("paddings", wide.paddings()).attr("dilations", wide.dilations())
                 .attr("output_padding", flat ? Window.pair(adjusted, 0) : adjusted)
                 .attr("groups", attributes.integer("num_group", 1)).one("Output");
-        return withBias(node, flat ? ops.squeeze(y, 2) : y, true);
+        return withBias(node, flat ? ops.squeeze(y, 2) : y, 2, true);
     }
 
     /** The padding that gives the result of a transposed convolution a wanted size. */

@@ -2,25 +2,30 @@ package io.seriatim.mxnet.translate;
 
 import io.seriatim.graph.program.DataTypes;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 
 /** Tensors that are computed from nothing, or from the dimensions of another. */
 final class CreationTranslators {
     private static final long MOST_ELEMENTS = 1L << 40;
+    private static final int MOST_SPACED = 1 << 20;
 
     private CreationTranslators() {
     }
 
     static void register(Translators table) {
-        table.one(node -> filled(node, 0), "_zeros", "_zeros_without_dtype");
-        table.one(node -> filled(node, 1), "_ones");
-        table.one(node -> filled(node, node.attributes().real("value", 0)), "_full");
+        table.one(node -> filled(node, 0), "_zeros", "_zeros_without_dtype", "_npi_zeros");
+        table.one(node -> filled(node, 1), "_ones", "_npi_ones");
+        table.one(node -> filled(node, node.attributes().real("value", 0)), "_full", "_npi_full");
         table.one(node -> like(node, 0), "zeros_like");
         table.one(node -> like(node, 1), "ones_like");
-        table.one(node -> like(node, node.attributes().real("fill_value", 0)), "_full_like");
-        table.one(CreationTranslators::range, "_arange");
+        table.one(node -> like(node, node.attributes().real("fill_value", 0)), "_full_like", "_npi_full_like");
+        table.one(CreationTranslators::range, "_arange", "_npi_arange");
         table.one(CreationTranslators::rangeLike, "_contrib_arange_like");
-        table.one(CreationTranslators::identity, "_eye");
+        table.one(CreationTranslators::identity, "_eye", "_npi_eye");
+        table.one(CreationTranslators::square, "_npi_identity");
+        table.one(CreationTranslators::spaced, "_linspace", "_npi_linspace");
+        table.one(CreationTranslators::powers, "_npi_logspace");
         table.one(node -> node.ops().cast(node.ops().shape(node.in(0)), DType.INT64), "shape_array");
         table.one(node -> node.ops().cast(node.ops().reshape(node.op("size").in("Input", node.in(0)).one("Out"), 1),
                 DType.INT64), "size_array");
@@ -93,6 +98,48 @@ final class CreationTranslators {
         return flat ? ops.reshape(range, ops.shape(node.in(0))) : range;
     }
 
+    /** So many numbers from one to another. */
+    private static double[] numbers(NodeInputs node) {
+        AttributeMap attributes = node.attributes();
+        double start = attributes.real("start");
+        double stop = attributes.real("stop");
+        int count = attributes.integer("num");
+        if (count < 0 || count > MOST_SPACED) {
+            throw attributes.wrong("num", "from 0 to " + MOST_SPACED);
+        }
+        double step = (stop - start) / Math.max(1, attributes.flag("endpoint", true) ? count - 1 : count);
+        double[] numbers = new double[count];
+        Arrays.setAll(numbers, i -> start + i * step);
+        return numbers;
+    }
+
+    private static String spaced(NodeInputs node) {
+        return constant(node, numbers(node));
+    }
+
+    private static String powers(NodeInputs node) {
+        double base = node.attributes().real("base", 10);
+        return constant(node, Arrays.stream(numbers(node)).map(each -> Math.pow(base, each)).toArray());
+    }
+
+    private static String constant(NodeInputs node, double... numbers) {
+        return node.constant("numbers", Tensor.of(node.attributes().dtype("dtype", DType.FLOAT32), numbers,
+                numbers.length));
+    }
+
+    private static String square(NodeInputs node) {
+        int[] shape = node.attributes().integers("shape");
+        if (shape.length != 2 || shape[0] != shape[1]) {
+            throw node.attributes().wrong("shape", "two equal numbers");
+        }
+        return eye(node, shape[0], shape[1]);
+    }
+
+    private static String eye(NodeInputs node, long rows, long columns) {
+        return node.op("eye").attr("num_rows", rows).attr("num_columns", columns)
+                .attr("dtype", DataTypes.number(node.attributes().dtype("dtype", DType.FLOAT32))).one("Out");
+    }
+
     private static String identity(NodeInputs node) {
         AttributeMap attributes = node.attributes();
         int rows = attributes.integer("N");
@@ -101,8 +148,6 @@ final class CreationTranslators {
         if (offset != 0) {
             throw attributes.wrong("k", "0");
         }
-        return node.op("eye").attr("num_rows", (long) rows).attr("num_columns", (long) (columns == 0 ? rows : columns))
-                .attr("dtype", DataTypes.number(attributes.dtype("dtype", DType.FLOAT32)))
-                .one("Out");
+        return eye(node, rows, columns == 0 ? rows : columns);
     }
 }

@@ -1,6 +1,7 @@
 package io.seriatim.mxnet.translate;
 
 import io.seriatim.mxnet.operation.DetectionOperations;
+import io.seriatim.tensor.Tensor;
 import java.util.List;
 
 /** Boxes of detectors: made, decoded and suppressed. */
@@ -13,6 +14,7 @@ final class DetectionTranslators {
         table.one(DetectionTranslators::detection, "_contrib_MultiBoxDetection", "MultiBoxDetection");
         table.many(node -> List.of(suppression(node)), "_contrib_box_nms", "_contrib_box_non_maximum_suppression");
         table.one(DetectionTranslators::overlap, "_contrib_box_iou");
+        table.one(DetectionTranslators::decoded, "_contrib_box_decode");
     }
 
     private static float[] floats(NodeInputs node, String name, double... byDefault) {
@@ -42,8 +44,8 @@ final class DetectionTranslators {
                 .attr("nms_topk", attributes.integer("nms_topk", -1)).one("Out");
     }
 
-    private static boolean isCenter(NodeInputs node, String name) {
-        return switch (node.attributes().text(name, "corner")) {
+    private static boolean isCenter(NodeInputs node, String name, String byDefault) {
+        return switch (node.attributes().text(name, byDefault)) {
             case "corner" -> false;
             case "center" -> true;
             default -> throw node.attributes().wrong(name, "corner or center");
@@ -60,12 +62,49 @@ final class DetectionTranslators {
                 .attr("id_index", attributes.integer("id_index", -1))
                 .attr("background_id", attributes.integer("background_id", -1))
                 .attr("force_suppress", attributes.flag("force_suppress", false))
-                .attr("in_center", isCenter(node, "in_format")).attr("out_center", isCenter(node, "out_format"))
+                .attr("in_center", isCenter(node, "in_format", "corner"))
+                .attr("out_center", isCenter(node, "out_format", "corner"))
                 .one("Out");
     }
 
     private static String overlap(NodeInputs node) {
         return node.op(DetectionOperations.OVERLAP).in("X", node.in(0)).in("Y", node.in(1))
-                .attr("center", isCenter(node, "format")).one("Out");
+                .attr("center", isCenter(node, "format", "corner")).one("Out");
+    }
+
+    /** Boxes as corners, from their differences to anchors in units of these. */
+    private static String decoded(NodeInputs node) {
+        AttributeMap attributes = node.attributes();
+        Ops ops = node.ops();
+        String x = node.in(0);
+        String anchors = node.in(1);
+        String center = ops.slice(anchors, 2, 0, 2);
+        String size = ops.slice(anchors, 2, 2, 4);
+        if (!isCenter(node, "format", "center")) {
+            size = ops.binary("elementwise_sub", size, center);
+            center = ops.binary("elementwise_add", center, ops.scale(size, 0.5, 0));
+        }
+        String moved = ops.binary("elementwise_mul", scaled(node, ops.slice(x, 2, 0, 2), 0), size);
+        String growth = scaled(node, ops.slice(x, 2, 2, 4), 2);
+        double most = (float) attributes.real("clip", -1);
+        if (most > 0) {
+            growth = ops.binary("elementwise_min", growth, ops.constant(node.dtype(x), most, 1));
+        }
+        String grown = ops.binary("elementwise_mul", ops.unary("exp", growth), size);
+        String half = ops.scale(grown, 0.5, 0);
+        String middle = ops.binary("elementwise_add", moved, center);
+        return ops.concat(2, List.of(ops.binary("elementwise_sub", middle, half),
+                ops.binary("elementwise_add", middle, half)));
+    }
+
+    /** Differences of two axes times the standard deviations from a number on, which are float32 in MXNet. */
+    private static String scaled(NodeInputs node, String x, int first) {
+        float one = (float) node.attributes().real("std" + first, 1);
+        float other = (float) node.attributes().real("std" + (first + 1), 1);
+        if (Float.compare(one, other) == 0) {
+            return one == 1 ? x : node.ops().scale(x, one, 0);
+        }
+        Tensor both = Tensor.of(node.dtype(x), new double[]{one, other}, 2);
+        return node.ops().binary("elementwise_mul", x, node.constant("deviations", both));
     }
 }

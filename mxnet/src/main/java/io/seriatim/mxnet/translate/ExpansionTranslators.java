@@ -108,7 +108,7 @@ final class ExpansionTranslators {
         return rank == 4 ? ops.squeeze(y, 2) : y;
     }
 
-    private static String padded(NodeInputs node, int[] widths, double value) {
+    static String padded(NodeInputs node, int[] widths, double value) {
         Ops ops = node.ops();
         String x = node.in(0);
         if (Ops.isExact(node.dtype(x), value)) {

@@ -136,7 +136,10 @@ final class IndexingTranslators {
             condition = ops.unsqueeze(condition, Ops.range(1, rank));
             condition = ops.broadcastLike(condition, node.in(1));
         }
-        return ops.where(condition, node.in(1), node.in(2));
+        // States of recurrent networks begin as constants of which the batch is not known.
+        String x = node.openDims(node.in(1)) == null ? node.in(1) : ops.broadcastLike(node.in(1), condition);
+        String y = node.openDims(node.in(2)) == null ? node.in(2) : ops.broadcastLike(node.in(2), condition);
+        return ops.where(condition, x, y);
     }
 
     private static String masked(NodeInputs node) {

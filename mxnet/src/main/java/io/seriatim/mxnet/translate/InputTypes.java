@@ -6,6 +6,7 @@ import io.seriatim.mxnet.read.SymbolNode;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +31,26 @@ final class InputTypes {
             "erf", "hard_sigmoid", "smooth_l1", "rsqrt", "reciprocal", "_contrib_div_sqrt_dim");
     private static final Set<String> IMAGES = Set.of("UpSampling", "_contrib_BilinearResize2D", "LRN", "Crop",
             "_contrib_AdaptiveAvgPooling2D", "_contrib_MultiBoxPrior", "space_to_depth", "depth_to_space",
-            "BilinearSampler",
-            "SpatialTransformer");
+            "BilinearSampler", "SpatialTransformer", "ROIPooling", "_contrib_ROIAlign", "_contrib_PSROIPooling");
+    /** Operators whose second input has a row for each region. */
+    private static final Set<String> REGIONS = Set.of("ROIPooling", "_contrib_ROIAlign", "_contrib_PSROIPooling");
     private static final Set<String> WINDOWS = Set.of("Convolution", "Deconvolution", "Pooling", "Pooling_v1",
-            "Convolution_v1");
+            "Convolution_v1", "_contrib_DeformableConvolution", "_contrib_ModulatedDeformableConvolution");
     private static final Set<String> REDUCTIONS = Set.of("sum", "mean", "max", "min", "prod", "norm", "argmax",
             "argmin");
 
+    /** The usual numbers of dimensions of the first inputs of operators: the surest first. */
+    private static final List<Map<String, Integer>> LIKELY = List.of(
+            Map.of("SliceChannel", 3, "split", 3, "batch_dot", 3, "SequenceMask", 3, "SequenceReverse", 3,
+                    "SequenceLast", 3, "RNN", 3),
+            Map.of("FullyConnected", 3), Map.of("FullyConnected", 2), Map.of("LayerNorm", 3, "Embedding", 2));
+    /** Operators of two inputs whose numbers of dimensions are not those of the result. */
+    private static final Set<String> DIFFERENT = Set.of("_np_dot", "_npi_tensordot", "_npi_tensordot_int_axes",
+            "_npi_stack", "_npi_vstack", "_npi_hstack", "_npi_dstack", "_npi_column_stack", "_npi_einsum",
+            "_npi_where_lscalar", "_npi_where_rscalar");
+
     private final Map<SymbolEntry, Integer> ranks = new HashMap<>();
+    private final Map<SymbolEntry, Integer> certain = new HashMap<>();
     private final Map<SymbolEntry, DType> dtypes = new HashMap<>();
     private boolean changed;
 
@@ -57,12 +70,40 @@ final class InputTypes {
                 }
             }
         }
+        propagate(graph);
+        certain.putAll(ranks);
+        for (Map<String, Integer> likely : LIKELY) {
+            for (SymbolNode node : graph.nodes()) {
+                assume(node, likely);
+            }
+            propagate(graph);
+        }
+    }
+
+    private void propagate(SymbolGraph graph) {
         int passes = 0;
         do {
             changed = false;
             graph.nodes().forEach(this::checked);
             graph.nodes().reversed().forEach(this::checked);
         } while (changed && ++passes < MOST_PASSES);
+    }
+
+    /** Where nothing follows, most networks give these operators so many dimensions. */
+    private void assume(SymbolNode node, Map<String, Integer> likely) {
+        Integer rank = likely.get(node.operator());
+        if (rank == null || node.inputs().isEmpty()) {
+            return;
+        }
+        AttributeMap attributes = new AttributeMap(node.attributes());
+        boolean applies = switch (node.operator()) {
+            case "FullyConnected" -> attributes.flag("flatten", true) == (rank == 2);
+            case "SliceChannel", "split" -> attributes.flag("squeeze_axis", false);
+            default -> true;
+        };
+        if (applies) {
+            rank(node.inputs().getFirst(), rank);
+        }
     }
 
     /** The dimensions that the file gives a variable; none if it gives none. */
@@ -89,13 +130,19 @@ final class InputTypes {
     /** The number of dimensions; null if it does not follow. */
     @Nullable
     Integer rank(SymbolNode variable) {
-        return ranks.get(out(variable));
+        return certain.get(out(variable));
     }
 
     /** The number of dimensions of a first output; null if it does not follow. */
     @Nullable
     Integer rank(SymbolEntry entry) {
-        return ranks.get(entry);
+        return certain.get(entry);
+    }
+
+    /** The number of dimensions that a variable probably has; null if nothing speaks for one. */
+    @Nullable
+    Integer likelyRank(SymbolNode variable) {
+        return ranks.get(out(variable));
     }
 
     /** The type of elements: float32 where nothing else follows. */
@@ -129,6 +176,9 @@ final class InputTypes {
                 && !attributes.flag("global_pool", false)) {
             rank(x, attributes.integers("kernel").length + 2);
         }
+        if (REGIONS.contains(type) && node.inputs().size() > 1) {
+            rank(node.inputs().get(1), 2);
+        }
         if (type.startsWith("Sequence") && attributes.flag("use_sequence_length", false) && node.inputs().size() > 1) {
             rank(node.inputs().get(1), 1);
         }
@@ -151,7 +201,8 @@ final class InputTypes {
 
     /** Operators of Python's signs, of two operands. */
     private static boolean isPair(SymbolNode node) {
-        return node.inputs().size() == 2 && node.operator().startsWith("_") && !node.operator().startsWith("_contrib");
+        return node.inputs().size() == 2 && node.operator().startsWith("_") && !node.operator().startsWith("_contrib")
+                && !DIFFERENT.contains(node.operator());
     }
 
     private void alike(SymbolNode node) {
@@ -208,7 +259,7 @@ final class InputTypes {
                 shifted(x, y, attributes.flag("squeeze_axis", false) ? -1 : 0);
                 same(x, y);
             }
-            case "transpose" -> {
+            case "transpose", "_np_transpose" -> {
                 if (attributes.integers("axes").length > 0) {
                     rank(x, attributes.integers("axes").length);
                 }
@@ -225,6 +276,16 @@ final class InputTypes {
                     rank(node.inputs().get(1), 1);
                     whole(node.inputs().get(1));
                 }
+            }
+            case "_contrib_box_decode" -> {
+                node.inputs().forEach(each -> rank(each, 3));
+                rank(y, 3);
+                same(x, y);
+            }
+            case "_contrib_DeformableConvolution", "_contrib_ModulatedDeformableConvolution" -> {
+                node.inputs().stream().limit(4).forEach(each -> same(each, x));
+                shifted(x, y, 0);
+                same(x, y);
             }
             case "_contrib_MultiBoxDetection" -> {
                 rank(x, 3);

@@ -12,6 +12,9 @@ import java.util.Objects;
  * that follow, −3 merges two, −4 splits one in two.
  */
 final class ReshapeRule {
+    /** A code of this program: a dimension that is 1 is dropped. */
+    static final int DROPPED = Integer.MIN_VALUE;
+
     private final long[] from;
     private final List<Dim> dims = new ArrayList<>();
     private int next;
@@ -65,6 +68,12 @@ final class ReshapeRule {
                     }
                     split(node, place(node, reverse), codes[i + 1], codes[i + 2]);
                     i += 2;
+                }
+                case DROPPED -> {
+                    int place = place(node, reverse);
+                    if (from[place] > 1 || from[place] == 0) {
+                        throw node.unsupported("a dimension that is dropped must be 1, but is " + from[place]);
+                    }
                 }
                 default -> {
                     if (codes[i] < 0) {

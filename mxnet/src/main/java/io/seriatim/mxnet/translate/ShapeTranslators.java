@@ -14,7 +14,7 @@ final class ShapeTranslators {
 
     static void register(Translators table) {
         table.one(ShapeTranslators::reshape, "Reshape", "reshape");
-        table.one(node -> node.ops().reshape(node.in(0), node.ops().shape(node.in(1))), "reshape_like");
+        table.one(ShapeTranslators::reshapeLike, "reshape_like");
         table.one(ShapeTranslators::flatten, "Flatten", "flatten");
         table.one(ShapeTranslators::transpose, "transpose");
         table.one(ShapeTranslators::swap, "SwapAxis", "swapaxes");
@@ -48,6 +48,33 @@ final class ShapeTranslators {
         return ReshapeRule.apply(node, node.in(0), old, false);
     }
 
+    /** Some dimensions, all by default, become some of another tensor. */
+    private static String reshapeLike(NodeInputs node) {
+        AttributeMap attributes = node.attributes();
+        Ops ops = node.ops();
+        String x = node.in(0);
+        String other = node.in(1);
+        if (!attributes.has("lhs_begin") && !attributes.has("lhs_end") && !attributes.has("rhs_begin")
+                && !attributes.has("rhs_end")) {
+            return ops.reshape(x, ops.shape(other));
+        }
+        int from = node.axis(x, attributes.integer("lhs_begin", 0));
+        int to = attributes.has("lhs_end") ? node.axis(x, attributes.integer("lhs_end")) : node.rank(x);
+        int first = node.axis(other, attributes.integer("rhs_begin", 0));
+        int end = attributes.has("rhs_end") ? node.axis(other, attributes.integer("rhs_end")) : node.rank(other);
+        List<String> parts = new ArrayList<>();
+        addDims(ops, parts, x, 0, from);
+        addDims(ops, parts, other, first, end);
+        addDims(ops, parts, x, to, node.rank(x));
+        return parts.isEmpty() ? ops.reshape(x, 1) : ops.reshape(x, ops.concat(0, parts));
+    }
+
+    private static void addDims(Ops ops, List<String> parts, String x, int from, int to) {
+        if (from < to) {
+            parts.add(ops.slice(ops.shape(x), 0, from, to));
+        }
+    }
+
     private static String flatten(NodeInputs node) {
         if (node.isGuessing()) {
             return node.ops().reshape(node.in(0), 0, -1);
@@ -60,7 +87,7 @@ final class ShapeTranslators {
                         : node.ops().flatten(node.in(0), 1, -1);
     }
 
-    private static String transpose(NodeInputs node) {
+    static String transpose(NodeInputs node) {
         int[] axes = node.attributes().integers("axes");
         int rank = axes.length > 0 ? axes.length : node.rank(node.in(0));
         int[] order = axes.length > 0
@@ -91,10 +118,13 @@ final class ShapeTranslators {
                     : node.ops().squeeze(node.in(0), from);
         }
         long[] dims = node.dims(node.in(0));
-        if (Arrays.stream(dims).anyMatch(dim -> dim < 0)) {
-            throw node.unsupported("squeeze needs the attribute 'axis' where dimensions are not known before the run");
-        }
         int[] ones = Arrays.stream(Ops.range(0, dims.length)).filter(axis -> dims[axis] == 1).toArray();
+        long open = Arrays.stream(dims).filter(dim -> dim < 0).count();
+        // A vector stays, whatever its length is.
+        if (open > 1 || (open == 1 && ones.length != dims.length - 1)) {
+            throw node.unsupported("squeeze needs the attribute 'axis' where dimensions are not known before the run,"
+                    + " or the shape of the inputs when the model is loaded");
+        }
         return ones.length == dims.length && ones.length > 0
                 ? node.ops().reshape(node.in(0), 1)
                 : node.ops().squeeze(node.in(0), ones);
@@ -116,16 +146,31 @@ final class ShapeTranslators {
                 : all;
     }
 
-    private static List<String> splitAt(NodeInputs node) {
+    static List<String> splitAt(NodeInputs node) {
+        return splitAt(node, node.axis(node.in(0), node.attributes().integer("axis", 1)));
+    }
+
+    static List<String> splitAt(NodeInputs node, int axis) {
         AttributeMap attributes = node.attributes();
-        int axis = node.axis(node.in(0), attributes.integer("axis", 0));
         int sections = attributes.integer("sections", 0);
         List<String> all = new ArrayList<>();
         if (sections > 0) {
             if (sections > MOST_PARTS) {
                 throw attributes.wrong("sections", "at most " + MOST_PARTS);
             }
-            all.addAll(sections == 1 ? List.of(node.in(0)) : node.ops().split(node.in(0), axis, sections));
+            long length = sections == 1 ? -1 : node.dims(node.in(0))[axis];
+            if (length > 0 && length % sections != 0) {
+                // The first parts have an element more.
+                long more = length % sections;
+                long from = 0;
+                for (int i = 0; i < sections; i++) {
+                    long to = from + length / sections + (i < more ? 1 : 0);
+                    all.add(node.ops().slice(node.in(0), axis, from, to));
+                    from = to;
+                }
+            } else {
+                all.addAll(sections == 1 ? List.of(node.in(0)) : node.ops().split(node.in(0), axis, sections));
+            }
         } else {
             int[] starts = attributes.integers("indices");
             for (int i = 0; i < starts.length; i++) {

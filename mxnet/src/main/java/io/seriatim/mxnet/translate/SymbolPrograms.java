@@ -29,11 +29,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes models of symbols and parameters. */
 public final class SymbolPrograms {
+    /** Instead of a number of dimensions: each input has those that its uses make likely. */
+    private static final int LIKELY = 0;
     /**
      * The numbers of dimensions to try for inputs of which neither the file nor the operators say theirs: the usual
      * ones first.
      */
-    private static final int[] RANKS = {2, 4, 3, 1, 5};
+    private static final int[] RANKS = {LIKELY, 2, 4, 3, 1, 5};
 
     private final SymbolGraph graph;
     private final Map<String, Tensor> parameters;
@@ -139,8 +141,8 @@ public final class SymbolPrograms {
         if (declared != null) {
             return declared;
         }
-        Integer rank = types.rank(node);
-        long[] dims = new long[rank == null ? guess : rank];
+        Integer rank = guess == LIKELY ? types.likelyRank(node) : types.rank(node);
+        long[] dims = new long[rank != null ? rank : guess == LIKELY ? RANKS[1] : guess];
         Arrays.fill(dims, -1);
         if (dims.length > 1) {
             dims[1] = channels(node);

@@ -30,7 +30,15 @@ final class Translators {
         SequenceTranslators.register(this);
         CreationTranslators.register(this);
         DetectionTranslators.register(this);
+        RegionTranslators.register(this);
+        DeformableTranslators.register(this);
         LossTranslators.register(this);
+        AssignmentTranslators.register(this);
+        MatrixTranslators.register(this);
+        NumpyElementTranslators.register(this);
+        NumpyReductionTranslators.register(this);
+        NumpyShapeTranslators.register(this);
+        NumpyProductTranslators.register(this);
         AttentionTranslators.register(this);
         SamplingTranslators.register(this);
     }

@@ -75,7 +75,7 @@ final class UnaryTranslators {
     }
 
     /** Halves go to the lower neighbour: x − 0.5 is rounded up. */
-    private static String towardsLower(NodeInputs node) {
+    static String towardsLower(NodeInputs node) {
         return node.ops().unary("ceil", node.ops().scale(node.in(0), 1, -0.5));
     }
 
