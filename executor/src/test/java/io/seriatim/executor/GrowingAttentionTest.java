@@ -144,10 +144,10 @@ class GrowingAttentionTest {
         try (Executor executor = Executor.builder().threads(1).nanCheck().build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("keys", "state", "n"), fetches(name));
-            Tensor state = Tensor.of(new float[] {1, 1, 1, 1}, 1, 1, 1, 4);
-            Tensor positive = Tensor.of(new float[] {1, 1, 1, 1, 1, 1, 1, 1}, 1, 1, 2, 4);
+            Tensor state = Tensor.of(new float[]{1, 1, 1, 1}, 1, 1, 1, 4);
+            Tensor positive = Tensor.of(new float[]{1, 1, 1, 1, 1, 1, 1, 1}, 1, 1, 2, 4);
             plan.run(positive, state, Bits.longs(1));
-            Tensor mixed = Tensor.of(new float[] {1, 1, 1, 1, -1, -1, -1, -1}, 1, 1, 2, 4);
+            Tensor mixed = Tensor.of(new float[]{1, 1, 1, 1, -1, -1, -1, -1}, 1, 1, 2, 4);
             for (long n = 2; n < 6; n++) {
                 long steps = n;
                 assertThrows(RuntimeException.class, () -> plan.run(mixed, state, Bits.longs(steps)));
