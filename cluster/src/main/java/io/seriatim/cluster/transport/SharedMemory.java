@@ -205,6 +205,9 @@ final class SharedMemory {
 
     private static @Nullable SharedMemory open(byte[] name, byte[] content) {
         Path file = path(name);
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return null;
+        }
         Arena arena = Arena.ofShared();
         boolean isOpen = false;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE,

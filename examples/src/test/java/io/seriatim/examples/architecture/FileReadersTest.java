@@ -30,7 +30,7 @@ class FileReadersTest {
             // Files that are written.
             "StagedFiles", "TemporaryFiles", "ConfinedFolder", "JsonLines", "RunLock",
             // Files of the system or of this project.
-            "NativeFiles", "NativeFolder", "Memory", "Machine", "Processor", "Steps",
+            "NativeFiles", "NativeFolder", "SharedMemory", "Memory", "Machine", "Processor", "Steps",
             // After InputFiles has been asked for the size, or the format has required a regular file.
             "JsonReader", "ProgramFiles", "TextFile", "ModelFormats", "PirFormat", "MxnetFormat");
 
