@@ -34,7 +34,6 @@ final class DataLink {
 
     private static final int HEAD = 48;
     private static final int TAIL = 16;
-    private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
     final int peer;
     final PeerChannel channel;
@@ -48,7 +47,7 @@ final class DataLink {
 
     private final ByteBuffer outHead = direct(HEAD);
     private final ByteBuffer outTail = direct(TAIL);
-    private final ByteBuffer[] out = {outHead, EMPTY, outTail};
+    private final ByteBuffer[] out = {outHead, PeerChannel.NONE, outTail};
     private final CRC32C outChecksum = new CRC32C();
     private MemorySegment outPayload = MemorySegment.NULL;
     private long outOffered;
@@ -58,7 +57,7 @@ final class DataLink {
 
     private final ByteBuffer inHead = direct(HEAD);
     private final ByteBuffer inTail = direct(TAIL);
-    private final ByteBuffer[] in = {inHead, EMPTY, inTail};
+    private final ByteBuffer[] in = {inHead, PeerChannel.NONE, inTail};
     private final CRC32C inChecksum = new CRC32C();
     private final MemorySegment staging = Arena.ofAuto().allocate(WINDOW, Long.BYTES);
     private final ByteBuffer stagingBuffer = staging.asByteBuffer();
@@ -112,7 +111,7 @@ final class DataLink {
 
     private void offer() {
         int size = (int) Math.min(WINDOW, outPayload.byteSize() - outOffered);
-        out[1] = size == 0 ? EMPTY : outPayload.asSlice(outOffered, size).asByteBuffer();
+        out[1] = size == 0 ? PeerChannel.NONE : outPayload.asSlice(outOffered, size).asByteBuffer();
         outChecksum.update(out[1].duplicate());
         outOffered += size;
         if (outOffered == outPayload.byteSize()) {
@@ -131,7 +130,7 @@ final class DataLink {
             if (!outTail.hasRemaining() && channel.flush()) {
                 isSending = false;
                 outPayload = MemorySegment.NULL;
-                out[1] = EMPTY;
+                out[1] = PeerChannel.NONE;
             }
         } else if (!out[1].hasRemaining()) {
             offer();
@@ -158,7 +157,7 @@ final class DataLink {
     private void expect() {
         long left = receipt.into().byteSize() - inDone;
         if (left == 0) {
-            in[1] = EMPTY;
+            in[1] = PeerChannel.NONE;
         } else if (receipt.combine() == null) {
             in[1] = receipt.into().asSlice(inDone, Math.min(WINDOW, left)).asByteBuffer();
         } else {
@@ -190,7 +189,7 @@ final class DataLink {
         channel.skip(whole);
         received.setRelease(received.getPlain() + whole);
         inDone += whole;
-        stagingBuffer.limit((int) Math.min(WINDOW, receipt.into().byteSize() - inDone));
+        expect();
         return true;
     }
 
@@ -221,7 +220,7 @@ final class DataLink {
             checkTail(inTail.flip());
             isReceiving = false;
             receipt = Receipt.store(MemorySegment.NULL);
-            in[1] = EMPTY;
+            in[1] = PeerChannel.NONE;
         }
         return true;
     }

@@ -183,8 +183,7 @@ final class SharedMemory {
      */
     static @Nullable SharedMemory take(TimedChannel channel, boolean isWanted, long deadline) throws IOException {
         ByteBuffer offer = channel.read(OFFER_BYTES, deadline);
-        boolean isOffered = isYes(offer);
-        if (!isOffered) {
+        if (!isYes(offer)) {
             return null;
         }
         byte[] name = new byte[NAME];
