@@ -34,8 +34,13 @@ public final class Bytes {
             for (int i = 0; i < count; i++) {
                 memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) Whole.toInt(values[from + i]));
             }
-            return;
+        } else {
+            storeInts(memory, at, values, from, count);
         }
+    }
+
+    // A method of its own: beside the other loop, the JIT makes slower code of it.
+    private static void storeInts(MemorySegment memory, long at, float[] values, int from, int count) {
         for (int i = 0; i < count; i++) {
             memory.set(ValueLayout.JAVA_BYTE, at + i, (byte) (int) values[from + i]);
         }

@@ -210,6 +210,69 @@ class ChainTest {
         }
     }
 
+    /** One loop computes them; every order of steps that is nearly one must give what its steps give, too. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void quantizationsGiveWhatTheirStepsGive(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < CHAINS_PER_SEED; i++) {
+            long[] dims = SHAPES[random.nextInt(SHAPES.length)];
+            double size = Math.scalb(1.0, random.nextInt(4, 34));
+            double[] values = numbers(DType.FLOAT32, random, dims).toDoubleArray();
+            for (int k = 0; k < values.length; k++) {
+                // Some lie halfway between two levels.
+                values[k] = random.nextInt(4) == 0 ? Math.rint(values[k] * size) / 2 : values[k] * size;
+            }
+            boolean signed = random.nextBoolean();
+            double zero = switch (random.nextInt(6)) {
+                case 0 -> 3e6;
+                case 1 -> Double.NaN;
+                default -> random.nextInt(256);
+            };
+            Tensor[] inputs = {Tensor.of(DType.FLOAT32, values, dims),
+                    Tensor.of(DType.FLOAT32, new double[]{2}),
+                    Tensor.of(DType.FLOAT32, new double[]{zero}), numbers(DType.UINT8, random)};
+            if (dims.length > 1 && random.nextBoolean()) {
+                inputs[1] = numbers(DType.FLOAT32, random, Arrays.copyOfRange(dims, dims.length - 1, dims.length));
+            }
+            Case one = new Case(quantization(random, signed), inputs);
+            String what = one + ", seed " + seed + " number " + i;
+            Tensor[] expected = oneByOne(Kernels.portable(), one);
+            same(what, expected, KernelRun.run(Kernels.portable(), one.chain(), one.inputs()));
+            inPlace(what, one, expected);
+        }
+    }
+
+    private static Chain quantization(SplittableRandom random, boolean signed) {
+        List<Step> steps = new ArrayList<>(List.of(new Cast(DType.FLOAT32, 3)));
+        int last = 0;
+        if (random.nextInt(4) != 0) {
+            steps.add(new Combine(Binary.Function.DIVIDE, last, 1));
+            last = 3 + steps.size();
+        }
+        steps.add(new Apply(Unary.of(Unary.Function.ROUND), last));
+        last = 3 + steps.size();
+        if (random.nextInt(4) != 0) {
+            steps.add(new Combine(Binary.Function.ADD, last, random.nextInt(3) == 0 ? 4 : 2));
+            last = 3 + steps.size();
+        }
+        int shifted = last;
+        float least = signed ? -128 : 0;
+        float most = random.nextInt(5) == 0 ? 100.5f : signed ? 127 : 255;
+        steps.add(new Apply(new Unary(Unary.Function.CLIP, least, most), last));
+        steps.add(new Cast(signed ? DType.INT8 : DType.UINT8, 3 + steps.size()));
+        int levels = 3 + steps.size();
+        steps.add(new Cast(DType.FLOAT32, levels));
+        steps.add(new Combine(Binary.Function.MULTIPLY, 3 + steps.size(), 1));
+        int result = 3 + steps.size();
+        return new Chain(4, steps, switch (random.nextInt(4)) {
+            case 0 -> List.of(levels, result);
+            case 1 -> List.of(result);
+            case 2 -> List.of(levels, shifted);
+            default -> List.of(levels);
+        });
+    }
+
     private static void inPlace(String what, Case one, Tensor[] expected) {
         TensorSpec[] all = new TensorSpec[one.inputs().length + expected.length];
         System.arraycopy(specs(one.inputs()), 0, all, 0, one.inputs().length);

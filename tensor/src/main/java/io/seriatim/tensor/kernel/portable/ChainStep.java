@@ -10,6 +10,7 @@ import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import io.seriatim.tensor.kernel.portable.function.FloatLoops;
+import io.seriatim.tensor.kernel.portable.function.Quantization;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**
@@ -47,6 +48,17 @@ interface ChainStep {
             };
             default -> exact;
         };
+    }
+
+    /** The steps of a quantization as one, whose result is a value. */
+    static ChainStep of(Quantization quantization, int result, int[] slots) {
+        int x = slots[quantization.x()];
+        int divisor = quantization.divisor() == Chain.ABSENT ? Chain.ABSENT : slots[quantization.divisor()];
+        int zero = quantization.zero() == Chain.ABSENT ? Chain.ABSENT : slots[quantization.zero()];
+        int out = slots[result];
+        return (context, count) -> quantization.run(context.floats(x),
+                divisor == Chain.ABSENT ? null : context.floats(divisor),
+                zero == Chain.ABSENT ? 0 : context.floats(zero)[0], context.floats(out), count);
     }
 
     private static ChainStep apply(Unary unary, DType from, DType to, int x, int out) {

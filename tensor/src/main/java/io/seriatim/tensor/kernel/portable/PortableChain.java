@@ -7,6 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Chain;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.Quantization;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chains of elementwise functions, tile by tile: a tile of each input is loaded, all steps are computed from array to
  * array, the outputs are stored. Arrays are reused as soon as no later step reads their values; with many of them tiles
- * are shorter, so that all stay in the first-level cache.
+ * are shorter, so that all stay in the first-level cache. Inputs that repeat from tile to tile, such as one number for
+ * each channel of images, are loaded once. The steps of a quantization are one step.
  */
 final class PortableChain extends PortableKernel {
     private static final int CACHED = 8 * KernelContext.TILE;
@@ -31,6 +33,10 @@ final class PortableChain extends PortableKernel {
     private final int inputs;
     private final int[] outputs;
     private final ChainStep[] steps;
+    /** For each step the quantization whose last step it is; null for others. */
+    private final @Nullable Quantization[] quantizations;
+    /** Steps that are part of a quantization. */
+    private final boolean[] skipped;
 
     private PortableChain(Chain chain, TensorSpec[] values, @Nullable TensorSpec[] arguments) {
         inputs = chain.inputs();
@@ -49,17 +55,43 @@ final class PortableChain extends PortableKernel {
         }
         slots = new int[values.length];
         sources = sources(chain, values);
+        quantizations = new Quantization[chain.steps().size()];
+        skipped = new boolean[chain.steps().size()];
+        for (int i = 0; i < skipped.length; i++) {
+            quantizations[i] = Quantization.of(chain, values, i);
+            if (quantizations[i] != null) {
+                quantizations[i].steps().forEach(step -> skipped[step] = true);
+            }
+        }
+        Tiles shortest = Tiles.of(shape, inputs, LEAST_TILE, strides);
+        for (int i = 0; i < inputs; i++) {
+            repeated[i] |= shortest.repeat(i);
+        }
         int arrays = place(chain);
         tiles = Tiles.of(shape, inputs, Math.clamp(CACHED / arrays & -VECTORS, LEAST_TILE, KernelContext.TILE),
                 strides);
         DType[] dtypes = Arrays.stream(values).map(TensorSpec::dtype).toArray(DType[]::new);
         List<ChainStep> computed = new ArrayList<>();
         for (int i = inputs; i < values.length; i++) {
-            if (sources[i] == i) {
+            Quantization quantization = quantizations[i - inputs];
+            if (quantization != null) {
+                computed.add(ChainStep.of(quantization, i, slots));
+            } else if (sources[i] == i && !skipped[i - inputs]) {
                 computed.add(ChainStep.of(chain.steps().get(i - inputs), i, dtypes, slots));
             }
         }
         steps = computed.toArray(ChainStep[]::new);
+    }
+
+    /** The values that a step reads where it is computed. */
+    private List<Integer> operands(Chain chain, int step) {
+        Quantization quantization = quantizations[step];
+        if (skipped[step]) {
+            return List.of();
+        }
+        return quantization == null
+                ? chain.steps().get(step).operands()
+                : List.of(quantization.x(), quantization.divisor(), quantization.zero());
     }
 
     /** For each value where it is computed: elsewhere, if it is a copy, which in an array of floats looks the same. */
@@ -83,7 +115,7 @@ final class PortableChain extends PortableKernel {
     private int place(Chain chain) {
         int[] lastUse = new int[slots.length];
         for (int i = 0; i < chain.steps().size(); i++) {
-            for (int operand : chain.steps().get(i).operands()) {
+            for (int operand : operands(chain, i)) {
                 if (operand != Chain.ABSENT) {
                     lastUse[sources[operand]] = i;
                 }
@@ -100,11 +132,14 @@ final class PortableChain extends PortableKernel {
         }
         int most = inputs;
         for (int i = 0; i < chain.steps().size(); i++) {
-            for (int operand : chain.steps().get(i).operands()) {
+            for (int operand : operands(chain, i)) {
                 int source = operand == Chain.ABSENT ? operand : sources[operand];
                 if (source >= 0 && lastUse[source] == i) {
                     taken[wide[source] ? 1 : 0][slots[source]] = false;
                 }
+            }
+            if (skipped[i]) {
+                continue;
             }
             int source = sources[inputs + i];
             slots[inputs + i] = source == inputs + i ? take(taken[wide[source] ? 1 : 0]) : slots[source];

@@ -8,6 +8,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -195,6 +196,12 @@ final class Tiles {
         return tilesOfBand == 1
                 ? columns
                 : (int) Math.min(columns, wide - (linear ? tile : tile % tilesOfBand) * columns);
+    }
+
+    /** Whether all tiles begin with the same elements of an operand, in which only the number of rows may differ. */
+    boolean repeat(int operand) {
+        return tallStrides[operand] == 0 && (tilesOfBand == 1 || wideStrides[operand] == 0)
+                && Arrays.stream(outerStrides[operand]).allMatch(stride -> stride == 0);
     }
 
     /** The number of elements of a tile. */
