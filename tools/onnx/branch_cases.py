@@ -3,8 +3,9 @@
     python branch_cases.py FOLDER COUNT SEED
     python branch_cases.py --sample onnx/src/test/resources/branch-cases.zip
 
-Conditions are feeds or compare sizes, as torch.jit writes squeeze. Ifs are nested and in loops, and their results are
-read by any nodes, by other Ifs and loops, and as outputs. Needs onnx and onnxruntime; random_cases.py writes the files.
+Conditions are feeds, follow from them, or compare sizes, as torch.jit writes squeeze. Ifs are nested and in loops, and
+their results are read by any nodes, by other Ifs and loops, and as outputs. Needs onnx and onnxruntime; random_cases.py
+writes the files.
 """
 import multiprocessing
 
@@ -41,11 +42,27 @@ class Graph:
         return recent[int(self.rng.integers(len(recent)))]
 
     def condition(self):
-        if self.rng.random() < 0.5:
-            return self.model.give("c", np.array(bool(self.rng.integers(2))))
+        draw = self.rng.random()
+        if draw < 0.5:
+            return self.decided() if self.model.decides and draw < 0.3 else self.model.give(
+                "c", np.array(bool(self.rng.integers(2))))
         shape = self.node("Shape", [self.pick()])
         at = self.node("Gather", [shape, self.model.constant(np.array(int(self.rng.integers(-1, 1)), np.int64))])
         return self.node("Equal", [at, self.model.constant(np.array(int(self.rng.choice([1, 1, 2, WIDTH])), np.int64))])
+
+    def decided(self):
+        """A condition that follows from an integer, such as a sampling rate, and perhaps from a truth value."""
+        shape = () if self.rng.random() < 0.5 else (1,)
+        fed = self.model.give("n", np.full(shape, self.rng.integers(3), np.int64))
+        kind = str(self.rng.choice(["Equal", "Greater", "Less"]))
+        condition = self.node(kind, [fed, self.model.constant(np.array(int(self.rng.integers(3)), np.int64))])
+        draw = self.rng.random()
+        if draw < 0.3:
+            return self.node("Not", [condition])
+        if draw < 0.6:
+            other = self.model.give("c", np.array(bool(self.rng.integers(2))))
+            return self.node(str(self.rng.choice(["And", "Or", "Xor"])), [condition, other])
+        return condition
 
     def integers(self, *values):
         return self.model.constant(np.array(values, np.int64))
@@ -141,10 +158,11 @@ class Graph:
 
 
 class Model:
-    """Constants and feeds of all graphs of a file."""
+    """Constants and feeds of all graphs of a file; decides says whether integers are fed for conditions."""
 
-    def __init__(self, rng):
-        self.rng, self.constants, self.inputs, self.feeds, self.count = rng, [], [], {}, 0
+    def __init__(self, rng, decides=False):
+        self.rng, self.decides = rng, decides
+        self.constants, self.inputs, self.feeds, self.count = [], [], {}, 0
 
     def name(self, kind):
         self.count += 1
@@ -196,7 +214,7 @@ def run(model, feeds):
 
 
 def case(rng):
-    model = Model(rng)
+    model = Model(rng, decides=True)
     main = Graph(model)
     for _ in range(int(rng.integers(1, 3))):
         dims = [int(rng.choice([1, 2, WIDTH])) for _ in range(int(rng.integers(1, 4)))]

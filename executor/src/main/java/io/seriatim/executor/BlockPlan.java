@@ -12,10 +12,12 @@ import io.seriatim.executor.ir.Sharing;
 import io.seriatim.executor.ir.SingleFlight;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.lower.Cuts;
 import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.Recording;
+import io.seriatim.executor.run.RestPlans;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
 import io.seriatim.executor.run.StreamPool;
@@ -56,6 +58,8 @@ final class BlockPlan {
      * in the number of late sizes; what follows the last one is interpreted.
      */
     private static final int MOST_RESTS = 16;
+    /** The most conditions of feeds that one plan knows: each doubles the number of plans. */
+    private static final int MOST_CONDITIONS = 3;
 
     private final Executor executor;
     private final ValueNumbering accesses;
@@ -63,6 +67,8 @@ final class BlockPlan {
     private final boolean usesDevice;
     /** The number of plans of the same block that this one runs inside of. */
     private final int depth;
+    /** The number of conditions of feeds that this one knows. */
+    private final int conditions;
     private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
     private final KeptSizes<Variant> variants;
     private final PlanWorkspaces workspaces;
@@ -122,7 +128,7 @@ final class BlockPlan {
         private final PreparedKernels.Hold hold;
         private final long key;
         private final long kernelBytes;
-        private final @Nullable BlockPlan rest;
+        private final @Nullable RestPlans<BlockPlan> rest;
         /** Whether it is for one run. */
         private final boolean hasty;
         private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
@@ -132,7 +138,7 @@ final class BlockPlan {
         /** The plan that was used after this one the last time. */
         private volatile @Nullable Variant next;
 
-        Variant(long key, CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable BlockPlan rest,
+        Variant(long key, CompiledPlan plan, RunLoop loop, PreparedKernels kernels, @Nullable RestPlans<BlockPlan> rest,
                 boolean hasty) {
             this.key = key;
             this.hasty = hasty;
@@ -158,7 +164,8 @@ final class BlockPlan {
             PreparedKernels.Hold held = kernels.hold(used);
             Frame frame = null;
             try {
-                frame = new Frame(plan, options, streams, arenas).with(held).with(rest == null ? null : rest::results);
+                frame = new Frame(plan, options, streams, arenas).with(held)
+                        .with(rest == null ? null : run -> rest.of(run).results(run));
                 return frame;
             } finally {
                 if (frame == null) {
@@ -176,7 +183,7 @@ final class BlockPlan {
             next = null;
             hold.close();
             if (rest != null) {
-                rest.closeVariants();
+                rest.all().forEach(BlockPlan::closeVariants);
             }
         }
 
@@ -203,10 +210,13 @@ final class BlockPlan {
             return key;
         }
 
-        /** Returns the native memory of its kernels in bytes, an estimate; other plans may use some of them too. */
+        /**
+         * Returns the native memory of its kernels and of those of the rest in bytes, an estimate; other plans may use
+         * some of them too.
+         */
         @Override
         long bytes() {
-            return kernelBytes;
+            return kernelBytes + (rest == null ? 0 : rest.all().stream().mapToLong(BlockPlan::kernelBytes).sum());
         }
 
         CompiledPlan plan() {
@@ -232,7 +242,7 @@ final class BlockPlan {
      *            whether any operation of the program may run on a device
      */
     BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice) {
-        this(executor, accesses, once, usesDevice, 0, Map.of(), new PlanWorkspaces(), null);
+        this(executor, accesses, once, usesDevice, 0, 0, Map.of(), new PlanWorkspaces(), null);
     }
 
     /**
@@ -244,14 +254,15 @@ final class BlockPlan {
      */
     static BlockPlan inner(Executor executor, ValueNumbering accesses, boolean usesDevice,
             Map<String, Tensor> constants) {
-        return new BlockPlan(executor, accesses, false, usesDevice, 0, constants, new PlanWorkspaces(),
+        return new BlockPlan(executor, accesses, false, usesDevice, 0, 0, constants, new PlanWorkspaces(),
                 new SeenOnce<>());
     }
 
     private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
-            Map<String, Tensor> constants, PlanWorkspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
+            int conditions, Map<String, Tensor> constants, PlanWorkspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
         this.executor = executor;
-        this.variants = new KeptSizes<>(executor.options().specialisations(), KernelMemory::limit);
+        this.variants = new KeptSizes<>(executor.options().specialisations(),
+                () -> KernelMemory.limit() >> conditions);
         this.accesses = accesses;
         this.once = once;
         this.constants = constants;
@@ -260,6 +271,7 @@ final class BlockPlan {
         this.seen = seen;
         this.usesDevice = usesDevice;
         this.depth = depth;
+        this.conditions = conditions;
         this.changing = once || usesDevice ? null : new ChangingSizes();
     }
 
@@ -469,7 +481,9 @@ final class BlockPlan {
         compiled.increment();
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
-            boolean cuts = !usesDevice && depth < MOST_RESTS;
+            Cuts cuts = usesDevice || depth >= MOST_RESTS
+                    ? Cuts.NONE
+                    : once || conditions == MOST_CONDITIONS ? Cuts.TYPES : Cuts.ELEMENTS;
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, open, constants, sharing, cuts,
                     hasty, folded);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
@@ -484,11 +498,13 @@ final class BlockPlan {
     }
 
     /** Returns the plan of what follows the tasks of a plan; null if nothing does. */
-    private @Nullable BlockPlan rest(CompiledPlan plan) {
+    private @Nullable RestPlans<BlockPlan> rest(CompiledPlan plan) {
         for (Task task : plan.tasks()) {
             if (task instanceof Task.Rest rest) {
-                return new BlockPlan(executor, rest.block(), once, usesDevice, depth + 1, rest.constants(),
-                        workspaces.rest(), new SeenOnce<>());
+                int known = conditions + (rest.outcomes().isEmpty() ? 0 : 1);
+                return new RestPlans<>(rest,
+                        constants -> new BlockPlan(executor, rest.block(), once, usesDevice, depth + 1,
+                                known, constants, workspaces.rest(), new SeenOnce<>()));
             }
         }
         return null;
@@ -553,6 +569,11 @@ final class BlockPlan {
         long bound = compiled.sum();
         return new BoundSizes(kept.size(), bound, Math.max(0, runs.sum() - bound),
                 kernels.stream().mapToLong(Kernel::bytes).sum() + workspaces.bytes());
+    }
+
+    /** Returns the native memory of the kernels of all plans in bytes, an estimate. */
+    long kernelBytes() {
+        return variants.all().stream().mapToLong(Variant::bytes).sum();
     }
 
     /** Closes all idle frames. */

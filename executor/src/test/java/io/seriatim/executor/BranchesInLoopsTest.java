@@ -44,7 +44,8 @@ class BranchesInLoopsTest {
         return Network.define(g -> {
             Value x = g.data("x", FLOAT32, -1, WIDTH);
             Value n = g.data("n", INT64, 1);
-            Value either = g.ifElse(n.greaterThan(1), () -> yes.apply(x), () -> no.of(g, x));
+            Value condition = x.mean().greaterThan(n.cast(FLOAT32).mean());
+            Value either = g.ifElse(condition, () -> yes.apply(x), () -> no.of(g, x));
             return Outputs.of("y", either.plus(1).tanh().times(x));
         });
     }

@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.lower.Cuts;
 import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.lower.Lowerer;
 import io.seriatim.executor.pass.Layouts;
@@ -69,7 +70,7 @@ public final class PlanCompiler {
      *            the results that earlier plans of the block have folded
      */
     public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, OpenSizes open,
-            Map<String, Tensor> constants, Sharing sharing, boolean cuts, boolean once, FoldedResults folded) {
+            Map<String, Tensor> constants, Sharing sharing, Cuts cuts, boolean once, FoldedResults folded) {
         long limit = options.devices().host().memory().limit();
         MemoryLimits limits = new MemoryLimits(limit);
         ValueTable values = new ValueTable(accesses);

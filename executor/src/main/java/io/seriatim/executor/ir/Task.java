@@ -478,10 +478,14 @@ public sealed interface Task {
      *            the values that they write and that are used later: first the results of {@code block}, in order
      * @param externals
      *            for each external value of {@code block}, the value of this plan; −1 for constants
+     * @param condition
+     *            the one among them of which each plan of the operations knows the element; −1 if there is none
+     * @param outcomes
+     *            what this may be, in the order of plans; empty if there is no condition
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Rest(List<Access> operations, ValueNumbering block, Map<String, Tensor> constants, int[] reads, int[] writes,
-            int[] externals) implements Task {
+            int[] externals, int condition, List<Tensor> outcomes) implements Task {
         @Override
         public Place place() {
             return Place.CPU;

@@ -11,6 +11,7 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +46,52 @@ final class BranchReplacement {
     @Nullable
     Block of(Block block, List<Integer> last, Map<String, Integer> outer) {
         return TakenBranches.replaced(block, last, new Outside(outer), this::computed);
+    }
+
+    /**
+     * Returns whether the first one of some operations, a branch, is replaced if its condition is known, whichever it
+     * is.
+     *
+     * @param condition
+     *            one of the values before
+     */
+    boolean isPossible(Block block, List<Integer> last, Map<String, Integer> outer, int condition) {
+        TensorSpec spec = values.spec(condition);
+        if (spec == null) {
+            return false;
+        }
+        for (Tensor assumed : outcomes(spec)) {
+            BranchTypes.Outside before = new Outside(outer);
+            BranchTypes.Outside known = new BranchTypes.Outside() {
+                @Override
+                public @Nullable ArgType type(String name) {
+                    return before.type(name);
+                }
+
+                @Override
+                public @Nullable Tensor constant(String name) {
+                    Integer value = outer.get(name);
+                    return value != null && value == condition ? assumed : before.constant(name);
+                }
+
+                @Override
+                public boolean isSet(String name) {
+                    return before.isSet(name);
+                }
+            };
+            Block form = TakenBranches.replaced(block, last, known, this::computed);
+            int first = last.getFirst();
+            if (form == null || (form.ops().size() > first && form.ops().get(first).equals(block.ops().get(first)))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns false and true as tensors of a type with one truth value. */
+    static List<Tensor> outcomes(TensorSpec spec) {
+        return List.of(Tensor.of(spec.dtype(), new double[]{0}, spec.shape().dims()),
+                Tensor.of(spec.dtype(), new double[]{1}, spec.shape().dims()));
     }
 
     private Map<String, Tensor> computed(Block block, int index, Map<String, ArgType> results,

@@ -9,6 +9,7 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -25,16 +26,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Cuts a block where an operation needs a type that is known only when earlier operations have run, or where the
- * condition of a branch is known. The operations from there on become one task, {@link Task.Rest}.
+ * condition of a branch is known or follows from small feeds. The operations from there on become one task,
+ * {@link Task.Rest}.
  */
 final class Cut {
+    /** The most walks for branches that stay: programs with many of them are compiled in linear time. */
+    private static final int MOST_REFUSED = 8;
+
     private final ValueNumbering accesses;
     private final ValueTable values;
     private final Predicate<OpDesc> isPure;
     private final BranchResults branches;
     private final BranchReplacement replacement;
+    private final FeedConditions conditions;
     /** By value, whether an interpreted operation of this plan computes it. */
     private final boolean[] isLate;
+    /** The number of branches that feeds decide and that stay, each of which took a walk over what follows. */
+    private int refused;
 
     /**
      * Creates the cut of a plan.
@@ -45,9 +53,12 @@ final class Cut {
      *            knows whether the condition of a branch is a constant
      * @param replacement
      *            replaces such branches
+     * @param conditions
+     *            finds branches that feeds decide
      */
     Cut(ValueNumbering accesses, ValueTable values, Predicate<OpDesc> isPure, BranchResults branches,
-            BranchReplacement replacement) {
+            BranchReplacement replacement, FeedConditions conditions) {
+        this.conditions = conditions;
         this.branches = branches;
         this.replacement = replacement;
         this.accesses = accesses;
@@ -65,27 +76,55 @@ final class Cut {
 
     /**
      * Returns the task of all operations from a given one on, if it needs the type of a value that an earlier operation
-     * of the plan will have computed, or is a branch whose condition is a constant; otherwise null.
+     * of the plan will have computed, or is a branch whose condition is a constant or follows from feeds; otherwise
+     * null.
      *
      * @param isUnknown
      *            whether the type of a value is unknown
      * @param open
      *            the sizes that are not those of all runs
+     * @param cuts
+     *            where the plan may be cut
      */
-    Task.@Nullable Rest at(int position, IntPredicate isUnknown, OpenSizes open) {
+    Task.@Nullable Rest at(int position, IntPredicate isUnknown, OpenSizes open, Cuts cuts) {
+        if (cuts == Cuts.NONE) {
+            return null;
+        }
         Access first = accesses.operations().get(position);
         Operation schema = first.schema();
         boolean isLate = schema != null && schema.isLowered() && isAnyLate(first.reads(), isUnknown);
         boolean isDecided = open.isNone() && branches.isDecided(first);
-        List<Access> rest = isLate || isDecided ? after(position) : null;
+        if (!isLate && !isDecided) {
+            return cuts == Cuts.ELEMENTS && open.isNone() ? atCondition(position, first) : null;
+        }
+        List<Access> rest = after(position);
         if (rest == null || rest.isEmpty()) {
-            return rest == null || isDecided ? null : rest(position, rest, Map.of(), null);
+            return rest == null || isDecided ? null : rest(position, rest, Map.of(), null, -1);
         }
         Map<String, Integer> outer = outer(position, rest);
-        Block form = isDecided
-                ? replacement.of(accesses.block(), rest.stream().map(Access::index).toList(), outer)
-                : null;
-        return isDecided && form == null ? null : rest(position, rest, outer, form);
+        Block form = isDecided ? replacement.of(accesses.block(), indexes(rest), outer) : null;
+        return isDecided && form == null ? null : rest(position, rest, outer, form, -1);
+    }
+
+    /** Returns the task of all operations from a branch on, if feeds decide the branch; otherwise null. */
+    private Task.@Nullable Rest atCondition(int position, Access first) {
+        int condition = refused < MOST_REFUSED ? conditions.of(first) : -1;
+        List<Access> rest = condition < 0 ? null : after(position);
+        // What is written later is not what the plans of the rest know.
+        if (rest == null || rest.isEmpty() || rest.getFirst() != first || written(rest).contains(condition)) {
+            return null;
+        }
+        Map<String, Integer> outer = outer(position, rest);
+        if (!replacement.isPossible(accesses.block(), indexes(rest), outer, condition)) {
+            refused++;
+            return null;
+        }
+        // The operations stay: each plan of the rest knows the condition and begins with a decided branch.
+        return rest(position, rest, outer, null, condition);
+    }
+
+    private static List<Integer> indexes(List<Access> operations) {
+        return operations.stream().map(Access::index).toList();
     }
 
     /** Returns the operations from a given one on that are used; null if they must stay in the plan. */
@@ -148,8 +187,11 @@ final class Cut {
      *
      * @param form
      *            the block with other operations in their place, which have the same results; null if they stay
+     * @param condition
+     *            the value that decides how they run; −1 if there is none
      */
-    private Task.Rest rest(int position, List<Access> rest, Map<String, Integer> outer, @Nullable Block form) {
+    private Task.Rest rest(int position, List<Access> rest, Map<String, Integer> outer, @Nullable Block form,
+            int condition) {
         Set<Integer> written = written(rest);
         List<String> given = new ArrayList<>();
         Map<String, Tensor> constants = new HashMap<>();
@@ -164,7 +206,7 @@ final class Cut {
         });
         List<Integer> results = accesses.wanted().stream().filter(written::contains).distinct().toList();
         List<Integer> indexes = form == null
-                ? rest.stream().map(Access::index).toList()
+                ? indexes(rest)
                 : IntStream.range(rest.getFirst().index(), form.ops().size()).boxed().toList();
         ValueNumbering block = ValueNumbering.rest(form == null ? accesses.block() : form, indexes, given,
                 results.stream().map(values::name).toList());
@@ -180,9 +222,11 @@ final class Cut {
         }).toArray();
         List<Integer> writes = new ArrayList<>(results);
         written.stream().filter(value -> values.isInScope(value) && !results.contains(value)).forEach(writes::add);
+        TensorSpec spec = condition < 0 ? null : values.spec(condition);
+        List<Tensor> outcomes = spec == null ? List.of() : BranchReplacement.outcomes(spec);
         return new Task.Rest(rest, block, constants,
                 Arrays.stream(externals).filter(value -> value >= 0).distinct().toArray(),
-                writes.stream().mapToInt(Integer::intValue).toArray(), externals);
+                writes.stream().mapToInt(Integer::intValue).toArray(), externals, condition, outcomes);
     }
 
     /**

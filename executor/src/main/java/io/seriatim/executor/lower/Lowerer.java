@@ -64,7 +64,7 @@ public final class Lowerer {
     /** The variables that share memory at any point of the program. */
     private final Map<String, Tensor> constants;
     private final @Nullable Communicator communicator;
-    private final boolean cuts;
+    private final Cuts cuts;
     private final Cut cut;
     private OpenSizes open = OpenSizes.NONE;
     /** The inferred results of an operation that is interpreted because of open sizes; null for any other. */
@@ -91,8 +91,7 @@ public final class Lowerer {
      * @param constants
      *            the variables from outside of the block that are constants
      * @param cuts
-     *            whether what follows a type that is known only at run time becomes a task of its own; otherwise it is
-     *            interpreted
+     *            where what follows becomes a task of its own; otherwise it is interpreted
      * @param isPure
      *            whether an operation need not be run if nothing uses its results
      * @param limit
@@ -100,7 +99,7 @@ public final class Lowerer {
      * @param folded
      *            the results that earlier plans of the block have folded
      */
-    public Lowerer(ValueNumbering accesses, ValueTable values, Map<String, Tensor> constants, boolean cuts,
+    public Lowerer(ValueNumbering accesses, ValueTable values, Map<String, Tensor> constants, Cuts cuts,
             Predicate<OpDesc> isPure, Interpreter interpreter, @Nullable PaddleRandom random, long limit,
             FoldedResults folded) {
         this.limit = limit;
@@ -115,7 +114,8 @@ public final class Lowerer {
         this.folding = new ShapeFolding(accesses, values, types, everShared, interpreter, folded);
         this.openResults = new OpenResults(accesses, values, types, everShared);
         this.branches = new BranchResults(accesses, values, types, openResults);
-        this.cut = new Cut(accesses, values, isPure, branches, new BranchReplacement(values, types, interpreter));
+        this.cut = new Cut(accesses, values, isPure, branches, new BranchReplacement(values, types, interpreter),
+                new FeedConditions(accesses, values, types, isPure));
         for (Access access : accesses.operations()) {
             if (access.makesAliases()) {
                 everShared.addAll(access.op().inputNames());
@@ -176,7 +176,7 @@ public final class Lowerer {
         List<Task> tasks = new ArrayList<>();
         for (int i = 0; i < accesses.operations().size(); i++) {
             Access access = accesses.operations().get(i);
-            Task.Rest rest = cuts && everShared.isEmpty() ? cut.at(i, value -> !isKnown(value), open) : null;
+            Task.Rest rest = everShared.isEmpty() ? cut.at(i, value -> !isKnown(value), open, cuts) : null;
             if (rest != null) {
                 if (!rest.operations().isEmpty()) {
                     tasks.add(rest);

@@ -82,6 +82,19 @@ public final class TakenBranches {
     }
 
     /**
+     * The condition of a branch that depends on one element.
+     *
+     * @param op
+     *            any operation
+     * @return the name of its condition; null if it has none, or one without elements
+     */
+    public static @Nullable String condition(OpDesc op) {
+        return isBranch(op) && Instructions.attrs(op).getBool("is_scalar_condition") && op.input("Cond").size() == 1
+                ? op.input("Cond").getFirst()
+                : null;
+    }
+
+    /**
      * A block whose last operations have no branches with known conditions.
      *
      * @param block
