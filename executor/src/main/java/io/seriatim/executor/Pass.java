@@ -64,7 +64,8 @@ public enum Pass {
     LAYOUTS,
     /**
      * Stores images channels last, as the library's convolutions prefer, if only convolutions, poolings and elementwise
-     * operations use them. Convolutions may sum in another order: results differ by rounding.
+     * operations use them. Convolutions may sum in another order: results differ by rounding. A factor of each channel
+     * is multiplied, with the shift and the activation that follow, by a convolution of one pixel.
      */
     CHANNELS_LAST,
     /**

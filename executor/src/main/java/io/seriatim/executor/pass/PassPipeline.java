@@ -53,6 +53,8 @@ public final class PassPipeline {
             // Turns the remaining concatenations of results of convolutions into views. After ChannelsLast, which may
             // store them in another layout.
             Views.OF_CONVOLUTIONS,
+            // Computes factors of channels as convolutions. After ChannelsLast, which stores images channels last.
+            ChannelFactors.PASS,
             // Joins updates of small parameters. Last, since it moves tasks out of program order.
             Updates.PASS);
 
