@@ -15,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -250,6 +251,7 @@ public final class PlanCheck {
                             .forEach(value -> sources
                                     .remove(Objects.requireNonNull(writes.get(access)).get(variable(value)))));
         }
+        addConcatenations(reads, writes, sources);
         reads.values().forEach(read -> addSources(read, sources));
         for (int i = 0; i < ancestors.length; i++) {
             contents(i, content, reads, writes);
@@ -281,6 +283,33 @@ public final class PlanCheck {
                 }
             }
         }
+    }
+
+    /** A concatenation may read another one, of some of its parts or of copies of them. */
+    private static void addConcatenations(Map<Access, Set<String>> reads, Map<Access, Map<String, String>> writes,
+            Map<String, Set<String>> sources) {
+        List<Access> all = reads.keySet().stream().filter(PlanCheck::isConcatenation).toList();
+        Map<Access, Set<String>> parts = new HashMap<>();
+        all.forEach(access -> parts.put(access, Set.copyOf(Objects.requireNonNull(reads.get(access)))));
+        reads.values().forEach(read -> addSources(read, sources));
+        for (Access whole : all) {
+            Set<String> read = Objects.requireNonNull(reads.get(whole));
+            List<String> joined = new ArrayList<>();
+            for (Access other : all) {
+                if (Objects.requireNonNull(parts.get(other)).stream().allMatch(part -> {
+                    Set<String> same = new HashSet<>(Set.of(part));
+                    addSources(same, sources);
+                    return !Collections.disjoint(same, read);
+                })) {
+                    joined.addAll(Objects.requireNonNull(writes.get(other)).values());
+                }
+            }
+            read.addAll(joined);
+        }
+    }
+
+    private static boolean isConcatenation(Access access) {
+        return access.op().type().equals("concat");
     }
 
     private String variable(int value) {

@@ -14,6 +14,8 @@ public final class PassPipeline {
             // Gives operations the shape of what they read. After CopyElimination, which removes the reshapes between
             // them; before all passes that compare shapes.
             SharedShapes.PASS,
+            // Copies parts that concatenations share once. Before Views, which eliminates copies of what is read once.
+            SharedConcatenations.PASS,
             // Takes sums from kernels that compute them as well. Before products are rewritten, since it matches the
             // gradient's product in its original form.
             ReuseKernelOutputs.PASS,
