@@ -3,6 +3,7 @@ package io.seriatim.tensor.onednn;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
+import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
 import io.seriatim.tensor.internal.ffi.Attributes;
@@ -14,6 +15,7 @@ import io.seriatim.tensor.internal.ffi.WindowGeometry;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
+import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,10 @@ final class PoolingRecipes {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         if (!isReadable(pooling, x) || !NormalisationRecipes.isWhole(arguments)) {
             return null;
+        }
+        Kernel mean = isMean(pooling, x, y) ? mean(dnnl, x, y) : null;
+        if (mean != null) {
+            return mean;
         }
         DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
             MemoryDescriptor source = builder.describe(x);
@@ -90,6 +96,24 @@ final class PoolingRecipes {
             builder.step(descriptor, toGradient, fromGradient, workspace);
             return true;
         });
+    }
+
+    /** Whether each element of the result is the mean of a channel whose elements lie next to each other. */
+    private static boolean isMean(Pooling pooling, TensorSpec x, TensorSpec y) {
+        return pooling.kind() != Pooling.Kind.MAX && x.isRowMajor() && y.isRowMajor()
+                && IntStream.range(0, pooling.window().rank()).allMatch(i -> y.shape().dim(2 + i) == 1
+                        && pooling.kernel().get(i) == x.shape().dim(2 + i) && pooling.window().padBegin(i) == 0
+                        && pooling.window().padEnd(i) == 0);
+    }
+
+    /** The library's pooling goes through the channels one element at a time, its reduction by vectors. */
+    private static @Nullable Kernel mean(Dnnl dnnl, TensorSpec x, TensorSpec y) {
+        long channels = y.shape().size();
+        return x.shape().size() == channels
+                ? null
+                : ElementwiseRecipes.reduction(dnnl, new Reduction(Reduction.Function.MEAN, List.of(1), true),
+                        new TensorSpec[]{TensorSpec.of(x.dtype(), channels, x.shape().size() / channels),
+                                TensorSpec.of(y.dtype(), channels, 1)});
     }
 
     private static int algorithm(Pooling.Kind kind) {
