@@ -44,11 +44,13 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         if (first == null || !isElementwise(stage.computation())) {
             return null;
         }
-        // Levels of 8 bits enter and leave a chain by casts; between them it computes in float32.
+        // Levels of 8 bits enter and leave a chain by casts, and sums of their products enter it as int32; between them
+        // it computes in float32.
+        boolean sums = isSum(first);
         DType dtype = isByte(first) ? DType.FLOAT32 : first.spec().dtype();
-        boolean mayHaveBytes = dtype == DType.FLOAT32
+        boolean mayHaveBytes = (dtype == DType.FLOAT32 || sums)
                 && (stage.computation() instanceof Copy || stage.computation() instanceof Chain);
-        if (dtype != DType.FLOAT32 && dtype != DType.FLOAT64) {
+        if ((dtype != DType.FLOAT32 && dtype != DType.FLOAT64 && !sums) || (sums && !isOfSums(stage.computation()))) {
             return null;
         }
         Shape shape = first.spec().shape();
@@ -75,13 +77,26 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
             }
             outputs.add(out);
         }
-        boolean moves = stage.computation() instanceof Copy && isByte(first) && inputs.stream()
-                .allMatch(ElementwiseChain::isByte);
+        boolean moves = stage.computation() instanceof Copy && (isByte(first)
+                ? inputs.stream().allMatch(ElementwiseChain::isByte)
+                : sums && !inputs.stream().allMatch(ElementwiseChain::isByte));
         if (inputs.isEmpty() || moves) {
             return null;
         }
         ElementwiseChain links = links(stage.computation(), inputs, numbers, outputs);
         return links != null && links.isWorthIt() ? links : null;
+    }
+
+    /** Returns whether a chain may have a computation in int32. */
+    private static boolean isOfSums(@Nullable Computation computation) {
+        return switch (computation) {
+            case Chain _,Copy _ -> true;
+            case Binary binary -> switch (binary.function()) {
+                case ADD, SUBTRACT, MULTIPLY -> true;
+                default -> false;
+            };
+            case null, default -> false;
+        };
     }
 
     /** Returns whether a computation may be a step of a chain. */

@@ -125,4 +125,26 @@ class LevelChainsTest {
             }
         }
     }
+
+    /** Zero points that are subtracted from sums of products of levels, and the scale of these sums. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void sumsBecomeNumbersInOneKernel(boolean perColumn) {
+        for (int i = 0; i < SHAPES.length; i++) {
+            LevelChainsTest one = new LevelChainsTest();
+            one.block.put(VarDesc.of("x", VarType.dense(DType.INT32, SHAPES[i])));
+            SplittableRandom random = new SplittableRandom(20261128 + i);
+            long columns = perColumn ? SHAPES[i][SHAPES[i].length - 1] : 1;
+            String less = one.parameter("less", sums(random, columns));
+            String difference = one.step(DType.INT32, "difference", binary("sub", "x", less));
+            String doubled = one.step(DType.INT32, "doubled", binary("add", difference, "x"));
+            String wide = one.step(DType.FLOAT32, "wide", cast(doubled, DType.INT32, DType.FLOAT32));
+            String y = one.step(DType.FLOAT32, "y", binary("mul", wide, one.number("scale", 0.01f)));
+            one.assertSame(y, sums(random, SHAPES[i]), 1);
+        }
+    }
+
+    private static Tensor sums(SplittableRandom random, long... dims) {
+        return Tensor.of(DType.INT32, random.ints(Shape.of(dims).size()).asLongStream().toArray(), dims);
+    }
 }

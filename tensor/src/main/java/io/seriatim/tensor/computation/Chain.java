@@ -18,11 +18,12 @@ import org.jspecify.annotations.Nullable;
  * of the steps.
  *
  * <p>
- * Each value has the type that the step's own computation would give it and is rounded to it, so a chain gives to the
- * bit what the portable kernels of its steps give one by one. The other kernels give that too where {@link #isExact}
- * says so; elsewhere (exponentials, and what is made of them) they may differ in the last digits. Worth it are steps
- * that are also {@link #isCheap cheap}: sums, products, comparisons, relu, roots, casts. Of the others the library
- * computes many elements several times faster on their own.
+ * Values are of floating-point types; sums, differences and products also of int32. Each value has the type that the
+ * step's own computation would give it and is rounded to it, so a chain gives to the bit what the portable kernels of
+ * its steps give one by one. The other kernels give that too where {@link #isExact} says so; elsewhere (exponentials,
+ * and what is made of them) they may differ in the last digits. Worth it are steps that are also {@link #isCheap
+ * cheap}: sums, products, comparisons, relu, roots, casts. Of the others the library computes many elements several
+ * times faster on their own.
  *
  * @param inputs
  *            how many tensors come in
@@ -101,7 +102,7 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
 
     /**
      * A change of type: of a floating-point number, or of a whole number or bool of up to 16 bits, to a floating-point
-     * number; of int32 to float32; or of float32 to a whole number of 8 bits.
+     * number; of int32 to float32; of float32 to a whole number of 8 bits; or of one to int32.
      *
      * @param to
      *            the type
@@ -240,8 +241,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 yield function.infer(values[x])[0];
             }
             case Combine(var function, var x, var y) -> {
-                fits(values[x].dtype().isFloating() || (values[x].dtype() == DType.BOOL && function.isTest()),
-                        values[x]);
+                fits(values[x].dtype().isFloating() || (values[x].dtype() == DType.BOOL && function.isTest())
+                        || (values[x].dtype() == DType.INT32 && isOfSums(function)), values[x]);
                 yield Binary.of(function).infer(values[x], values[y])[0];
             }
             case Grad(var gradient, var x, var y, var dy) ->
@@ -250,9 +251,11 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 boolean sums = to == DType.FLOAT32 && values[x].dtype() == DType.INT32;
                 fits(sums || isSmall(values[x].dtype()), values[x]);
                 boolean narrows = (to == DType.INT8 || to == DType.UINT8) && values[x].dtype() == DType.FLOAT32;
-                if (!to.isFloating() && !narrows) {
-                    throw error("a cast must be to a floating-point type, or of float32 to int8 or uint8, but is to "
-                            + to);
+                boolean widens = to == DType.INT32
+                        && (values[x].dtype() == DType.INT8 || values[x].dtype() == DType.UINT8);
+                if (!to.isFloating() && !narrows && !widens) {
+                    throw error("a cast must be to a floating-point type, of float32 to int8 or uint8, or of these to "
+                            + "int32, but is of " + values[x].dtype() + " to " + to);
                 }
                 yield values[x].with(to);
             }
@@ -260,6 +263,14 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 fits(values[x].dtype().isFloating(), values[x]);
                 yield new Where().infer(values[condition], values[x], values[y])[0];
             }
+        };
+    }
+
+    /** Whether a function of whole numbers keeps the last 32 bits of its results. */
+    private static boolean isOfSums(Binary.Function function) {
+        return switch (function) {
+            case ADD, SUBTRACT, MULTIPLY -> true;
+            default -> false;
         };
     }
 

@@ -47,7 +47,7 @@ class ChainTest {
             {4, 700}};
     private static final DType[] TYPES = {DType.FLOAT32, DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16};
     private static final DType[] RESULTS = {DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16, DType.INT8,
-            DType.UINT8};
+            DType.UINT8, DType.INT32};
     private static final List<Unary.Function> FUNCTIONS = List.of(Unary.Function.values());
     private static final List<Binary.Function> BINARY = List.of(Binary.Function.values());
     private static final Unary RELU = Unary.of(Unary.Function.RELU);
@@ -74,6 +74,7 @@ class ChainTest {
                 case UINT8 -> random.nextInt(256);
                 case INT16 -> random.nextInt(-30000, 30000);
                 case UINT16 -> random.nextInt(60000);
+                case INT32 -> random.nextInt();
                 default -> random.nextInt(9) == 0 ? SPECIAL[random.nextInt(SPECIAL.length)] : random.nextDouble(-3, 3);
             };
         }
@@ -107,7 +108,7 @@ class ChainTest {
             List<Tensor> inputs = new ArrayList<>(List.of(view(numbers(main, random, dims), random)));
             while (random.nextInt(3) != 0 && inputs.size() < 5) {
                 DType[] others = {main, main, main, TYPES[random.nextInt(TYPES.length)], DType.BOOL, DType.INT8,
-                        DType.UINT8, DType.INT16, DType.UINT16};
+                        DType.UINT8, DType.INT16, DType.UINT16, DType.INT32};
                 DType dtype = others[random.nextInt(others.length)];
                 inputs.add(view(numbers(dtype, random, random.nextBoolean() ? dims : part(dims, random)), random));
             }
@@ -271,6 +272,27 @@ class ChainTest {
             case 2 -> List.of(levels, shifted);
             default -> List.of(levels);
         });
+    }
+
+    /** Zero points are subtracted from sums of levels, which then become numbers; sums may overflow. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void sumsGiveWhatTheirStepsGive(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < CHAINS_PER_SEED; i++) {
+            long[] dims = SHAPES[random.nextInt(SHAPES.length)];
+            Tensor[] inputs = {view(numbers(DType.INT32, random, dims), random),
+                    view(numbers(DType.INT32, random, part(dims, random)), random), numbers(DType.UINT8, random),
+                    numbers(DType.FLOAT32, random, part(dims, random))};
+            Binary.Function last = random.nextBoolean() ? Binary.Function.ADD : Binary.Function.SUBTRACT;
+            List<Step> steps = List.of(new Cast(DType.INT32, 2), new Combine(Binary.Function.MULTIPLY, 1, 4),
+                    new Combine(last, 0, 5), new Cast(DType.FLOAT32, 6), new Combine(Binary.Function.MULTIPLY, 7, 3));
+            Case one = new Case(new Chain(4, steps, random.nextBoolean() ? List.of(8) : List.of(6, 8)), inputs);
+            String what = one + ", seed " + seed + " number " + i;
+            Tensor[] expected = oneByOne(Kernels.portable(), one);
+            same(what, expected, KernelRun.run(Kernels.portable(), one.chain(), one.inputs()));
+            inPlace(what, one, expected);
+        }
     }
 
     private static void inPlace(String what, Case one, Tensor[] expected) {

@@ -10,11 +10,13 @@ import io.seriatim.tensor.computation.UnaryGrad;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import io.seriatim.tensor.kernel.portable.function.FloatLoops;
+import io.seriatim.tensor.kernel.portable.function.IntLoops;
 import io.seriatim.tensor.kernel.portable.function.Quantization;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
 
 /**
- * One step of a chain, from arrays of a context to another: float64 in double, all else in float, rounded to its type.
+ * One step of a chain, from arrays of a context to another: float64 in double, int32 in int, all else in float, rounded
+ * to its type.
  */
 @FunctionalInterface
 interface ChainStep {
@@ -88,6 +90,10 @@ interface ChainStep {
     }
 
     private static ChainStep combine(Binary.Function function, DType from, DType to, int x, int y, int out) {
+        if (from == DType.INT32) {
+            return (context, count) -> IntLoops.combine(function, context.ints(x), context.ints(y), context.ints(out),
+                    count);
+        }
         if (from != DType.FLOAT64) {
             return (context, count) -> FloatLoops.binary(function, context.floats(x), context.floats(y),
                     context.floats(out), count);
@@ -125,6 +131,12 @@ interface ChainStep {
     }
 
     private static ChainStep cast(DType from, DType to, int x, int out) {
+        if (from == DType.INT32) {
+            return (context, count) -> IntLoops.toFloats(context.ints(x), context.floats(out), count);
+        }
+        if (to == DType.INT32) {
+            return (context, count) -> IntLoops.toInts(context.floats(x), context.ints(out), count);
+        }
         if (from == DType.FLOAT64 && to == DType.FLOAT64) {
             return (context, count) -> System.arraycopy(context.doubles(x), 0, context.doubles(out), 0, count);
         }

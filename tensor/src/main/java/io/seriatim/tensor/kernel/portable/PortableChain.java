@@ -10,7 +10,9 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.portable.function.Quantization;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +29,7 @@ final class PortableChain extends PortableKernel {
 
     private final Tiles tiles;
     private final boolean[] repeated;
-    private final boolean[] wide;
+    private final Kind[] kinds;
     private final int[] slots;
     private final int[] sources;
     private final int inputs;
@@ -37,6 +39,19 @@ final class PortableChain extends PortableKernel {
     private final @Nullable Quantization[] quantizations;
     /** Steps that are part of a quantization. */
     private final boolean[] skipped;
+
+    /** The arrays that hold values. */
+    private enum Kind {
+        FLOATS, DOUBLES, INTS;
+
+        static Kind of(DType dtype) {
+            return switch (dtype) {
+                case FLOAT64 -> DOUBLES;
+                case INT32 -> INTS;
+                default -> FLOATS;
+            };
+        }
+    }
 
     private PortableChain(Chain chain, TensorSpec[] values, @Nullable TensorSpec[] arguments) {
         inputs = chain.inputs();
@@ -49,10 +64,7 @@ final class PortableChain extends PortableKernel {
             strides[i] = Tensor.broadcastStrides(operand, shape);
             repeated[i] = operand.shape().size() == 1;
         }
-        wide = new boolean[values.length];
-        for (int i = 0; i < wide.length; i++) {
-            wide[i] = values[i].dtype() == DType.FLOAT64;
-        }
+        kinds = Arrays.stream(values).map(value -> Kind.of(value.dtype())).toArray(Kind[]::new);
         slots = new int[values.length];
         sources = sources(chain, values);
         quantizations = new Quantization[chain.steps().size()];
@@ -101,7 +113,7 @@ final class PortableChain extends PortableKernel {
             boolean copied = i >= chain.inputs()
                     && chain.steps().get(i - chain.inputs()) instanceof Chain.Cast(var to, var x)
                     && (to == values[x].dtype()
-                            || (to == DType.FLOAT32 && values[x].dtype() != DType.FLOAT64));
+                            || (to == DType.FLOAT32 && Kind.of(values[x].dtype()) == Kind.FLOATS));
             sources[i] = copied ? sources[chain.steps().get(i - chain.inputs()).operands().getFirst()] : i;
         }
         return sources;
@@ -124,26 +136,29 @@ final class PortableChain extends PortableKernel {
         for (int output : outputs) {
             lastUse[sources[output]] = Integer.MAX_VALUE;
         }
-        boolean[][] taken = new boolean[2][Chain.MOST_VALUES];
+        Map<Kind, boolean[]> taken = new EnumMap<>(Kind.class);
+        for (Kind kind : Kind.values()) {
+            taken.put(kind, new boolean[Chain.MOST_VALUES]);
+        }
         for (int i = 0; i < inputs; i++) {
             // Values that are loaded once must not be overwritten.
             lastUse[i] = repeated[i] ? Integer.MAX_VALUE : lastUse[i];
-            slots[i] = take(taken[wide[i] ? 1 : 0]);
+            slots[i] = take(taken(taken, i));
         }
         int most = inputs;
         for (int i = 0; i < chain.steps().size(); i++) {
             for (int operand : operands(chain, i)) {
                 int source = operand == Chain.ABSENT ? operand : sources[operand];
                 if (source >= 0 && lastUse[source] == i) {
-                    taken[wide[source] ? 1 : 0][slots[source]] = false;
+                    taken(taken, source)[slots[source]] = false;
                 }
             }
             if (skipped[i]) {
                 continue;
             }
             int source = sources[inputs + i];
-            slots[inputs + i] = source == inputs + i ? take(taken[wide[source] ? 1 : 0]) : slots[source];
-            most = Math.max(most, count(taken[0]) + 2 * count(taken[1]));
+            slots[inputs + i] = source == inputs + i ? take(taken(taken, source)) : slots[source];
+            most = Math.max(most, count(taken));
         }
         return most;
     }
@@ -157,10 +172,17 @@ final class PortableChain extends PortableKernel {
         return slot;
     }
 
-    private static int count(boolean[] taken) {
+    private boolean[] taken(Map<Kind, boolean[]> taken, int value) {
+        return Objects.requireNonNull(taken.get(kinds[value]));
+    }
+
+    /** The arrays that are taken; one of doubles is as large as two others. */
+    private static int count(Map<Kind, boolean[]> taken) {
         int count = 0;
-        for (boolean one : taken) {
-            count += one ? 1 : 0;
+        for (Map.Entry<Kind, boolean[]> each : taken.entrySet()) {
+            for (boolean one : each.getValue()) {
+                count += one ? each.getKey() == Kind.DOUBLES ? 2 : 1 : 0;
+            }
         }
         return count;
     }
@@ -190,20 +212,22 @@ final class PortableChain extends PortableKernel {
 
     private void load(int input, @Nullable Tensor[] arguments, long tile, KernelContext context) {
         Tensor tensor = Objects.requireNonNull(arguments[input]);
-        if (wide[input]) {
-            tiles.load(input, tensor, tile, context.doubles(slots[input]), context);
-        } else {
-            tiles.load(input, tensor, tensor.dtype(), tile, context.floats(slots[input]), context);
+        switch (kinds[input]) {
+            case DOUBLES -> tiles.load(input, tensor, tile, context.doubles(slots[input]), context);
+            case INTS -> tiles.load(input, tensor, tile, context.ints(slots[input]));
+            case FLOATS -> tiles.load(input, tensor, tensor.dtype(), tile, context.floats(slots[input]), context);
         }
     }
 
     private void store(int output, @Nullable Tensor[] arguments, long tile, KernelContext context) {
         Tensor tensor = Objects.requireNonNull(arguments[inputs + output]);
         int value = outputs[output];
-        if (wide[value]) {
-            tiles.store(inputs + output, tensor, tile, context.doubles(slots[value]), context);
-        } else {
-            tiles.store(inputs + output, tensor, tensor.dtype(), tile, context.floats(slots[value]), context);
+        switch (kinds[value]) {
+            case DOUBLES ->
+                tiles.store(inputs + output, tensor, tile, context.doubles(slots[value]), context);
+            case INTS -> tiles.store(inputs + output, tensor, tile, context.ints(slots[value]));
+            case FLOATS -> tiles.store(inputs + output, tensor, tensor.dtype(), tile, context.floats(slots[value]),
+                    context);
         }
     }
 }

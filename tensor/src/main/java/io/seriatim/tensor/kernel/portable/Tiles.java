@@ -7,6 +7,7 @@ import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.IntLoops;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -247,6 +248,35 @@ final class Tiles {
     void load(int operand, Tensor tensor, DType as, long tile, long[] into, KernelContext context) {
         Longs.loadBlock(tensor.memory(), as, at(operand, tensor, tile), tallStrides[operand], rowsOf(tile),
                 wideStrides[operand], columnsOf(tile), into, context.longs(KernelContext.SLOTS - 1));
+    }
+
+    /** Loads int32, int8 or uint8. */
+    void load(int operand, Tensor tensor, long tile, int[] into) {
+        int all = rowsOf(tile);
+        int each = columnsOf(tile);
+        long tallStride = tallStrides[operand];
+        long at = at(operand, tensor, tile);
+        if (all == 1 || tallStride == each * wideStrides[operand]) {
+            IntLoops.load(tensor, at, wideStrides[operand], into, 0, all * each);
+            return;
+        }
+        for (int row = 0; row < all; row++) {
+            if (row > 0 && tallStride == 0) {
+                System.arraycopy(into, 0, into, row * each, each);
+            } else {
+                IntLoops.load(tensor, at + row * tallStride * tensor.dtype().bytes(), wideStrides[operand], into,
+                        row * each, each);
+            }
+        }
+    }
+
+    /** Stores int32. */
+    void store(int operand, Tensor tensor, long tile, int[] values) {
+        int each = columnsOf(tile);
+        for (int row = 0; row < rowsOf(tile); row++) {
+            IntLoops.store(tensor, at(operand, tensor, tile) + row * tallStrides[operand] * Integer.BYTES,
+                    wideStrides[operand], values, row * each, each);
+        }
     }
 
     void store(int operand, Tensor tensor, DType as, long tile, float[] values, KernelContext context) {

@@ -40,29 +40,48 @@ public final class IntLoops {
 
     /** x becomes the sum, the difference or the product of x and y. */
     public static void combine(Binary.Function function, int[] x, int[] y, int count) {
+        combine(function, x, y, x, count);
+    }
+
+    /** The sums, the differences or the products of x and y; the arrays may be the same. */
+    public static void combine(Binary.Function function, int[] x, int[] y, int[] out, int count) {
         switch (function) {
-            case ADD -> add(x, y, count);
-            case SUBTRACT -> subtract(x, y, count);
-            case MULTIPLY -> multiply(x, y, count);
+            case ADD -> add(x, y, out, count);
+            case SUBTRACT -> subtract(x, y, out, count);
+            case MULTIPLY -> multiply(x, y, out, count);
             default -> throw new IllegalArgumentException("No loop for " + function);
         }
     }
 
-    private static void add(int[] x, int[] y, int count) {
+    private static void add(int[] x, int[] y, int[] out, int count) {
         for (int i = 0; i < count; i++) {
-            x[i] += y[i];
+            out[i] = x[i] + y[i];
         }
     }
 
-    private static void subtract(int[] x, int[] y, int count) {
+    private static void subtract(int[] x, int[] y, int[] out, int count) {
         for (int i = 0; i < count; i++) {
-            x[i] -= y[i];
+            out[i] = x[i] - y[i];
         }
     }
 
-    private static void multiply(int[] x, int[] y, int count) {
+    private static void multiply(int[] x, int[] y, int[] out, int count) {
         for (int i = 0; i < count; i++) {
-            x[i] *= y[i];
+            out[i] = x[i] * y[i];
+        }
+    }
+
+    /** Rounds to float32. */
+    public static void toFloats(int[] x, float[] out, int count) {
+        for (int i = 0; i < count; i++) {
+            out[i] = x[i];
+        }
+    }
+
+    /** The whole numbers that floats are. */
+    public static void toInts(float[] x, int[] out, int count) {
+        for (int i = 0; i < count; i++) {
+            out[i] = (int) x[i];
         }
     }
 
@@ -94,13 +113,18 @@ public final class IntLoops {
 
     /** Stores a row of int32. */
     public static void store(Tensor tensor, long at, long stride, int[] values, int count) {
+        store(tensor, at, stride, values, 0, count);
+    }
+
+    /** Stores a row of int32, from an index on. */
+    public static void store(Tensor tensor, long at, long stride, int[] values, int from, int count) {
         MemorySegment memory = tensor.memory();
         if (stride == 1) {
-            MemorySegment.copy(values, 0, memory, INT, at, count);
+            MemorySegment.copy(values, from, memory, INT, at, count);
             return;
         }
         for (int i = 0; i < count; i++) {
-            memory.set(INT, at + i * stride * Integer.BYTES, values[i]);
+            memory.set(INT, at + i * stride * Integer.BYTES, values[from + i]);
         }
     }
 
