@@ -85,6 +85,19 @@ final class IntegerSteps {
         return out;
     }
 
+    /** Lines as images of one row. */
+    String unsqueezed(String x) {
+        long[] dims = dims(x);
+        String out = variable(dtype(x), dims[0], dims[1], 1, dims[2]);
+        add(OpDesc.of("unsqueeze2").in("X", x).out("Out", out).attr("axes", new int[]{2}));
+        return out;
+    }
+
+    /** Images of one row as lines. */
+    void squeeze(String x, String result) {
+        add(OpDesc.of("squeeze2").in("X", x).out("Out", result).attr("axes", new int[]{2}));
+    }
+
     /** A transposed matrix. */
     String transposed(String x) {
         long[] dims = dims(x);

@@ -37,8 +37,11 @@ public final class IntegerSums {
     private final Map<String, OpDesc> writers = new HashMap<>();
     private final Set<String> writtenOften = new HashSet<>();
 
-    /** Levels of 8 bits, their zero point, which is left out if it is 0, and their scale if they are dequantized. */
-    private record Levels(String levels, @Nullable String zero, @Nullable String scale) {
+    /**
+     * Levels of 8 bits, their zero point, which is left out if it is 0, and their scale if they are dequantized; a line
+     * is read as an image of one row.
+     */
+    private record Levels(String levels, @Nullable String zero, @Nullable String scale, boolean line) {
     }
 
     private IntegerSums(Block block) {
@@ -157,6 +160,9 @@ public final class IntegerSums {
     /** Replaces the cast of a convolution's sums. */
     private boolean sums(OpDesc op) {
         OpDesc of = onlyWriter(op.input("X").getFirst());
+        if (of != null && isOfRows(of, "squeeze2")) {
+            of = onlyWriter(of.input("X").getFirst());
+        }
         return has(op.output("Out").getFirst(), DType.INT32) && of != null && CONVOLUTIONS.contains(of.type())
                 && convolution(op, of, DType.FLOAT64);
     }
@@ -167,31 +173,57 @@ public final class IntegerSums {
                 || !has(of.output("Output").getFirst(), wide)) {
             return false;
         }
-        Levels x = operand(of.input("Input").getFirst(), wide);
-        Levels w = operand(of.input("Filter").getFirst(), wide);
-        if (x == null || w == null || rank(x.levels()) != 4 || dims(w.levels()).stream().anyMatch(dim -> dim < 0)
+        Levels x = image(of.input("Input").getFirst(), wide);
+        Levels w = image(of.input("Filter").getFirst(), wide);
+        if (x == null || w == null || x.line() != w.line() || rank(x.levels()) != (x.line() ? 3 : 4)
+                || dims(w.levels()).stream().anyMatch(dim -> dim < 0)
                 || !isOne(x.zero(), 0, 4) || !isOne(x.scale(), 0, 4) || !isOfFilters(w.zero())
                 || !isOfFilters(w.scale()) || (w.scale() != null && !isStored(w.levels()))
                 || (x.zero() != null && !isKnown(of, x.levels()))) {
             return false;
         }
         IntegerSteps steps = new IntegerSteps(block, ops, op);
-        String weights = steps.signed(w.levels());
+        String signed = steps.signed(w.levels());
+        String weights = w.line() ? steps.unsqueezed(signed) : signed;
+        String image = x.line() ? steps.unsqueezed(x.levels()) : x.levels();
         String zero = w.zero() == null ? null : steps.cast(w.zero(), DType.INT32);
         if (has(w.levels(), DType.UINT8)) {
             zero = steps.signedZero(zero);
         }
-        List<String> less = less(steps, of, x, weights, zero);
-        OpDesc.Builder made = like(of, x.levels(), weights);
+        List<String> less = less(steps, of, new Levels(image, x.zero(), x.scale(), false), weights, zero);
+        OpDesc.Builder made = like(of, image, weights);
         String result = op.outputs().values().iterator().next().getFirst();
         if (x.scale() == null || w.scale() == null) {
-            steps.finish(made, "Output", result, less);
+            if (rank(result) == rank(image)) {
+                steps.finish(made, "Output", result, less);
+            } else {
+                String rows = steps.variable(DType.INT32, steps.dims(of.output("Output").getFirst()));
+                steps.finish(made, "Output", rows, less);
+                steps.squeeze(rows, result);
+            }
             return true;
         }
         String sums = steps.variable(DType.INT32, steps.dims(result));
         steps.finish(made, "Output", sums, less);
         steps.scale(sums, steps.times(image(steps, w.scale()), x.scale()), result);
         return true;
+    }
+
+    /** The operand of a convolution, which may be of lines, null for another one. */
+    private @Nullable Levels image(String name, DType wide) {
+        OpDesc op = onlyWriter(name);
+        if (op == null || !isOfRows(op, "unsqueeze2")) {
+            return operand(name, wide);
+        }
+        Levels line = operand(op.input("X").getFirst(), wide);
+        return line == null ? null : new Levels(line.levels(), line.zero(), line.scale(), true);
+    }
+
+    /** Whether an operation adds or removes the rows of images, of which there is one. */
+    private boolean isOfRows(OpDesc op, String type) {
+        return op.type().equals(type) && op.input("X").size() == 1
+                && op.attribute("axes") instanceof Attribute.Ints(var axes) && axes.equals(List.of(2))
+                && rank(type.equals("squeeze2") ? op.input("X").getFirst() : op.output("Out").getFirst()) == 4;
     }
 
     /** What is subtracted from sums of levels. A window has no level in the padding, and no zero point either. */
@@ -219,7 +251,7 @@ public final class IntegerSums {
 
     /** Numbers of filters as those of channels. */
     private String image(IntegerSteps steps, String numbers) {
-        return rank(numbers) == 4 ? steps.reshape(numbers, 1, dims(numbers).getFirst(), 1, 1) : numbers;
+        return rank(numbers) >= 3 ? steps.reshape(numbers, 1, dims(numbers).getFirst(), 1, 1) : numbers;
     }
 
     private static String ones(IntegerSteps steps, String image) {
@@ -256,7 +288,7 @@ public final class IntegerSums {
 
     /** Whether the sums of the weights do not depend on a length that is unknown. */
     private boolean isKnown(OpDesc convolution, String image) {
-        return !isPadded(convolution) || dims(image).subList(1, 4).stream().allMatch(dim -> dim >= 0);
+        return !isPadded(convolution) || dims(image).subList(1, rank(image)).stream().allMatch(dim -> dim >= 0);
     }
 
     /** Levels in whole numbers, or dequantized ones in float32, null for others. */
@@ -270,7 +302,7 @@ public final class IntegerSums {
             return null;
         }
         Levels levels = levels(op.input("X").getFirst(), wide);
-        return levels == null ? null : new Levels(levels.levels(), levels.zero(), op.input("Y").getFirst());
+        return levels == null ? null : new Levels(levels.levels(), levels.zero(), op.input("Y").getFirst(), false);
     }
 
     /** The levels that a variable of a wider type holds, null if it holds others. */
@@ -291,7 +323,7 @@ public final class IntegerSums {
             return null;
         }
         String levels = op.input("X").getFirst();
-        return has(levels, DType.INT8) || has(levels, DType.UINT8) ? new Levels(levels, zero, null) : null;
+        return has(levels, DType.INT8) || has(levels, DType.UINT8) ? new Levels(levels, zero, null, false) : null;
     }
 
     /**
@@ -315,7 +347,8 @@ public final class IntegerSums {
             return true;
         }
         List<Long> dims = name == null ? List.of() : dims(name);
-        return dims.size() == 4 && dims.getFirst() > 0 && dims.subList(1, 4).stream().allMatch(dim -> dim == 1);
+        return dims.size() >= 3 && dims.getFirst() > 0
+                && dims.subList(1, dims.size()).stream().allMatch(dim -> dim == 1);
     }
 
     private int rank(String name) {

@@ -183,6 +183,47 @@ class IntegerSumsTest {
             return channels * size * size * 255.0 * 255 * 1e-4;
         }
 
+        /** A convolution of lines, as images of one row; returns how large sums of magnitudes can be. */
+        double lines(boolean dequantized) {
+            int groups = random.nextBoolean() ? 1 : random.nextInt(2, 9);
+            long channels = (long) random.nextInt(1, 7) * groups;
+            long filters = (long) random.nextInt(1, 7) * groups;
+            int size = random.nextInt(1, 4);
+            long side = random.nextInt(size, 30);
+            int pad = random.nextInt(size);
+            int stride = random.nextInt(1, 3);
+            long[] each = {filters, 1, 1};
+            long[][] zeros = {null, {}, {1}, each};
+            long[] image = {2, channels, side};
+            long[] filter = {filters, channels / groups, size};
+            DType wide = dequantized ? DType.FLOAT32 : DType.FLOAT64;
+            String a = dequantized
+                    ? dequantized("x", image, zeros[random.nextInt(3)])
+                    : levels("x", wide, image, zeros[random.nextInt(3)]);
+            String b = dequantized
+                    ? dequantized("y", filter, zeros[random.nextInt(4)], random.nextBoolean() ? each : new long[]{1})
+                    : levels("y", wide, filter, zeros[random.nextInt(4)]);
+            long places = (side + 2L * pad - size) / stride + 1;
+            rows("unsqueeze2", a, wide, 2, channels, 1, side);
+            rows("unsqueeze2", b, wide, filters, channels / groups, 1, size);
+            block.put(VarDesc.of("sums", VarType.dense(wide, 2, filters, 1, places)));
+            block.add(OpDesc.of("conv2d").in("Input", a + ".rows").in("Filter", b + ".rows").out("Output", "sums")
+                    .attr("strides", new int[]{1, stride}).attr("paddings", new int[]{0, pad})
+                    .attr("padding_algorithm", "EXPLICIT").attr("dilations", new int[]{1, 1}).attr("groups", groups)
+                    .attr("data_format", "NCHW").build());
+            rows("squeeze2", "sums", wide, 2, filters, places);
+            DType last = dequantized ? DType.FLOAT32 : DType.INT32;
+            block.put(VarDesc.of("out", VarType.dense(last, 2, filters, places)));
+            block.add(OpDesc.of("cast").in("X", "sums.rows").out("Out", "out")
+                    .attr("in_dtype", DataTypes.number(wide)).attr("out_dtype", DataTypes.number(last)).build());
+            return channels / groups * size * 255.0 * 255 * 1e-4;
+        }
+
+        private void rows(String type, String x, DType dtype, long... dims) {
+            block.put(VarDesc.of(x + ".rows", VarType.dense(dtype, dims)));
+            block.add(OpDesc.of(type).in("X", x).out("Out", x + ".rows").attr("axes", new int[]{2}).build());
+        }
+
         Tensor run(Program given) {
             Interpreter interpreter = Interpreter.of(Kernels.system());
             Map<String, Tensor> feeds = new LinkedHashMap<>(fed);
@@ -206,12 +247,12 @@ class IntegerSumsTest {
     Stream<DynamicTest> sumsStayTheSame() {
         return IntStream.range(0, CASES).mapToObj(i -> DynamicTest.dynamicTest("seed " + (SEED + i), () -> {
             Network network = new Network(new SplittableRandom(SEED + i));
-            if (i % 2 == 0) {
-                network.product();
-            } else {
-                network.convolution();
+            switch (i % 3) {
+                case 0 -> network.product();
+                case 1 -> network.convolution();
+                default -> network.lines(false);
             }
-            assertReplaced(network, i % 2 == 0 ? "integer_matmul" : "integer_conv2d");
+            assertReplaced(network, i % 3 == 0 ? "integer_matmul" : "integer_conv2d");
         }));
     }
 
@@ -220,9 +261,13 @@ class IntegerSumsTest {
     Stream<DynamicTest> dequantizedNumbersAreNear() {
         return IntStream.range(0, CASES).mapToObj(i -> DynamicTest.dynamicTest("seed " + (SEED - i), () -> {
             Network network = new Network(new SplittableRandom(SEED - i));
-            double most = i % 2 == 0 ? network.dequantizedProduct() : network.dequantizedConvolution();
+            double most = switch (i % 3) {
+                case 0 -> network.dequantizedProduct();
+                case 1 -> network.dequantizedConvolution();
+                default -> network.lines(true);
+            };
             Program replaced = IntegerSums.of(network.program);
-            String type = i % 2 == 0 ? "integer_matmul" : "integer_conv2d";
+            String type = i % 3 == 0 ? "integer_matmul" : "integer_conv2d";
             assertTrue(replaced.global().ops().stream().anyMatch(op -> op.type().equals(type)), "is replaced");
             assertArrayEquals(network.run(network.program).toDoubleArray(), network.run(replaced).toDoubleArray(),
                     2e-6 * most);
