@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Levels of quantized numbers, and products of them. */
 public final class QuantizationOperators {
+    /** The root of a factor with which no positive number stays below 1. */
+    private static final float HALFWAY = 0x1p75f;
+
     private QuantizationOperators() {
     }
 
@@ -113,10 +116,19 @@ public final class QuantizationOperators {
         Ref largest = extreme(steps, x, "reduce_max", "elementwise_max", zero);
         Ref least = extreme(steps, x, "reduce_min", "elementwise_min", zero);
         Ref range = steps.div(steps.sub(largest, least), steps.scalar(DType.FLOAT32, 255));
-        Ref none = steps.op("equal").in("X", range).in("Y", zero).out("Out");
-        Ref scale = steps.add(range, steps.cast(none, DType.FLOAT32));
+        Ref scale = steps.add(range, isZero(steps, range));
         Ref point = quantized(steps, steps.div(steps.sub(zero, least), scale), null, DType.UINT8);
         return List.of(quantized(steps, steps.div(x, scale), point, DType.UINT8), scale, point);
+    }
+
+    /**
+     * 1 for 0 and 0 for all greater numbers, by functions that run in one kernel with those around them: times 2¹⁵⁰,
+     * the least positive number is above 1.
+     */
+    private static Ref isZero(Steps steps, Ref range) {
+        Ref large = steps.linear(steps.linear(range, HALFWAY, 0), HALFWAY, 0);
+        Ref most = steps.op("clip").in("X", large).attr("min", 0f).attr("max", 1f).out("Out");
+        return steps.linear(most, -1, 1);
     }
 
     private static Ref extreme(Steps steps, Ref x, String reduction, String with, Ref zero) {

@@ -66,6 +66,21 @@ class OperatorsTest {
         assertEquals(modulo, OneOperator.of(ELEMENTWISE, "Mod", 13).run(a, b).getLong(0));
     }
 
+    /** All zeros have a scale of 1; the least range has its own. */
+    @Test
+    void rangesOfLevelsAreThoseOfTheNumbers() {
+        float[] ranges = {0, 0x1p-140f, 0x1p-126f, 1, 3.3e38f};
+        for (float most : ranges) {
+            List<Tensor> results = OneOperator.of(QuantizationOperators::register, "DynamicQuantizeLinear", 11)
+                    .runAll(3, floats(dims(3), 0, most, most));
+            float scale = most == 0 ? 1 : most / 255;
+            assertEquals(scale, results.get(1).toFloatArray()[0], "range " + most);
+            assertEquals(0, results.get(2).getLong(), "range " + most);
+            long level = (long) Math.clamp(Math.rint(most / scale), 0, 255);
+            assertArrayEquals(new long[]{0, level, level}, results.get(0).toLongArray(), "range " + most);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void powersHaveTheTypeOfTheBase(boolean constant) {
