@@ -15,19 +15,17 @@ import org.jspecify.annotations.Nullable;
  * {@code limit}, so the two share one long, changed by compare-and-set: an operation is either claimed or taken back,
  * never both. The indices wrap around after 2³² operations of a worker, so they are compared by their difference only.
  */
-final class Batch extends BatchProgress {
+final class Batch extends BatchCount {
     private static final int SIZE = 16;
     private static final int MASK = SIZE - 1;
     private static final int HALF = 32;
     private static final VarHandle CLAIMS;
     private static final VarHandle FINISHED;
-    private static final VarHandle EXECUTED;
 
     static {
         try {
             CLAIMS = MethodHandles.lookup().findVarHandle(Batch.class, "claims", long.class);
             FINISHED = MethodHandles.lookup().findVarHandle(Batch.class, "finished", int.class);
-            EXECUTED = MethodHandles.lookup().findVarHandle(Batch.class, "executed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -48,8 +46,6 @@ final class Batch extends BatchProgress {
     /** Guarded by its compare-and-set. */
     @SuppressWarnings("UnusedVariable")
     private long claims;
-    /** The number of operations that the owner has run. Confined to it; others read it through {@code EXECUTED}. */
-    private long executed;
     /** Confined to the owner; the holder of the tracker lock reads it through {@code FINISHED}. */
     private int finished;
     private final @Nullable Operation[] ops = new Operation[SIZE];
@@ -65,16 +61,6 @@ final class Batch extends BatchProgress {
         super(first);
         claims = claims(first, first);
         finished = first;
-    }
-
-    /** Counts an operation that the owner has run, in its batch or not; returns how many it had run before. */
-    long countExecuted() {
-        return executed++;
-    }
-
-    /** Returns the number of operations that the owner has run; any thread may call this. */
-    long executed() {
-        return (long) EXECUTED.getOpaque(this);
     }
 
     private static int next(long claims) {
@@ -123,6 +109,11 @@ final class Batch extends BatchProgress {
     int waiting() {
         long c = (long) CLAIMS.getAcquire(this);
         return limit(c) - next(c);
+    }
+
+    /** Returns whether the owner has run all operations; under the tracker lock. */
+    boolean isDrained() {
+        return (int) FINISHED.getAcquire(this) == limit((long) CLAIMS.getAcquire(this));
     }
 
     /**

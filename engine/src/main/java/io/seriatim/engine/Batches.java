@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  * A worker with nothing to run spins and polls its batch. It gets an operation before any other batch is filled.
  *
  * <p>
+ * If more than two workers are awake, a worker that has run its batch does not queue for the tracker lock. It adds
+ * itself to a list and polls its batch; whoever holds the lock takes the list, ends the finished operations and hands
+ * new ones over (flat combining; Hendler, Incze, Shavit, Tzafrir, SPAA 2010). It tries the lock as well, so that it is
+ * served even if nobody else comes.
+ *
+ * <p>
  * A long body does not hold up the other operations of its worker's batch. The next holder of the tracker lock ends the
  * finished ones. The unclaimed ones are taken back when other workers have nothing to do, when the worker has made no
  * progress for some time, or when {@link BatchPreemption} is requested. A worker checks once more before it sleeps.
@@ -19,16 +25,67 @@ import org.jspecify.annotations.Nullable;
 final class Batches {
     private static final int PATIENCE = 4;
 
+    /** How often the holder of the tracker lock serves workers that have reported meanwhile before it releases it. */
+    private static final int ROUNDS = 2;
+
     private final WorkerLane lane;
     private final EngineCore core;
+    private final Reports reports = new Reports();
+    /** The number of idle workers. Guarded by the tracker lock. */
+    private int idle;
 
     Batches(WorkerLane lane, EngineCore core) {
         this.lane = lane;
         this.core = core;
     }
 
+    /** Called by a worker that has run its batch, without the tracker lock: the holder of the lock will serve it. */
+    void report(Worker me) {
+        reports.add(me);
+    }
+
+    /** Records whether a worker has nothing to run and polls its batch. */
+    void setIdle(Worker worker, boolean nothing) {
+        assert core.lock.isHeldByCurrentThread();
+        if (worker.batch.ownerIdle != nothing) {
+            worker.batch.ownerIdle = nothing;
+            idle += nothing ? 1 : -1;
+        }
+    }
+
+    /**
+     * Ends the operations that this worker and those that have reported have finished; if batches hold several
+     * operations, also what the others have finished. Otherwise their batches are not read, because each of them is in
+     * the cache of another processor.
+     */
+    void harvest(Worker me) {
+        if (lane.isCombining() && lane.bodyTimes.batch() < 2) {
+            harvestReports();
+            me.batch.harvest(core);
+        } else {
+            harvest();
+        }
+        setIdle(me, false);
+    }
+
+    /** Ends the operations of the workers that have reported. They are idle from now on, unless they run a batch. */
+    private void harvestReports() {
+        Worker worker = reports.takeAll();
+        while (worker != null) {
+            Worker following = worker.nextReport;
+            worker.nextReport = null;
+            worker.reportTaken();
+            worker.batch.harvest(core);
+            if (worker.batch.isDrained()) {
+                setIdle(worker, true);
+            }
+            worker = following;
+        }
+    }
+
     /** Ends the operations that the lane's workers have finished. */
     void harvest() {
+        harvestReports();
         for (Worker worker : lane.workers()) {
             worker.batch.harvest(core);
         }
@@ -90,10 +147,20 @@ final class Batches {
         }
         boolean more = handOver(overtaken);
         int depth = lane.bodyTimes.batch();
-        if (depth < 2 || me.batch.room() == 0) {
+        boolean combining = lane.isCombining();
+        if ((depth < 2 && !combining) || me.batch.room() == 0) {
             return first;
         }
-        more = fill(me.batch, first, more ? depth : 1, overtaken) && more;
+        more = fill(me.batch, first, more ? Math.max(depth, 1) : 1, overtaken) && more;
+        for (int i = 0; combining && i < ROUNDS && !reports.isEmpty(); i++) {
+            harvestReports();
+            more = handOver(overtaken);
+        }
+        if (depth < 2) {
+            // Behind a longer operation another one would wait.
+            me.batch.inUse = true;
+            return null;
+        }
         for (Worker other : lane.workers()) {
             if (other != me && other.batch.inUse) {
                 if (other.batch.isStuck(PATIENCE)) {
@@ -109,6 +176,9 @@ final class Batches {
 
     /** Puts one operation into the batch of each idle worker; returns whether there may be more ready operations. */
     private boolean handOver(int overtaken) {
+        if (idle == 0) {
+            return true;
+        }
         for (Worker other : lane.workers()) {
             if (other.batch.ownerIdle) {
                 Operation op = core.logReader.next(lane.queue, overtaken, true);
@@ -119,7 +189,7 @@ final class Batches {
                     lane.queue.putBack(op);
                     return false;
                 }
-                other.batch.ownerIdle = false;
+                setIdle(other, false);
                 other.batch.inUse = true;
                 other.batch.put(0, op);
                 other.batch.publish(1);

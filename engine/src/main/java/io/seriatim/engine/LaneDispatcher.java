@@ -264,7 +264,7 @@ final class LaneDispatcher implements Dispatcher {
         }
         lane.batches.harvest();
         lane.batches.takeAllBack();
-        worker.batch.ownerIdle = false;
+        lane.batches.setIdle(worker, false);
         worker.batch.inUse = false;
         core.pushes.lock();
         try {

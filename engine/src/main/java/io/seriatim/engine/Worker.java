@@ -1,5 +1,7 @@
 package io.seriatim.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +24,26 @@ final class Worker extends Thread {
     /** The range of iterations of a spin loop between two checks for work. */
     private static final int MIN_GAP = 10;
     private static final int MAX_GAP = 160;
+    /** How often a worker that has reported polls its batch, and then yields, before it naps. */
+    private static final int SPINS = 400;
+    private static final int YIELDS = 30;
+    private static final long NAP_NANOS = 20_000;
+    /** A mask of the number of polls of the batch: after one in four the worker tries to acquire the tracker lock. */
+    private static final int TRIES = 3;
+    /** A mask of the number of checks for work: after one in 16 a worker reads the batches of many others. */
+    private static final int RARELY = 15;
     private static final int SOME = 4;
     private static final int MANY = 64;
+    private static final VarHandle REPORTED;
+
+    static {
+        try {
+            REPORTED = MethodHandles.lookup().findVarHandle(Worker.class, "reported", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     final WorkerLane lane;
     /** The engine that owns the thread. */
     final EngineCore core;
@@ -31,6 +51,15 @@ final class Worker extends Thread {
     final int number;
     final WorkerStates states;
     final ThreadState state = new ThreadState(this);
+    /**
+     * The next worker in the list of reports. Confined to the worker until it is in the list, then guarded by the
+     * tracker lock.
+     */
+    @Nullable
+    Worker nextReport;
+    // Read through REPORTED.
+    @SuppressWarnings("UnusedVariable")
+    private volatile boolean reported;
     /** The next worker to be started or woken when the tracker lock is released; guarded by that lock. */
     @Nullable
     Worker called;
@@ -117,13 +146,14 @@ final class Worker extends Thread {
             Operation next = null;
             Callback callback;
             boolean found = false;
-            if (!entered) {
-                core.lock.enterShallow();
+            if (!entered && !enterUnlessFed(stays)) {
+                burst = Math.min(burst + runBatch(), MANY);
+                stays = !lane.isSuperfluous();
+                continue;
             }
             entered = false;
             try {
                 batch.inUse = false;
-                batch.ownerIdle = false;
                 lane.trackedBy(this);
                 core.logReader.lookAhead(lane.queue);
                 Operation op = ended;
@@ -140,7 +170,7 @@ final class Worker extends Thread {
                     // The shutdown may have interrupted this thread after its operation had returned.
                     interrupted();
                 }
-                lane.batches.harvest();
+                lane.batches.harvest(this);
                 callback = core.rules.nextCallback(core);
                 if (callback != null || !stays || core.preemption.isRequested() || lane.isCrowded()) {
                     lane.batches.takeBack(this);
@@ -155,7 +185,7 @@ final class Worker extends Thread {
                     if (next == null && batch.waiting() == 0 && lane.batches.reclaim(this)) {
                         next = lane.queue.poll();
                     }
-                    batch.ownerIdle = next == null && batch.waiting() == 0;
+                    lane.batches.setIdle(this, next == null && batch.waiting() == 0);
                     overtaken = overtaken < LogReader.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
@@ -195,6 +225,49 @@ final class Worker extends Thread {
                 burst = runBatch();
             }
         }
+    }
+
+    /**
+     * Acquires the tracker lock, unless its holder puts operations into the batch meanwhile; returns whether it holds
+     * the lock.
+     */
+    // The yield is only a hint.
+    @SuppressWarnings("ThreadPriorityCheck")
+    private boolean enterUnlessFed(boolean stays) {
+        if (!lane.isCombining() || !stays || ended != null || taken != null || lane.isCrowded()) {
+            core.lock.enterShallow();
+            return true;
+        }
+        lane.batches.report(this);
+        for (int i = 0;; i++) {
+            if (batch.waiting() > 0) {
+                return false;
+            }
+            if ((i & TRIES) == 0 && core.lock.tryEnter()) {
+                return true;
+            }
+            if (i < SPINS) {
+                onSpinWait();
+            } else if (i < SPINS + YIELDS) {
+                Thread.yield();
+            } else {
+                LockSupport.parkNanos(this, NAP_NANOS);
+            }
+        }
+    }
+
+    /**
+     * Records that it is in the list of reports; returns false if it was. Called by the worker. If it was, the holder
+     * of the tracker lock has not called {@link #reportTaken} yet, so it will see what the worker has finished: both
+     * steps are atomic and ordered.
+     */
+    boolean report() {
+        return !(boolean) REPORTED.getAndSet(this, true);
+    }
+
+    /** Records that it is not in the list of reports any more; under the tracker lock, before its batch is read. */
+    void reportTaken() {
+        reported = false;
     }
 
     /** Runs the batch until it is empty or must be interrupted; returns the number of operations run. */
@@ -267,6 +340,7 @@ final class Worker extends Thread {
             gap = MIN_GAP;
         }
         long until = System.nanoTime() + SPIN_NANOS;
+        int looks = 0;
         do {
             for (int i = 0; i < gap; i++) {
                 if (batch.waiting() > 0) {
@@ -274,7 +348,10 @@ final class Worker extends Thread {
                 }
                 onSpinWait();
             }
-            if (core.logReader.seemsPushed() || !lane.queue.isEmpty() || lane.batches.hasUnclaimed()) {
+            if (core.logReader.seemsPushed() || !lane.queue.isEmpty()) {
+                return true;
+            }
+            if ((!lane.isCombining() || (++looks & RARELY) == 0) && lane.batches.hasUnclaimed()) {
                 return true;
             }
         } while (System.nanoTime() - until < 0);

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * of sleeping workers.
  *
  * <p>
- * <b>Which worker is woken.</b> At most one worker of a lane is searching: it was woken and has not found work yet. A
- * push, or an operation that becomes ready, wakes a worker only if none is searching. A searching worker that finds
- * work wakes the next one if there is more. So a burst of pushes wakes one worker, not all of them.
+ * <b>Which worker is woken.</b> A worker is searching if it was woken and has not found work yet. A push, or an
+ * operation that becomes ready, wakes a worker only if none is searching, or fewer than one more than half as many as
+ * are awake. A searching worker that finds work wakes the next one if there is more. So a burst of pushes does not wake
+ * all workers, and many workers wake each other in a number of steps that is logarithmic in theirs.
  *
  * <p>
  * <b>No lost wake-up.</b> A worker goes to sleep while it holds the tracker lock and the push lock, after it has found
@@ -52,8 +53,8 @@ final class WorkerLane {
     private @Nullable Worker leaving;
     /** The lane's workers; copied on write. */
     private volatile Worker[] workers = {};
-    /** Guarded by the push lock. */
-    private boolean searching;
+    /** The number of workers that were woken and have not found work yet. Guarded by the push lock. */
+    private int searching;
     /**
      * The sleeping worker that checks from time to time whether the single worker that runs tiny operations is stuck in
      * a long one. Guarded by the push lock.
@@ -83,7 +84,7 @@ final class WorkerLane {
     }
 
     private void update() {
-        callable = !searching && active < limit && (watcher == null || active == 0);
+        callable = searching < 1 + active / 2 && active < limit && (watcher == null || active == 0);
     }
 
     /**
@@ -116,9 +117,9 @@ final class WorkerLane {
             watcher = null;
         }
         active++;
-        searching = true;
+        searching++;
         worker.searching = true;
-        callable = false;
+        update();
         return worker;
     }
 
@@ -165,7 +166,7 @@ final class WorkerLane {
             watcher = null;
         }
         active++;
-        searching = true;
+        searching++;
         worker.searching = true;
         update();
     }
@@ -196,7 +197,7 @@ final class WorkerLane {
             update();
             return false;
         }
-        if (!stuck || searching || active >= limit) {
+        if (!stuck || searching > 0 || active >= limit) {
             return false;
         }
         removeSleeper(worker);
@@ -227,8 +228,16 @@ final class WorkerLane {
     void found(Worker worker) {
         assert dispatcher.core.pushes.isHeldByCurrentThread();
         worker.searching = false;
-        searching = false;
+        searching--;
         update();
+    }
+
+    /**
+     * Returns whether so many workers are awake that the holder of the tracker lock serves those that wait for it; a
+     * hint. Two workers gain nothing by it, as decision 090 says.
+     */
+    boolean isCombining() {
+        return active > 2;
     }
 
     /** Returns whether several workers are awake; a hint. */

@@ -34,7 +34,7 @@ class HandOverTest {
 
     @BeforeEach
     void twoWorkersAreAwake() {
-        core = ((EngineBuilder) Engine.builder().pooled(2)).buildCore();
+        core = ((EngineBuilder) Engine.builder().pooled(3)).buildCore();
         lane = Objects.requireNonNull(operation("first", 0).workers);
         core.pushes.lock();
         me = Objects.requireNonNull(lane.pick());
@@ -70,6 +70,30 @@ class HandOverTest {
         return outside;
     }
 
+    private void idle(Worker worker) {
+        core.lock.enter();
+        lane.batches.setIdle(worker, true);
+        core.lock.exit();
+    }
+
+    /** What a worker does first when it has acquired the tracker lock. */
+    private void harvest() {
+        core.lock.enter();
+        lane.batches.harvest(me);
+        core.lock.exit();
+    }
+
+    private void bodiesAreTooLongForBatches() {
+        lane.bodyTimes.forget();
+        lane.bodyTimes.sample(1_000_000);
+    }
+
+    private void anotherWorkerIsAwake() {
+        core.pushes.lock();
+        lane.found(Objects.requireNonNull(lane.pick()));
+        core.pushes.unlock();
+    }
+
     private boolean reclaim() {
         core.lock.enter();
         boolean any = lane.batches.reclaim(me);
@@ -80,7 +104,7 @@ class HandOverTest {
     @Test
     void anIdleWorkerGetsAnOperationBeforeTheBatchIsFilled() {
         List<Operation> ops = ready(3);
-        other.batch.ownerIdle = true;
+        idle(other);
         assertNull(fill());
         assertSame(ops.get(1), other.batch.claim());
         assertNull(other.batch.claim());
@@ -92,10 +116,9 @@ class HandOverTest {
 
     @Test
     void anIdleWorkerGetsAnOperationThoughBodiesAreTooLongForBatches() {
-        lane.bodyTimes.forget();
-        lane.bodyTimes.sample(1_000_000);
+        bodiesAreTooLongForBatches();
         List<Operation> ops = ready(2);
-        other.batch.ownerIdle = true;
+        idle(other);
         assertSame(ops.get(0), fill());
         assertSame(ops.get(1), other.batch.claim());
     }
@@ -115,7 +138,7 @@ class HandOverTest {
         Operation low = operation("low", -1);
         lane.queue.add(ordinary);
         lane.queue.add(low);
-        other.batch.ownerIdle = true;
+        idle(other);
         assertNull(fill());
         assertNull(other.batch.claim());
         assertTrue(other.batch.ownerIdle);
@@ -133,6 +156,63 @@ class HandOverTest {
         assertSame(ops.get(0), other.batch.claim());
     }
 
+    @Test
+    void aWorkerThatHasReportedIsServedByTheHolderOfTheLock() {
+        anotherWorkerIsAwake();
+        bodiesAreTooLongForBatches();
+        List<Operation> ops = ready(3);
+        lane.batches.report(other);
+        harvest();
+        assertTrue(other.batch.ownerIdle);
+        assertNull(fill());
+        assertSame(ops.get(1), other.batch.claim());
+        assertNull(other.batch.claim());
+        assertSame(ops.get(0), me.batch.claim());
+        assertNull(me.batch.claim());
+        assertSame(ops.get(2), lane.queue.poll());
+    }
+
+    @Test
+    void aReportThatComesWhileTheHolderHandsOverIsServedToo() {
+        anotherWorkerIsAwake();
+        bodiesAreTooLongForBatches();
+        List<Operation> ops = ready(2);
+        harvest();
+        lane.batches.report(other);
+        assertNull(fill());
+        assertSame(ops.get(1), other.batch.claim());
+        assertFalse(other.batch.ownerIdle);
+    }
+
+    @Test
+    void aWorkerThatReportsTwiceIsInTheListOnceAndMayReportAgainAfterwards() {
+        anotherWorkerIsAwake();
+        lane.batches.report(other);
+        lane.batches.report(other);
+        lane.batches.report(me);
+        harvest();
+        assertTrue(other.batch.ownerIdle);
+        assertFalse(me.batch.ownerIdle, "it holds the lock");
+        core.lock.enter();
+        lane.batches.setIdle(other, false);
+        core.lock.exit();
+        lane.batches.report(other);
+        harvest();
+        assertTrue(other.batch.ownerIdle);
+    }
+
+    @Test
+    void aWorkerWhoseReportIsOldAndThatRunsABodyIsNotIdle() {
+        anotherWorkerIsAwake();
+        ready(1);
+        lane.batches.report(other);
+        other.batch.put(0, Objects.requireNonNull(lane.queue.poll()));
+        other.batch.publish(1);
+        other.batch.claim();
+        harvest();
+        assertFalse(other.batch.ownerIdle);
+    }
+
     /**
      * Steps of as many operations as there are workers, each of which reads all values of the step before it: an
      * operation is handed over in each step. The bodies are long enough for several workers to share them.
@@ -140,34 +220,45 @@ class HandOverTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 8})
     void stepsOfSharedOperationsComputeWhatTheSerialProgramDoes(int width) throws InterruptedException {
+        check(width, STEPS, ROUNDS);
+    }
+
+    /** As above, with bodies that are too long for batches. */
+    @ParameterizedTest
+    @ValueSource(ints = {3, 8})
+    void stepsOfLongerOperationsComputeWhatTheSerialProgramDoes(int width) throws InterruptedException {
+        check(width, STEPS / 20, 20 * ROUNDS);
+    }
+
+    private static void check(int width, int steps, int rounds) throws InterruptedException {
         long[][] values = new long[2][width];
         try (Engine engine = Engine.builder().pooled(width).build()) {
             Var[][] vars = new Var[2][width];
             for (Var[] half : vars) {
                 Arrays.setAll(half, i -> engine.newVar());
             }
-            for (int step = 0; step < STEPS; step++) {
+            for (int step = 0; step < steps; step++) {
                 long[] before = values[step & 1];
                 long[] after = values[1 - (step & 1)];
                 for (int i = 0; i < width; i++) {
                     int column = i;
                     engine.op("step").reads(vars[step & 1]).mutates(vars[1 - (step & 1)][i])
-                            .push(() -> after[column] = mixed(before, column));
+                            .push(() -> after[column] = mixed(before, column, rounds));
                 }
             }
             engine.waitForAll();
         }
         long[][] expected = new long[2][width];
-        for (int step = 0; step < STEPS; step++) {
+        for (int step = 0; step < steps; step++) {
             long[] before = expected[step & 1];
-            Arrays.setAll(expected[1 - (step & 1)], i -> mixed(before, i));
+            Arrays.setAll(expected[1 - (step & 1)], i -> mixed(before, i, rounds));
         }
         assertArrayEquals(expected, values);
     }
 
-    private static long mixed(long[] values, int column) {
+    private static long mixed(long[] values, int column, int rounds) {
         long sum = column + 1L;
-        for (int i = 0; i < ROUNDS; i++) {
+        for (int i = 0; i < rounds; i++) {
             sum = sum * 0x9e3779b97f4a7c15L + values[i % values.length];
         }
         return sum;
@@ -176,7 +267,7 @@ class HandOverTest {
     @Test
     void aHandedOperationIsTakenBackFromAWorkerThatDoesNotStartIt() {
         List<Operation> ops = ready(2);
-        other.batch.ownerIdle = true;
+        idle(other);
         fill();
         int checks = 1;
         while (!reclaim()) {

@@ -32,8 +32,15 @@ struct alignas(64) Tally {
     uint64_t checksum = 0;
 };
 
+// The peak is that of the code that tasks run: inlined, the compiler made it several times faster in some places.
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONE_CODE __attribute__((noipa))
+#else
+#define ONE_CODE __attribute__((noinline))
+#endif
+
 static const int LENGTH = 64;
-static inline void kernel(double* buffer, long iterations) {
+ONE_CODE static void kernel(double* buffer, long iterations) {
     for (long n = 0; n < iterations; n++)
         for (int i = 0; i < LENGTH; i++) buffer[i] = std::fma(buffer[i], 0.999999, 1e-6);
 }
