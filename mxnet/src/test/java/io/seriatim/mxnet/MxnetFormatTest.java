@@ -137,6 +137,24 @@ class MxnetFormatTest {
         return file;
     }
 
+    /** As models are made that share a weight by the name of its variable. */
+    @Test
+    void variablesOfOneNameAreOne() throws IOException {
+        Path symbol = Files.writeString(folder.resolve("m-symbol.json"), """
+                {"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "null", "name": "w", "inputs": []},
+                {"op": "broadcast_add", "name": "a", "inputs": [[0, 0, 0], [1, 0, 0]]},
+                {"op": "null", "name": "w", "inputs": []}, {"op": "null", "name": "x", "inputs": []},
+                {"op": "broadcast_mul", "name": "b", "inputs": [[2, 0, 0], [3, 0, 0]]},
+                {"op": "broadcast_sub", "name": "y", "inputs": [[5, 0, 0], [4, 0, 0]]}],
+                "arg_nodes": [0, 1, 3, 4], "heads": [[6, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}}
+                """);
+        saved(3, "0000");
+        try (InferenceModel model = InferenceModels.load(symbol)) {
+            assertEquals(List.of("x"), model.feeds());
+            assertEquals(List.of(7d, 9d), run(model, Tensor.of(DType.FLOAT32, new double[]{-1, 0}, 2)));
+        }
+    }
+
     @Test
     void theHighestNumberIsReadUnlessOneIsNamed() throws IOException {
         Path symbol = symbol("broadcast_add", "");

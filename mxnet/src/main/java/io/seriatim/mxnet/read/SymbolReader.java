@@ -8,6 +8,7 @@ import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,9 @@ public final class SymbolReader {
 
     private final String source;
     private final List<SymbolNode> nodes = new ArrayList<>();
+    /** Where each node of the file is in {@code nodes}. */
+    private final List<Integer> places = new ArrayList<>();
+    private final Map<String, Integer> variables = new HashMap<>();
 
     private SymbolReader(String source) {
         this.source = source;
@@ -68,7 +72,7 @@ public final class SymbolReader {
     private void check(JsonArray variables) throws FileFormatException {
         for (JsonValue each : variables.values()) {
             long index = each.int64();
-            if (index < 0 || index >= nodes.size() || !nodes.get((int) index).isVariable()) {
+            if (index < 0 || index >= places.size() || !nodes.get(places.get((int) index)).isVariable()) {
                 throw each.error("arg_nodes must hold indexes of variables, but holds " + index);
             }
         }
@@ -100,7 +104,17 @@ public final class SymbolReader {
         if (operator.equals(SymbolNode.VARIABLE) && !inputs.isEmpty()) {
             throw read.error("a variable has no inputs");
         }
-        nodes.add(new SymbolNode(nodes.size(), operator, node.get("name").text(), attributes, inputs));
+        String name = node.get("name").text();
+        Integer same = operator.equals(SymbolNode.VARIABLE) ? variables.putIfAbsent(name, nodes.size()) : null;
+        if (same == null) {
+            places.add(nodes.size());
+            nodes.add(new SymbolNode(nodes.size(), operator, name, attributes, inputs));
+        } else {
+            // MXNet gives variables their values by name, so several of one name are one.
+            places.add(same);
+            attributes.putAll(nodes.get(same).attributes());
+            nodes.set(same, new SymbolNode(same, operator, name, attributes, inputs));
+        }
     }
 
     /** The index of a node and of its output; a third number, where there is one, is its version. */
@@ -111,13 +125,13 @@ public final class SymbolReader {
         }
         int node = numbers.get(0).int32();
         int output = numbers.get(1).int32();
-        if (node < 0 || node >= nodes.size()) {
-            throw numbers.get(0).error("an input or head must be one of the " + nodes.size()
+        if (node < 0 || node >= places.size()) {
+            throw numbers.get(0).error("an input or head must be one of the " + places.size()
                     + " nodes before it, but is " + node);
         }
         if (output < 0) {
             throw numbers.get(1).error("outputs of nodes are numbered from 0, but this is " + output);
         }
-        return new SymbolEntry(node, output);
+        return new SymbolEntry(places.get(node), output);
     }
 }
