@@ -42,6 +42,14 @@ final class Batch extends BatchCount {
 
     @SuppressWarnings("unused")
     private long p0, p1, p2, p3, p4, p5, p6, p7;
+    /**
+     * The next batch in the list of reports. Confined to the owner until this one is in the list, then guarded by the
+     * tracker lock.
+     */
+    @Nullable
+    Batch nextReport;
+    /** Whether it is in that list, see {@link Reports}. */
+    volatile boolean reported;
     // Accessed through CLAIMS.
     /** Guarded by its compare-and-set. */
     @SuppressWarnings("UnusedVariable")

@@ -40,15 +40,15 @@ final class Batches {
     }
 
     /** Called by a worker that has run its batch, without the tracker lock: the holder of the lock will serve it. */
-    void report(Worker me) {
-        reports.add(me);
+    void report(Batch mine) {
+        reports.add(mine);
     }
 
-    /** Records whether a worker has nothing to run and polls its batch. */
-    void setIdle(Worker worker, boolean nothing) {
+    /** Records whether the owner of a batch has nothing to run and polls it. */
+    void setIdle(Batch batch, boolean nothing) {
         assert core.lock.isHeldByCurrentThread();
-        if (worker.batch.ownerIdle != nothing) {
-            worker.batch.ownerIdle = nothing;
+        if (batch.ownerIdle != nothing) {
+            batch.ownerIdle = nothing;
             idle += nothing ? 1 : -1;
         }
     }
@@ -65,21 +65,19 @@ final class Batches {
         } else {
             harvest();
         }
-        setIdle(me, false);
+        setIdle(me.batch, false);
     }
 
     /** Ends the operations of the workers that have reported. They are idle from now on, unless they run a batch. */
     private void harvestReports() {
-        Worker worker = reports.takeAll();
-        while (worker != null) {
-            Worker following = worker.nextReport;
-            worker.nextReport = null;
-            worker.reportTaken();
-            worker.batch.harvest(core);
-            if (worker.batch.isDrained()) {
-                setIdle(worker, true);
+        Batch batch = reports.takeAll();
+        while (batch != null) {
+            Batch following = reports.next(batch);
+            batch.harvest(core);
+            if (batch.isDrained()) {
+                setIdle(batch, true);
             }
-            worker = following;
+            batch = following;
         }
     }
 
@@ -152,26 +150,28 @@ final class Batches {
             return first;
         }
         more = fill(me.batch, first, more ? Math.max(depth, 1) : 1, overtaken) && more;
+        me.batch.inUse = true;
         for (int i = 0; combining && i < ROUNDS && !reports.isEmpty(); i++) {
             harvestReports();
             more = handOver(overtaken);
         }
-        if (depth < 2) {
-            // Behind a longer operation another one would wait.
-            me.batch.inUse = true;
-            return null;
+        if (depth >= 2) { // behind a longer operation another one would wait
+            fillOthers(me, more, depth, overtaken);
         }
+        return null;
+    }
+
+    private void fillOthers(Worker me, boolean more, int depth, int overtaken) {
+        boolean any = more;
         for (Worker other : lane.workers()) {
             if (other != me && other.batch.inUse) {
                 if (other.batch.isStuck(PATIENCE)) {
                     takeBack(other);
-                } else if (more && other.batch.waiting() <= depth / 2) {
-                    more = fill(other.batch, null, depth, overtaken);
+                } else if (any && other.batch.waiting() <= depth / 2) {
+                    any = fill(other.batch, null, depth, overtaken);
                 }
             }
         }
-        me.batch.inUse = true;
-        return null;
     }
 
     /** Puts one operation into the batch of each idle worker; returns whether there may be more ready operations. */
@@ -189,7 +189,7 @@ final class Batches {
                     lane.queue.putBack(op);
                     return false;
                 }
-                setIdle(other, false);
+                setIdle(other.batch, false);
                 other.batch.inUse = true;
                 other.batch.put(0, op);
                 other.batch.publish(1);

@@ -18,7 +18,7 @@ final class LaneDispatcher implements Dispatcher {
     static {
         ClassInitialization.ensure(MethodHandles.lookup(), Worker.class, WorkerStates.class, WorkerLane.class,
                 Batch.class,
-                Batches.class, BodyTimes.class);
+                Batches.class, Reports.class, BodyTimes.class);
     }
 
     /** Maps lanes to pools, and determines the sizes of pools. */
@@ -264,7 +264,7 @@ final class LaneDispatcher implements Dispatcher {
         }
         lane.batches.harvest();
         lane.batches.takeAllBack();
-        lane.batches.setIdle(worker, false);
+        lane.batches.setIdle(worker.batch, false);
         worker.batch.inUse = false;
         core.pushes.lock();
         try {

@@ -1,7 +1,6 @@
 package io.seriatim.engine;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import io.seriatim.engine.sync.SpinLock;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -24,26 +23,14 @@ final class Worker extends Thread {
     /** The range of iterations of a spin loop between two checks for work. */
     private static final int MIN_GAP = 10;
     private static final int MAX_GAP = 160;
-    /** How often a worker that has reported polls its batch, and then yields, before it naps. */
+    /** How often a worker that has reported polls its batch before it yields. */
     private static final int SPINS = 400;
-    private static final int YIELDS = 30;
-    private static final long NAP_NANOS = 20_000;
     /** A mask of the number of polls of the batch: after one in four the worker tries to acquire the tracker lock. */
     private static final int TRIES = 3;
     /** A mask of the number of checks for work: after one in 16 a worker reads the batches of many others. */
     private static final int RARELY = 15;
     private static final int SOME = 4;
     private static final int MANY = 64;
-    private static final VarHandle REPORTED;
-
-    static {
-        try {
-            REPORTED = MethodHandles.lookup().findVarHandle(Worker.class, "reported", boolean.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     final WorkerLane lane;
     /** The engine that owns the thread. */
     final EngineCore core;
@@ -51,15 +38,6 @@ final class Worker extends Thread {
     final int number;
     final WorkerStates states;
     final ThreadState state = new ThreadState(this);
-    /**
-     * The next worker in the list of reports. Confined to the worker until it is in the list, then guarded by the
-     * tracker lock.
-     */
-    @Nullable
-    Worker nextReport;
-    // Read through REPORTED.
-    @SuppressWarnings("UnusedVariable")
-    private volatile boolean reported;
     /** The next worker to be started or woken when the tracker lock is released; guarded by that lock. */
     @Nullable
     Worker called;
@@ -185,7 +163,7 @@ final class Worker extends Thread {
                     if (next == null && batch.waiting() == 0 && lane.batches.reclaim(this)) {
                         next = lane.queue.poll();
                     }
-                    lane.batches.setIdle(this, next == null && batch.waiting() == 0);
+                    lane.batches.setIdle(batch, next == null && batch.waiting() == 0);
                     overtaken = overtaken < LogReader.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
@@ -231,14 +209,12 @@ final class Worker extends Thread {
      * Acquires the tracker lock, unless its holder puts operations into the batch meanwhile; returns whether it holds
      * the lock.
      */
-    // The yield is only a hint.
-    @SuppressWarnings("ThreadPriorityCheck")
     private boolean enterUnlessFed(boolean stays) {
         if (!lane.isCombining() || !stays || ended != null || taken != null || lane.isCrowded()) {
             core.lock.enterShallow();
             return true;
         }
-        lane.batches.report(this);
+        lane.batches.report(batch);
         for (int i = 0;; i++) {
             if (batch.waiting() > 0) {
                 return false;
@@ -246,28 +222,8 @@ final class Worker extends Thread {
             if ((i & TRIES) == 0 && core.lock.tryEnter()) {
                 return true;
             }
-            if (i < SPINS) {
-                onSpinWait();
-            } else if (i < SPINS + YIELDS) {
-                Thread.yield();
-            } else {
-                LockSupport.parkNanos(this, NAP_NANOS);
-            }
+            SpinLock.pause(this, i, SPINS);
         }
-    }
-
-    /**
-     * Records that it is in the list of reports; returns false if it was. Called by the worker. If it was, the holder
-     * of the tracker lock has not called {@link #reportTaken} yet, so it will see what the worker has finished: both
-     * steps are atomic and ordered.
-     */
-    boolean report() {
-        return !(boolean) REPORTED.getAndSet(this, true);
-    }
-
-    /** Records that it is not in the list of reports any more; under the tracker lock, before its batch is read. */
-    void reportTaken() {
-        reported = false;
     }
 
     /** Runs the batch until it is empty or must be interrupted; returns the number of operations run. */

@@ -72,7 +72,7 @@ class HandOverTest {
 
     private void idle(Worker worker) {
         core.lock.enter();
-        lane.batches.setIdle(worker, true);
+        lane.batches.setIdle(worker.batch, true);
         core.lock.exit();
     }
 
@@ -161,7 +161,7 @@ class HandOverTest {
         anotherWorkerIsAwake();
         bodiesAreTooLongForBatches();
         List<Operation> ops = ready(3);
-        lane.batches.report(other);
+        lane.batches.report(other.batch);
         harvest();
         assertTrue(other.batch.ownerIdle);
         assertNull(fill());
@@ -178,7 +178,7 @@ class HandOverTest {
         bodiesAreTooLongForBatches();
         List<Operation> ops = ready(2);
         harvest();
-        lane.batches.report(other);
+        lane.batches.report(other.batch);
         assertNull(fill());
         assertSame(ops.get(1), other.batch.claim());
         assertFalse(other.batch.ownerIdle);
@@ -187,16 +187,16 @@ class HandOverTest {
     @Test
     void aWorkerThatReportsTwiceIsInTheListOnceAndMayReportAgainAfterwards() {
         anotherWorkerIsAwake();
-        lane.batches.report(other);
-        lane.batches.report(other);
-        lane.batches.report(me);
+        lane.batches.report(other.batch);
+        lane.batches.report(other.batch);
+        lane.batches.report(me.batch);
         harvest();
         assertTrue(other.batch.ownerIdle);
         assertFalse(me.batch.ownerIdle, "it holds the lock");
         core.lock.enter();
-        lane.batches.setIdle(other, false);
+        lane.batches.setIdle(other.batch, false);
         core.lock.exit();
-        lane.batches.report(other);
+        lane.batches.report(other.batch);
         harvest();
         assertTrue(other.batch.ownerIdle);
     }
@@ -205,7 +205,7 @@ class HandOverTest {
     void aWorkerWhoseReportIsOldAndThatRunsABodyIsNotIdle() {
         anotherWorkerIsAwake();
         ready(1);
-        lane.batches.report(other);
+        lane.batches.report(other.batch);
         other.batch.put(0, Objects.requireNonNull(lane.queue.poll()));
         other.batch.publish(1);
         other.batch.claim();

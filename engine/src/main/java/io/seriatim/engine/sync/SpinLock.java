@@ -85,20 +85,32 @@ public class SpinLock extends Padding.Around {
         HELD.setRelease(this, 0);
     }
 
-    // The yield is only a hint: correctness depends on the compare-and-set alone.
-    @SuppressWarnings("ThreadPriorityCheck")
     private void contend() {
-        for (int i = 0;; i++) {
-            if (tryLock()) {
-                return;
-            }
-            if (i < SPINS) {
-                Thread.onSpinWait();
-            } else if (i < SPINS + YIELDS) {
-                Thread.yield();
-            } else {
-                LockSupport.parkNanos(this, NAP_NANOS);
-            }
+        for (int i = 0; !tryLock(); i++) {
+            pause(this, i, SPINS);
+        }
+    }
+
+    /**
+     * Pauses between two tries: a processor's hint at first, then a yield, then a short nap, because the operating
+     * system may have preempted the thread that is waited for.
+     *
+     * @param blocker
+     *            what is waited for, for thread dumps
+     * @param tries
+     *            the number of pauses before this one
+     * @param spins
+     *            how many of them are hints
+     */
+    // The yield is only a hint: no caller depends on it.
+    @SuppressWarnings("ThreadPriorityCheck")
+    public static void pause(Object blocker, int tries, int spins) {
+        if (tries < spins) {
+            Thread.onSpinWait();
+        } else if (tries < spins + YIELDS) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(blocker, NAP_NANOS);
         }
     }
 }
