@@ -42,6 +42,11 @@ public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, L
         return work instanceof Step.Work.Compute(Computation computation) ? computation : null;
     }
 
+    /** Returns the operand that it writes; null if it has none, several, or one that is not used. */
+    public @Nullable Arg onlyOutput() {
+        return outputs.size() == 1 ? outputs.getFirst() : null;
+    }
+
     /** Returns inputs and outputs in the order of a kernel's arguments. */
     public List<@Nullable Arg> args() {
         List<@Nullable Arg> all = new ArrayList<>(inputs.size() + outputs.size());

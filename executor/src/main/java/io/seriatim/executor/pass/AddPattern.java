@@ -28,7 +28,7 @@ record AddPattern(List<Arg> addends, Arg sum) {
         Map<Arg.Source, List<Arg>> parts = new HashMap<>();
         for (int i = 0; i < task.stages().size(); i++) {
             Stage stage = task.stages().get(i);
-            Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+            Arg out = stage.onlyOutput();
             boolean isLast = i == task.stages().size() - 1;
             if (!ADD.equals(stage.computation()) || out == null || !out.spec().isRowMajor()
                     || isLast != (out.source() instanceof Arg.Value) || (!isLast && out.offset() != 0)) {

@@ -137,7 +137,7 @@ final class BatchTimeSteps {
                 given(stage);
             case null, default -> List.of();
         };
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         if (!columns.isEmpty() && out != null && out.value() == value && out.spec().isRowMajor() && isAll(out)
                 && isAll(addend)) {
             add(new Leaf(index, columns), sum, List.of(Objects.requireNonNull(stage.computation())), kinds);
@@ -152,7 +152,7 @@ final class BatchTimeSteps {
             return;
         }
         Stage stage = task.stages().getFirst();
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         List<Arg> in = given(stage);
         if (in.size() == 2 && out != null && out.value() >= 0 && tasks.writers(out.value()).size() == 1) {
             add(new Leaf(index, List.of(in.getFirst(), out)), -1, List.of(product, in.getLast(), task.placeRequest()),

@@ -105,7 +105,7 @@ final class Casts {
     /** Makes an elementwise operation between casts operate on narrow values. */
     private void work(int index, Task.Compute task) {
         Stage stage = task.stages().getFirst();
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         boolean elementwise = switch (stage.computation()) {
             case Unary _,UnaryGrad _ -> true;
             case Binary binary -> binary.postOps().isEmpty();

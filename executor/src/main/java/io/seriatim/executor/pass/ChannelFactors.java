@@ -61,7 +61,7 @@ final class ChannelFactors {
     }
 
     private static Stage convolved(Stage stage, PreparedKernels kernels) {
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         Scaled scaled = out == null || stage.inputs().contains(null) ? null : scaled(stage);
         if (out == null || scaled == null || !isLarge(out.spec(), scaled) || !isDense(out) || !isDense(scaled.x())
                 || !out.spec().shape().equals(scaled.x().spec().shape()) || !isOfChannels(scaled.factor(), out)

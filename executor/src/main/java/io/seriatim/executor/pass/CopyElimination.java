@@ -83,7 +83,7 @@ final class CopyElimination {
      */
     private void bypass(int index, Stage stage, Set<Integer> again) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0
                 || !out.isAll(values)) {
             return;

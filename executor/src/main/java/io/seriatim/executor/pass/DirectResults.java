@@ -51,7 +51,7 @@ final class DirectResults {
     private static void rewrite(TaskGraph tasks, int index, Stage copy) {
         ValueTable values = tasks.values();
         Arg in = copy.inputs().isEmpty() ? null : copy.inputs().getFirst();
-        Arg out = copy.outputs().size() == 1 ? copy.outputs().getFirst() : null;
+        Arg out = copy.onlyOutput();
         if (!(copy.computation() instanceof Copy) || in == null || out == null || !in.isAll(values)
                 || !out.isAll(values) || in.spec().dtype() != out.spec().dtype()
                 || in.spec().bytes() != out.spec().bytes()) {

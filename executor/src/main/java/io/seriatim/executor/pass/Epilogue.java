@@ -35,7 +35,7 @@ final class Epilogue implements Fusion.Rule {
     @Override
     public @Nullable Stage joined(Stage first, Stage second, int input) {
         List<PostOp> done = postOps(first.computation());
-        Arg out = second.outputs().size() == 1 ? second.outputs().getFirst() : null;
+        Arg out = second.onlyOutput();
         Arg result = first.outputs().getFirst();
         if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isDense()
                 || !out.spec().equals(result.spec())) {

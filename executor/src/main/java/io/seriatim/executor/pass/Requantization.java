@@ -217,7 +217,7 @@ final class Requantization {
     /** Returns the post-ops of a computation of int8 operands with a float32 result; null for other ones. */
     private static @Nullable List<PostOp> postOps(Stage stage) {
         Arg x = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         if (x == null || out == null || !QuantizedOperands.TYPES.contains(x.spec().dtype())
                 || out.spec().dtype() != DType.FLOAT32) {
             return null;

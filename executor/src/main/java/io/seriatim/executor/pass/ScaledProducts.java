@@ -51,7 +51,7 @@ final class ScaledProducts {
 
     private void scale(int index, Stage stage) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         if (!(stage.computation() instanceof Unary(Unary.Function function, float alpha, float beta))
                 || function != Unary.Function.LINEAR
                 || beta != 0 || in == null

@@ -103,7 +103,7 @@ final class SharedConcatenations {
     /** Returns a task as a concatenation of at least two parts; null if it is none. */
     private @Nullable Concatenation concatenation(int index, Task.Compute task) {
         List<Arg> parts = new ArrayList<>();
-        Arg first = task.stages().size() < 2 ? null : written(task.stages().getFirst());
+        Arg first = task.stages().size() < 2 ? null : task.stages().getFirst().onlyOutput();
         TensorSpec all = first == null || first.value() < 0 ? null : values.spec(first.value());
         if (first == null || all == null || !tasks.isTemporaryOfOne(first.value()) || !all.isRowMajor()
                 || first.spec().shape().rank() != all.shape().rank()) {
@@ -116,7 +116,7 @@ final class SharedConcatenations {
         long end = 0;
         for (Stage stage : task.stages()) {
             Arg part = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
-            Arg to = written(stage);
+            Arg to = stage.onlyOutput();
             if (!Copy.PLAIN.equals(stage.computation()) || part == null || to == null || part.value() < 0
                     || to.value() != first.value() || part.value() == to.value()
                     || !part.spec().shape().equals(to.spec().shape()) || part.spec().dtype() != all.dtype()
@@ -127,10 +127,6 @@ final class SharedConcatenations {
             end += to.spec().shape().dim(axis);
         }
         return end == all.shape().dim(axis) ? new Concatenation(index, first.value(), axis, parts) : null;
-    }
-
-    private static @Nullable Arg written(Stage stage) {
-        return stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
     }
 
     /** Returns whether an operand is all of a value but for an axis, along which it begins at a given place. */

@@ -73,7 +73,7 @@ final class SharedShapes {
      * in which it is made.
      */
     private @Nullable Reshaped reshaped(Stage stage) {
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         if (out == null || !out.isDense() || !isElementwise(stage.computation())) {
             return null;
         }
@@ -123,7 +123,7 @@ final class SharedShapes {
             return null;
         }
         Stage last = task.stages().getLast();
-        Arg out = last.outputs().size() == 1 ? last.outputs().getFirst() : null;
+        Arg out = last.onlyOutput();
         return out != null && out.value() == arg.value() && out.isAll(values) ? last : null;
     }
 

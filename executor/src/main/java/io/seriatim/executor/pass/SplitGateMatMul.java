@@ -129,7 +129,7 @@ final class SplitGateMatMul {
 
     private @Nullable Gate gate(int split, Stage stage, int value, TensorSpec whole) {
         Arg in = stage.inputs().size() == 1 ? stage.inputs().getFirst() : null;
-        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        Arg out = stage.onlyOutput();
         if (!(stage.computation() instanceof Copy) || in == null || in.value() != value || out == null
                 || !out.isWhole(values)
                 || !tasks.isTemporaryOfOne(out.value()) || !out.spec().shape().equals(in.spec().shape())

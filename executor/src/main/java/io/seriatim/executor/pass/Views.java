@@ -102,7 +102,7 @@ final class Views {
         }
         for (Stage stage : first.stages()) {
             Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
-            Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+            Arg out = stage.onlyOutput();
             if (in == null || out == null || !(stage.computation() instanceof Copy) || !isMove(in, out)) {
                 continue;
             }

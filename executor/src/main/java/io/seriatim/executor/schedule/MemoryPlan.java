@@ -386,7 +386,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             Stage stage = compute.stages().getFirst();
             Computation computation = stage.computation();
             Arg in = input < stage.inputs().size() ? stage.inputs().get(input) : null;
-            Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+            Arg out = stage.onlyOutput();
             return computation != null && in != null && out != null && in.value() >= 0 && out.value() >= 0
                     && values.memory(in.value()) == read && values.memory(out.value()) == written
                     && in.offset() == out.offset()
