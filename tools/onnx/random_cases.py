@@ -23,30 +23,42 @@ def run(model, feeds):
     return dict(zip([output.name for output in session.get_outputs()], session.run(None, feeds)))
 
 
+def is_tame(result):
+    """Whether numbers are finite and not so large that rounding shows."""
+    return result.size == 0 or np.isfinite(result).all() and np.abs(result).max() < 1e6
+
+
 def make(case, kind, folder, count, seed):
-    """Writes cases; case(generator) gives the end of a name, a model, its feeds and its results."""
+    """Writes cases.
+
+    case(generator) gives the end of a name, a model, its feeds and its results, and perhaps a list of further feeds and
+    results, which are written to folders in that of the case.
+    """
     rng = np.random.default_rng(seed)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     lines, left_out = [], 0
     for index in range(count):
         try:
-            name, model, feed, results = case(rng)
+            name, model, feed, results, *others = case(rng)
         except Exception as error:
             print(f"{index}: {str(error)[:100]}", file=sys.stderr)
             left_out += 1
             continue
-        if not all(result.size == 0 or np.isfinite(result).all() and np.abs(result).max() < 1e6
-                   for result in results.values()):
+        several = [(feed, results)] + [each for other in others for each in other]
+        if not all(is_tame(result) for _, each in several for result in each.values()):
             left_out += 1
             continue
         name = f"test_{kind}_{seed}_{index:03}_{name}"
         os.makedirs(f"{folder}/{name}")
         onnx.save(model, f"{folder}/{name}/model.onnx")
-        for kind_of_file, values in (("input", feed), ("output", results)):
-            for position, (key, value) in enumerate(values.items()):
-                with open(f"{folder}/{name}/{kind_of_file}_{position}.pb", "wb") as file:
-                    file.write(numpy_helper.from_array(np.asarray(value), key).SerializeToString())
+        for number, (feed, results) in enumerate(several):
+            into = f"{folder}/{name}/again_{number}" if number else f"{folder}/{name}"
+            os.makedirs(into, exist_ok=True)
+            for kind_of_file, values in (("input", feed), ("output", results)):
+                for position, (key, value) in enumerate(values.items()):
+                    with open(f"{into}/{kind_of_file}_{position}.pb", "wb") as file:
+                        file.write(numpy_helper.from_array(np.asarray(value), key).SerializeToString())
         lines.append(f"{name} 0.0002 1e-05")
     with open(f"{folder}/cases.txt", "w") as file:
         file.write("\n".join(lines) + "\n")

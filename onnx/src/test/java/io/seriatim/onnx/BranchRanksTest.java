@@ -235,6 +235,34 @@ final class BranchRanksTest {
         }
     }
 
+    /** A branch whose nodes do not allow their operands fails in runs that take it; unread nodes never do. */
+    @Test
+    void aBranchThatDoesNotFitFailsWhereItIsTaken() throws IOException {
+        WireMessage axis = new WireMessage().text(1, "axis").number(20, 2).number(3, 0);
+        WireMessage unfit =
+                new WireMessage().text(2, "t").message(1, node("Concat", "unfit", "x", "flat").message(5, axis))
+                        .message(12, value("unfit", FLOAT, -2));
+        WireMessage fit =
+                new WireMessage().text(2, "e").message(1, node("Concat", "unread", "x", "flat").message(5, axis))
+                        .message(1, node("Neg", "n", "x")).message(12, value("n", FLOAT, -2));
+        graph.message(5, integers("flat", -1)).message(11, value("x", FLOAT, 2, 3)).message(11, value("c0", BOOL))
+                .message(1, node("If", "z", "c0").message(5, branch("then_branch", unfit))
+                        .message(5, branch("else_branch", fit)))
+                .message(12, value("z", FLOAT, -2));
+        try (InferenceModel model = model(); Executor executor = Executor.builder().build()) {
+            model.parameters().forEach(executor.scope()::setCopy);
+            Map<String, Tensor> feeds = feeds(0);
+            feeds.keySet().removeAll(List.of("c1", "c2"));
+            Fetches fetches = new Fetches(model.fetches());
+            assertArrayEquals(new float[]{-1, -2, -3, -4, -5, -6},
+                    executor.run(model.program(), feeds, fetches).get("z").toFloatArray());
+            feeds.put("c0", Tensor.of(DType.BOOL, new double[]{1}));
+            String message = String.valueOf(assertThrows(RuntimeException.class,
+                    () -> executor.run(model.program(), feeds, fetches)).getMessage());
+            assertTrue(message.contains("Concat") && message.contains("'unfit'"), message);
+        }
+    }
+
     /** Conditions that the declared sizes decide leave no branch. */
     @Test
     void sizesThatAreDeclaredChooseTheBranch() throws IOException {

@@ -236,7 +236,8 @@ final class HandMadeModelsTest {
     void placesOfSequencesAreChecked(long at) throws IOException {
         WireMessage list = node("SequenceConstruct", "s", "x", "x");
         for (String type : new String[]{"SequenceAt", "SequenceErase"}) {
-            WireMessage graph = graph(list, node(type, "t", "s", "at"), node("SequenceLength", "y", "s"));
+            String reader = type.equals("SequenceAt") ? "Neg" : "SequenceLength";
+            WireMessage graph = graph(list, node(type, "t", "s", "at"), node(reader, "y", "t"));
             assertRefused(graph.message(5, number("at", at)), type, "between -2 and 1", Long.toString(at));
         }
     }

@@ -76,6 +76,13 @@ final class NodeTest {
         assertPass(folder, Pattern.compile(""));
     }
 
+    /** Branches, loops and scans in each other, which tools/onnx/control_cases.py made with ONNX Runtime. */
+    @Test
+    void nestedControlFlowIsThatOfOnnxRuntime(@TempDir Path folder) throws IOException {
+        unpack("/control-cases.zip", folder);
+        assertPass(folder, Pattern.compile(""));
+    }
+
     /** What is read can be written, if its operations have counterparts, and then computes the same. */
     @Test
     void writesWhatItReads(@TempDir Path folder) throws IOException {

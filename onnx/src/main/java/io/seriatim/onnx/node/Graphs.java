@@ -25,8 +25,8 @@ public interface Graphs {
     List<Ref> translate(OnnxGraph graph, BlockBuilder block, List<Ref> operands);
 
     /**
-     * Translates a graph that a node runs only if a condition is true. Where the types of values are known for one
-     * combination of conditions only, a graph that does not allow them is a failure of the runs that come there.
+     * Translates a graph that a node runs only if a condition is true. A graph that does not allow the types of its
+     * values is a failure of the runs that come there.
      *
      * @param graph
      *            a graph without inputs

@@ -292,13 +292,14 @@ public final class ModelTranslator {
         }
 
         /**
-         * Translates nodes. Those that read a value whose type depends on a condition are translated twice.
+         * Translates nodes. Those whose results nothing reads are left out: their operands need not fit. Those that
+         * read a value whose type depends on a condition are translated twice.
          *
          * @param wanted
          *            the values that are read afterwards
          */
         void translate(List<OnnxNode> ordered, List<String> wanted) {
-            nodes = ordered;
+            nodes = NodeOrder.needed(ordered, wanted);
             Alternatives rest = new Alternatives(nodes, wanted, name -> {
                 Ref value = lists.hasChoices() ? find(name) : null;
                 Lists.Choice choice = value == null ? null : lists.choice(value);
@@ -374,9 +375,7 @@ public final class ModelTranslator {
         @Override
         public @Nullable List<Ref> branch(OnnxGraph graph, BlockBuilder into,
                 List<IllegalArgumentException> failures) {
-            return conditions == 0
-                    ? translate(graph, into, List.of())
-                    : attempt(into, failures, () -> translate(graph, into, List.of()));
+            return attempt(into, failures, () -> translate(graph, into, List.of()));
         }
 
         void translate(OnnxNode node) {

@@ -4,6 +4,7 @@ import io.seriatim.onnx.proto.OnnxAttribute;
 import io.seriatim.onnx.proto.OnnxGraph;
 import io.seriatim.onnx.proto.OnnxNode;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -105,6 +106,20 @@ final class NodeOrder {
                 ? "A node reads its own result: " + names
                 : cycle.size() + " nodes form a cycle, in which each reads a result of the "
                         + "next and the last one of the first: " + names + (cycle.size() > 10 ? ", …" : ""));
+    }
+
+    /** Returns those of some nodes in order on which wanted values depend. */
+    static List<OnnxNode> needed(List<OnnxNode> nodes, Collection<String> wanted) {
+        Set<String> values = new HashSet<>(wanted);
+        values.remove("");
+        List<OnnxNode> needed = new ArrayList<>();
+        for (OnnxNode node : nodes.reversed()) {
+            if (node.outputs().stream().anyMatch(values::contains)) {
+                needed.add(node);
+                values.addAll(reads(node));
+            }
+        }
+        return needed.size() == nodes.size() ? nodes : List.copyOf(needed.reversed());
     }
 
     /** Returns how many of some nodes in order depend on a value, if they are not more than the given number. */

@@ -56,6 +56,18 @@ class NodeOrderTest {
     }
 
     @Test
+    void nodesOfWhichNothingDependsAreNotNeeded() {
+        List<OnnxNode> nodes = List.of(node("a", List.of("x"), "b"), node("unread", List.of("b"), "c"),
+                node("alone", List.of("c"), "d"), node("two", List.of("x"), "", "e"), branch("if", "e", "y"),
+                node("silent", List.of("x"), ""));
+        assertEquals(List.of("two", "if"), names(NodeOrder.needed(nodes, List.of("y"))));
+        assertEquals(List.of("a", "unread", "alone"), names(NodeOrder.needed(nodes, List.of("d", ""))));
+        List<OnnxNode> all = nodes.subList(0, 3);
+        assertSame(all, NodeOrder.needed(all, List.of("d")));
+        assertEquals(List.of(), NodeOrder.needed(nodes, List.of("x")));
+    }
+
+    @Test
     void cyclesAreNamed() {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> NodeOrder.of(List.of(
                 node("out", List.of("b"), "z"), node("one", List.of("x", "c"), "a"), node("two", List.of("a"), "b"),
