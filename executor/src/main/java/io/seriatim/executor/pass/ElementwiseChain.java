@@ -244,7 +244,8 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
                 null);
     }
 
-    private static Chain.Step renumbered(Chain.Step step, IntUnaryOperator numbers) {
+    /** Returns a step with other numbers for its operands. */
+    static Chain.Step renumbered(Chain.Step step, IntUnaryOperator numbers) {
         return switch (step) {
             case Chain.Apply(Unary function, int x) -> new Chain.Apply(function, numbers.applyAsInt(x));
             case Chain.Combine(Binary.Function function, int x, int y) ->

@@ -57,6 +57,9 @@ public final class PassPipeline {
             Views.OF_CONVOLUTIONS,
             // Computes factors of channels as convolutions. After ChannelsLast, which stores images channels last.
             ChannelFactors.PASS,
+            // Lets products of levels write the levels that a chain makes of their sums. After ElementwiseGroups, which
+            // makes the chains, and ChannelsLast, which fits layouts to products of sums.
+            LevelResults.PASS,
             // Joins updates of small parameters. Last, since it moves tasks out of program order.
             Updates.PASS);
 

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 public final class IntegerSums {
     private static final String PRODUCT = "matmul_v2";
     private static final Set<String> CONVOLUTIONS = Set.of("conv2d", "depthwise_conv2d");
+    /** The steps of QuantizeLinear and DequantizeLinear, and constants. */
+    private static final Set<String> OF_STORED = Set.of("cast", "elementwise_div", "elementwise_mul", "elementwise_add",
+            "elementwise_sub", "onnx_round", "clip", "reshape2", "unsqueeze2", "fill_constant", "assign_value");
     private static final Set<String> ATTRIBUTES = Set.of("strides", "paddings", "padding_algorithm", "dilations",
             "groups", "data_format");
 
@@ -36,6 +39,8 @@ public final class IntegerSums {
     /** The operation that writes a variable; absent if there are several. */
     private final Map<String, OpDesc> writers = new HashMap<>();
     private final Set<String> writtenOften = new HashSet<>();
+    /** Whether variables that operations write depend on stored ones only. */
+    private final Map<String, Boolean> stored = new HashMap<>();
 
     /**
      * Levels of 8 bits, their zero point, which is left out if it is 0, and their scale if they are dequantized; a line
@@ -152,9 +157,22 @@ public final class IntegerSums {
                 && dims(numbers).get(1) == 1);
     }
 
+    /**
+     * Whether weights are stored, or computed from stored ones element by element, as those are which were quantized
+     * twice because several products share them.
+     */
     private boolean isStored(String weights) {
         VarDesc desc = block.find(weights);
-        return desc != null && desc.isPersistable() && !writers.containsKey(weights);
+        OpDesc op = onlyWriter(weights);
+        if (op == null) {
+            return desc != null && desc.isPersistable() && !writers.containsKey(weights);
+        }
+        Boolean known = stored.get(weights);
+        if (known == null) {
+            known = OF_STORED.contains(op.type()) && op.inputNames().stream().allMatch(this::isStored);
+            stored.put(weights, known);
+        }
+        return known;
     }
 
     /** Replaces the cast of a convolution's sums. */

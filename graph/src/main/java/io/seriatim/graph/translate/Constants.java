@@ -1,5 +1,6 @@
 package io.seriatim.graph.translate;
 
+import io.seriatim.device.Devices;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.Operation;
@@ -11,6 +12,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -96,10 +98,23 @@ final class Constants {
         for (String name : op.inputNames()) {
             Tensor value = Objects.requireNonNull(values.get(name), name);
             program.global().put(VarDesc.of(name, VarType.dense(value.dtype(), value.shape().dims())).persistent());
-            interpreter.set(name, value);
+            interpreter.set(name, copied(value));
         }
         op.outputNames().forEach(name -> program.global().put(VarDesc.of(name, VarType.dense(DType.FLOAT32))));
         program.global().add(op);
-        return interpreter.run(program, Map.of(), op.outputNames());
+        Map<String, Tensor> results = new HashMap<>();
+        interpreter.run(program, Map.of(), op.outputNames()).forEach((name, value) -> results.put(name, copied(value)));
+        return results;
+    }
+
+    /** The same numbers in memory that no kernel has seen, so that plans notice changes and keep what they compute. */
+    private static Tensor copied(Tensor value) {
+        if (!value.spec().isRowMajor()) {
+            return value;
+        }
+        Tensor copy = Tensor.allocate(Devices.system().host(), value.spec().rowMajor());
+        long bytes = value.spec().bytes();
+        MemorySegment.copy(value.declared().memory(), value.offset(), copy.declared().memory(), copy.offset(), bytes);
+        return copy;
     }
 }

@@ -71,13 +71,14 @@ public sealed interface PostOp {
     }
 
     /**
-     * Whether the last of some post-ops multiplies with an input, as the quantization of a result does.
+     * Whether the last of some post-ops multiplies with an input, or adds one, as the quantization of a result does.
      *
      * @param postOps
      *            the post-ops, in order
      * @return false if there are none
      */
-    static boolean endWithFactor(List<PostOp> postOps) {
-        return !postOps.isEmpty() && postOps.getLast().equals(new Combine(Binary.Function.MULTIPLY));
+    static boolean endInLevels(List<PostOp> postOps) {
+        return !postOps.isEmpty() && postOps.getLast() instanceof Combine(var function)
+                && (function == Binary.Function.MULTIPLY || function == Binary.Function.ADD);
     }
 }

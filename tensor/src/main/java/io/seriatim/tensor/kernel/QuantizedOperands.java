@@ -7,8 +7,9 @@ import java.util.List;
 /**
  * Operands of products and convolutions of 8-bit integers. The activations are signed or unsigned, the weights are
  * signed, and the result is float32: the exact sum, rounded once, to which post-ops are applied. Scales of the operands
- * are such post-ops. The result may also be int8 if the last post-op multiplies with a factor, as a quantization does:
- * it is then rounded to the nearest level, halves to even, between −128 and 127. A NaN becomes any level.
+ * are such post-ops. The result may also be int8 or uint8 if the last post-op multiplies with a factor or adds a zero
+ * point, as a quantization does: it is then rounded to the nearest level of the type, halves to even. A NaN becomes any
+ * level.
  */
 public final class QuantizedOperands {
     /** The types of the activations. */
@@ -33,10 +34,10 @@ public final class QuantizedOperands {
     }
 
     /**
-     * Whether these are types of a quantized product with a float32 result, or with int8 levels as its result.
+     * Whether these are types of a quantized product with a float32 result, or with levels as its result.
      *
      * @param scaled
-     *            whether the last post-op multiplies with a factor
+     *            whether the last post-op multiplies with a factor or adds a zero point
      * @param activations
      *            the first operand
      * @param weights
@@ -47,7 +48,7 @@ public final class QuantizedOperands {
      */
     public static boolean fit(boolean scaled, TensorSpec activations, TensorSpec weights, TensorSpec result) {
         return areLevels(activations, weights)
-                && (result.dtype() == DType.FLOAT32 || (scaled && result.dtype() == DType.INT8));
+                && (result.dtype() == DType.FLOAT32 || (scaled && TYPES.contains(result.dtype())));
     }
 
     /**
@@ -71,13 +72,16 @@ public final class QuantizedOperands {
     }
 
     /**
-     * Rounds a result to an int8 level.
+     * Rounds a result to a level.
      *
+     * @param dtype
+     *            int8 or uint8
      * @param result
      *            the result after all post-ops
      * @return the nearest level
      */
-    public static double level(double result) {
-        return Math.clamp(Math.rint(result), Byte.MIN_VALUE, Byte.MAX_VALUE);
+    public static double level(DType dtype, double result) {
+        int least = dtype == DType.INT8 ? Byte.MIN_VALUE : 0;
+        return Math.clamp(Math.rint(result), least, least + 255);
     }
 }

@@ -467,12 +467,15 @@ final class MatMulRecipe {
             // The library ignores the strides of these operands: those that are not dense are copied first.
             others.add(builder.describe(matrix.dims(), matrix.dtype(), Shape.of(matrix.dims()).strides()));
         }
-        MemoryDescriptor bias = computation.bias() ? others.getFirst() : null;
-        List<MemoryDescriptor> combined = computation.bias() ? others.subList(1, others.size()) : others;
-        Attributes attributes = builder.tryAttributes(computation.postOps(), combined);
+        int ofSums = exchanged || left.dtype().isFloating() ? 0 : SumFactors.of(computation, operandsGiven, result);
+        MemoryDescriptor bias = computation.bias() ? others.getFirst() : ofSums > 1 ? others.get(1) : null;
+        List<MemoryDescriptor> combined = others.subList(computation.bias() ? 1 : ofSums, others.size());
+        Attributes attributes =
+                builder.tryAttributes(computation.postOps().subList(ofSums, computation.postOps().size()), combined);
         if (attributes == null) {
             return false;
         }
+        SumFactors.set(ofSums, builder.dnnl(), attributes, operandsGiven);
         PrimitiveDescriptor preferred = builder
                 .keepFast(builder.primitives().tryMatMul(src, weights, bias, dst, attributes));
         if (preferred == null) {
@@ -485,10 +488,14 @@ final class MatMulRecipe {
         List<Operand> operands = new ArrayList<>();
         operands.add(builder.input(DnnlConstants.SRC, exchanged ? 1 : 0, given, src));
         operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights));
-        if (bias != null) {
-            operands.add(builder.input(DnnlConstants.BIAS, 2, describe(builder, operandsGiven.getFirst()), bias));
+        if (ofSums > 0) {
+            operands.add(SumFactors.operand(builder, operandsGiven.getFirst()));
         }
-        addCombined(builder, operands, operandsGiven, others);
+        if (bias != null) {
+            int at = computation.bias() ? 0 : 1;
+            operands.add(builder.input(DnnlConstants.BIAS, 2 + at, describe(builder, operandsGiven.get(at)), bias));
+        }
+        addCombined(builder, operands, operandsGiven, others, ofSums);
         operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst));
         builder.step(copying == null ? preferred : copying, operands.toArray(Operand[]::new));
         return true;
@@ -524,11 +531,11 @@ final class MatMulRecipe {
     }
 
     private void addCombined(SequenceBuilder builder, List<Operand> operands, List<MatrixView> given,
-            List<MemoryDescriptor> wanted) {
-        int next = computation.bias() ? 1 : 0;
-        for (int i = 0; i < computation.postOps().size(); i++) {
+            List<MemoryDescriptor> wanted, int from) {
+        int next = computation.bias() ? 1 : from;
+        for (int i = from; i < computation.postOps().size(); i++) {
             if (computation.postOps().get(i) instanceof PostOp.Combine) {
-                operands.add(builder.input(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, 2 + next,
+                operands.add(builder.input(DnnlConstants.POST_OP * (i - from + 1) | DnnlConstants.SRC_1, 2 + next,
                         describe(builder, given.get(next)), wanted.get(next)));
                 next++;
             }

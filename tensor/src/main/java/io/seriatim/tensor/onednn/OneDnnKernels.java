@@ -138,7 +138,7 @@ public final class OneDnnKernels implements KernelProvider {
     }
 
     private static boolean fitQuantized(List<PostOp> postOps, @Nullable TensorSpec[] arguments) {
-        return QuantizedOperands.fit(PostOp.endWithFactor(postOps), Objects.requireNonNull(arguments[0]),
+        return QuantizedOperands.fit(PostOp.endInLevels(postOps), Objects.requireNonNull(arguments[0]),
                 Objects.requireNonNull(arguments[1]), Objects.requireNonNull(arguments[arguments.length - 1]));
     }
 }

@@ -19,6 +19,7 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.Window;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -236,6 +237,42 @@ class QuantizedProductsTest {
                 for (int i = 0; i < found.length; i++) {
                     double exact = Math.clamp(numbers[i] * 2.5, -128, 127);
                     assertEquals(exact, found[i], 0.5 + 1e-4, "element " + i);
+                }
+            }
+        }));
+    }
+
+    /** With what is added for each element, as zero points at borders, or each channel, and functions between both. */
+    @TestFactory
+    Stream<DynamicTest> resultsCanBeShiftedLevels() {
+        return cases().map(one -> DynamicTest.dynamicTest(one + ", seed " + SEED, () -> {
+            SplittableRandom random = new SplittableRandom(SEED + one.toString().hashCode());
+            boolean whole = random.nextBoolean() && one.scaled() instanceof Convolution;
+            boolean single = random.nextInt(3) == 0;
+            long[] one1 = new long[one.perChannel().length];
+            Arrays.fill(one1, 1);
+            List<Tensor> inputs = new ArrayList<>(List.of(bytes(one.activations(), 1, one.x()),
+                    bytes(DType.INT8, 2, one.w()), floats(3, 1e-4, 3e-2, single ? one1 : one.perChannel()),
+                    floats(4, -200, 300, whole ? one.result() : one.perChannel())));
+            List<PostOp> postOps = new ArrayList<>(List.of(TIMES, PLUS));
+            if (random.nextBoolean()) {
+                postOps.addAll(List.of(new PostOp.Apply(Unary.Function.LEAKY_RELU, 0.1f, 0), TIMES, PLUS));
+                inputs.addAll(List.of(floats(5, 0.1, 2, one1), floats(6, -100, 100, one1)));
+            }
+            Computation shifted = one.scaled() instanceof MatMul product
+                    ? new MatMul(false, product.transposeY(), false, postOps)
+                    : convolution((Convolution) one.scaled(), postOps);
+            double[] numbers = run(Kernels.portable(), shifted, one, inputs.toArray(Tensor[]::new)).toDoubleArray();
+            for (DType levels : QuantizedOperands.TYPES) {
+                for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
+                    Tensor out = Tensor.allocate(levels, one.result());
+                    KernelRun.into(kernels, shifted, new Tensor[]{out}, inputs.toArray(Tensor[]::new));
+                    double[] found = out.toDoubleArray();
+                    double least = levels == DType.INT8 ? -128 : 0;
+                    for (int i = 0; i < found.length; i++) {
+                        double exact = Math.clamp(numbers[i], least, least + 255);
+                        assertEquals(exact, found[i], 0.5 + 1e-3, levels + ", element " + i);
+                    }
                 }
             }
         }));

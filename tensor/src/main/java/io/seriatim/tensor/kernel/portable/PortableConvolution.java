@@ -34,7 +34,7 @@ final class PortableConvolution {
         TensorSpec w = Objects.requireNonNull(arguments[1]);
         TensorSpec y = Objects.requireNonNull(arguments[arguments.length - 1]);
         boolean summed = convolution.postOps().isEmpty() && !convolution.bias() && QuantizedOperands.areSummed(x, w, y);
-        return summed || QuantizedOperands.fit(PostOp.endWithFactor(convolution.postOps()), x, w, y)
+        return summed || QuantizedOperands.fit(PostOp.endInLevels(convolution.postOps()), x, w, y)
                 ? forward(convolution, arguments)
                 : null;
     }
@@ -53,6 +53,7 @@ final class PortableConvolution {
         private final Image y;
         private final Epilogue epilogue;
         private final int last;
+        private final DType dtype;
         private final boolean toLevels;
         private final boolean toSums;
 
@@ -64,7 +65,8 @@ final class PortableConvolution {
             last = arguments.length - 1;
             TensorSpec out = Objects.requireNonNull(arguments[last]);
             y = Image.of(out);
-            toLevels = out.dtype() == DType.INT8;
+            toLevels = QuantizedOperands.TYPES.contains(out.dtype());
+            dtype = out.dtype();
             toSums = out.dtype() == DType.INT32;
             epilogue = new Epilogue(convolution.postOps(), arguments, convolution.bias() ? 3 : 2);
         }
@@ -86,7 +88,7 @@ final class PortableConvolution {
                     }
                     finish(arguments, n, o, array, plane);
                     for (int i = 0; i < plane && toLevels; i++) {
-                        array[i] = QuantizedOperands.level(array[i]);
+                        array[i] = QuantizedOperands.level(dtype, array[i]);
                     }
                     for (int i = 0; i < plane && toSums; i++) {
                         array[i] = (int) (long) array[i];

@@ -59,7 +59,7 @@ final class PortableMatMul extends PortableKernel {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
-        boolean ofBytes = QuantizedOperands.fit(PostOp.endWithFactor(computation.postOps()), x, y, out);
+        boolean ofBytes = QuantizedOperands.fit(PostOp.endInLevels(computation.postOps()), x, y, out);
         boolean summed =
                 computation.postOps().isEmpty() && !computation.bias() && QuantizedOperands.areSummed(x, y, out);
         if (!ofBytes && !summed
@@ -279,8 +279,8 @@ final class PortableMatMul extends PortableKernel {
             sums[c] = sum;
         }
         Tensor out = Objects.requireNonNull(arguments[last]);
-        for (int c = 0; c < width && out.dtype() == DType.INT8; c++) {
-            sums[c] = QuantizedOperands.level(sums[c]);
+        for (int c = 0; c < width && QuantizedOperands.TYPES.contains(out.dtype()); c++) {
+            sums[c] = QuantizedOperands.level(out.dtype(), sums[c]);
         }
         Doubles.store(out.memory(), out.dtype(), at(out, last, bases, i, j), operands[last].column(), sums, 0, width);
     }
