@@ -1,5 +1,6 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
@@ -7,6 +8,7 @@ import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Kernels;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,9 @@ final class CopyRecipe {
         TensorSpec to = Objects.requireNonNull(arguments[1]);
         if (to.layout() instanceof Layout.Opaque layout && layout.library().equals(OneDnnKernels.MATRIX)) {
             return Im2colProducts.packing(dnnl, from, to);
+        }
+        if (GemmProducts.arePanels(to)) {
+            return GemmProducts.packing(dnnl, from, to);
         }
         boolean opaque = from.layout() instanceof Layout.Opaque || to.layout() instanceof Layout.Opaque;
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
@@ -45,6 +50,12 @@ final class CopyRecipe {
         boolean packs = to.layout() instanceof Layout.Opaque && from.dtype() == to.dtype()
                 && from.shape().equals(to.shape()) && from.shape().size() > 0 && isReadable(from) && isReadable(to);
         return packs ? reorder(dnnl, from, to) : null;
+    }
+
+    /** Copies a part of a matrix into dense memory. */
+    static Kernel panel(Dnnl dnnl, TensorSpec from, TensorSpec to) {
+        Kernel kernel = isReadable(from) ? reorder(dnnl, from, to) : null;
+        return kernel == null ? Kernels.portable().prepare(Copy.PLAIN, Place.CPU, from, to) : kernel;
     }
 
     private static @Nullable Kernel reorder(Dnnl dnnl, TensorSpec from, TensorSpec to) {

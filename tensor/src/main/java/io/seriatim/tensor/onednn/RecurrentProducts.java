@@ -95,7 +95,8 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec other = arguments[i];
             if (other != null && other.layout() instanceof Layout.Opaque layout
-                    && (!recurrence.isWeights(i) || !layout.library().equals(OneDnnKernels.PROVIDER))) {
+                    && (!recurrence.isWeights(i)
+                            || !(layout.library().equals(OneDnnKernels.PROVIDER) || GemmProducts.arePanels(other)))) {
                 return null;
             }
         }
@@ -111,12 +112,17 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         return FloatRecurrenceGrad.of(grad, arguments, transposed -> of(dnnl, y, transposed, grad.forward().lengths()));
     }
 
-    private static @Nullable RecurrentProducts ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed, boolean lengths) {
+    private static FloatRecurrence.@Nullable Products ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed,
+            boolean lengths) {
+        if (GemmProducts.arePanels(packed)) {
+            return GemmProducts.ofPacked(dnnl, packed);
+        }
         List<Product> products = products(dnnl, x.shape().dim(1), packed, lengths);
         return products.isEmpty() ? null : new RecurrentProducts(products, null, packed, packed);
     }
 
-    private static @Nullable RecurrentProducts of(Dnnl dnnl, TensorSpec x, TensorSpec weights, boolean lengths) {
+    private static FloatRecurrence.@Nullable Products of(Dnnl dnnl, TensorSpec x, TensorSpec weights,
+            boolean lengths) {
         if (x.shape().size() == 0) {
             return null;
         }
@@ -124,6 +130,10 @@ final class RecurrentProducts implements FloatRecurrence.Products {
         long[] strides = weights.strides();
         TensorSpec transposed = new TensorSpec(DType.FLOAT32,
                 Shape.of(weights.shape().dim(1), weights.shape().dim(0)), Layout.strided(strides[1], strides[0]));
+        GemmProducts gemm = GemmProducts.of(dnnl, batch, transposed);
+        if (gemm != null) {
+            return gemm;
+        }
         TensorSpec packed = preferred(dnnl, batch, transposed);
         if (packed == null) {
             return null;

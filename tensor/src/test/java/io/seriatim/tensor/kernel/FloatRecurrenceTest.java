@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.computation.network.Recurrence.Cell;
 import java.util.ArrayList;
@@ -191,6 +194,66 @@ class FloatRecurrenceTest {
             assertTrue(size == 30 ? provider.equals("java") : provider.equals("onednn") || provider.equals("portable"),
                     size + ": " + provider);
         }
+    }
+
+    /** Many weights lie in panels of columns, which steps read in alternating directions. */
+    @ParameterizedTest
+    @EnumSource(Cell.class)
+    void weightsInPanels(Cell cell) {
+        SplittableRandom random = new SplittableRandom(SEED + 30);
+        int size = cell.products() == 1 ? 400 : 270;
+        Tensor[] inputs = inputs(random, cell, 5, 3, size, 5, 2, 3);
+        Recurrence recurrence = new Recurrence(cell, true, true);
+        for (int i = 0; i < inputs.length; i++) {
+            if (recurrence.isWeights(i)) {
+                long[] dims = inputs[i].shape().dims();
+                inputs[i] = Tensor.of(DType.FLOAT32, random.doubles(dims[0] * dims[1], -0.05, 0.05).toArray(), dims);
+            }
+        }
+        Tensor[] expected = KernelRun.run(PORTABLE, recurrence, new Case(recurrence, inputs).inDouble());
+        assertClose(expected, KernelRun.run(Kernels.system(), recurrence, inputs), cell + ", packed in the run");
+        Tensor[] outputs = KernelRun.run(PORTABLE, recurrence, inputs);
+        Tensor[] all = Arrays.copyOf(inputs, inputs.length + outputs.length);
+        System.arraycopy(outputs, 0, all, inputs.length, outputs.length);
+        for (int i = 0; i < inputs.length; i++) {
+            if (recurrence.isWeights(i)) {
+                all[i] = packed(recurrence, all, i);
+            }
+        }
+        try (Kernel kernel = Kernels.system().prepare(recurrence, Place.CPU, specs(all))) {
+            kernel.run(all, KernelContext.current());
+        }
+        assertClose(expected, outputs, cell + ", packed before");
+    }
+
+    private static TensorSpec[] specs(Tensor[] tensors) {
+        return Arrays.stream(tensors).map(Tensor::spec).toArray(TensorSpec[]::new);
+    }
+
+    /** Weights in the layout that the kernel prefers, if there is one. */
+    private static Tensor packed(Recurrence recurrence, Tensor[] all, int argument) {
+        Tensor weights = all[argument];
+        TensorSpec[] plain = specs(all);
+        for (int i = 0; i < argument; i++) {
+            if (plain[i].layout() instanceof Layout.Opaque) {
+                plain[i] = TensorSpec.of(DType.FLOAT32, plain[i].shape().dim(1), plain[i].shape().dim(0));
+            }
+        }
+        TensorSpec wanted;
+        try (Kernel kernel = Kernels.system().prepare(recurrence, Place.CPU, plain)) {
+            wanted = kernel.preferred(argument, weights.spec());
+        }
+        if (wanted.equals(weights.spec())) {
+            return weights;
+        }
+        long[] dims = weights.shape().dims();
+        TensorSpec transposed = new TensorSpec(DType.FLOAT32, Shape.of(dims[1], dims[0]), Layout.strided(1, dims[1]));
+        Tensor packed = Tensor.allocate(Devices.system().host(), wanted);
+        try (Kernel packing = Kernels.system().prepare(Copy.PLAIN, Place.CPU, transposed, wanted)) {
+            packing.run(new Tensor[]{new Tensor(weights.buffer(), weights.offset(), transposed), packed},
+                    KernelContext.current());
+        }
+        return packed;
     }
 
     /** A kernel keeps its working memory; nothing of one run may reach the next one. */

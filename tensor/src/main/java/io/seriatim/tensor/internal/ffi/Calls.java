@@ -24,6 +24,7 @@ final class Calls {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final boolean IS_LINUX = System.getProperty("os.name", "").toLowerCase(Locale.ROOT)
             .startsWith("linux");
+    private static final byte PLAIN = 'N';
     private static final int INTEGERS = 13;
     private static final int FLOATS = 2;
 
@@ -32,11 +33,24 @@ final class Calls {
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG);
     static final FunctionDescriptor INSTANT_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT,
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    static final FunctionDescriptor PRODUCT_SIGNATURE = FunctionDescriptor.of(ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_BYTE, ValueLayout.JAVA_BYTE, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_FLOAT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_FLOAT, ValueLayout.ADDRESS,
+            ValueLayout.JAVA_LONG);
     private static final MethodHandle EXECUTE = LINKER.downcallHandle(EXECUTE_SIGNATURE);
     private static final MethodHandle INSTANT = LINKER.downcallHandle(INSTANT_SIGNATURE,
             Linker.Option.critical(false));
 
     private Calls() {
+    }
+
+    /** The product of matrices, whose arrays may be on the heap: threads of the JVM wait for it to stop. */
+    private static final class Product {
+        static final MethodHandle CALL = LINKER.downcallHandle(PRODUCT_SIGNATURE, Linker.Option.critical(true));
+
+        private Product() {
+        }
     }
 
     /** The signature that all functions share. */
@@ -66,6 +80,17 @@ final class Calls {
     static int instant(MemorySegment function, long first, long second) {
         try {
             return (int) INSTANT.invokeExact(function, first, second);
+        } catch (Throwable e) {
+            throw thrown(e);
+        }
+    }
+
+    /** Calls {@code dnnl_sgemm} to add x · y to sums; none is transposed. */
+    static int addProduct(MemorySegment function, long rows, long columns, long inner, MemorySegment x, long y,
+            MemorySegment sums, long stride) {
+        try {
+            return (int) Product.CALL.invokeExact(function, PLAIN, PLAIN, rows, columns, inner, 1f, x, inner, y,
+                    columns, 1f, sums, stride);
         } catch (Throwable e) {
             throw thrown(e);
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.AddressLayout;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -19,7 +20,10 @@ class ReachabilityMetadataTest {
             "src/main/resources/META-INF/native-image/io.seriatim/seriatim-tensor/reachability-metadata.json");
 
     private static String json(FunctionDescriptor signature, String options) {
-        return signature.argumentLayouts().stream().map(layout -> "\"j" + ((ValueLayout) layout).carrier() + "\"")
+        return signature.argumentLayouts().stream()
+                .map(layout -> layout instanceof AddressLayout
+                        ? "\"void*\""
+                        : "\"j" + ((ValueLayout) layout).carrier() + "\"")
                 .collect(Collectors.joining(", ", "{\"returnType\": \"j"
                         + ((ValueLayout) signature.returnLayout().orElseThrow()).carrier()
                         + "\", \"parameterTypes\": [", "]" + options + "}"));
@@ -32,6 +36,7 @@ class ReachabilityMetadataTest {
                 .map(match -> match.group()).toList();
         assertEquals(List.of(json(Calls.EXECUTE_SIGNATURE, ""),
                 json(Calls.INSTANT_SIGNATURE, ", \"options\": {\"critical\": {\"allowHeapAccess\": false}}"),
+                json(Calls.PRODUCT_SIGNATURE, ", \"options\": {\"critical\": {\"allowHeapAccess\": true}}"),
                 json(Calls.sharedSignature(), "")), listed);
         assertTrue(text.contains("{\"glob\": \"org/bytedeco/dnnl/**\"}"), text);
     }
