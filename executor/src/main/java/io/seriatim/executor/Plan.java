@@ -27,6 +27,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.graph.quantization.IntegerProducts;
 import io.seriatim.graph.quantization.IntegerSums;
+import io.seriatim.graph.quantization.LevelTables;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.array.NDArray;
 import java.util.Arrays;
@@ -83,7 +84,7 @@ public final class Plan {
         this.requirements = FeedRequirements.of(program, feeds);
         fetches.names().forEach(name -> requireFetch(program.global(), name));
         Program quantized = executor.options().passes().contains(PassName.INTEGERS)
-                ? IntegerSums.of(IntegerProducts.of(program, fetches.names()))
+                ? LevelTables.of(IntegerSums.of(IntegerProducts.of(program, fetches.names())))
                 : program;
         this.lods = LodProgram.of(BlockPersistables.moved(quantized), feeds.names(), fetches.names());
         this.program = lods.program() == program ? program.copy() : lods.program();

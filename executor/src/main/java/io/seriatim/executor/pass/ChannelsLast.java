@@ -14,6 +14,7 @@ import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Chain;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Gather;
+import io.seriatim.tensor.computation.LevelTable;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
@@ -271,7 +272,7 @@ final class ChannelsLast {
                     new Roles(i -> i == 0 || i == last, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
-                case Quantize _ -> new Roles(i -> i != 1, i -> false, true);
+                case Quantize _,LevelTable _ -> new Roles(i -> i != 1, i -> false, true);
                 case Copy _ when isMove(stage) -> new Roles(i -> false, i -> true, false);
                 case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) ->
                     new Roles(like, i -> false, true);

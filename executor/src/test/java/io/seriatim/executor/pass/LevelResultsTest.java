@@ -17,6 +17,7 @@ import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.LevelTable;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -211,6 +212,29 @@ class LevelResultsTest {
             fused += one.sums(levels, x) == 0 ? 1 : 0;
         }
         assertEquals(20, fused);
+    }
+
+    /** A function of levels between convolutions is looked up, in the order in which images lie. */
+    @Test
+    void functionsOfLevelsAreTables() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        long[] dims = {2, 16, 9, 11};
+        block.put(VarDesc.of("x", VarType.dense(DType.UINT8, dims)));
+        Tensor x = whole(DType.UINT8, random, 0, 256, dims);
+        String levels = levels(random, "one", "x", dims, true, DType.INT8);
+        String wide = step(DType.FLOAT32, "wide", cast(levels, DType.INT8, DType.FLOAT32));
+        String number = step(DType.FLOAT32, "number", binary("mul", wide, number("scale", 0.05)));
+        String sigmoid = step(DType.FLOAT32, "sigmoid", OpDesc.of("sigmoid").in("X", number));
+        String gate = quantized("gate", sigmoid, 1d / 255, 0, DType.UINT8);
+        assertNear(gate, x, 4);
+        String y = levels(random, "two", gate, dims, true, DType.UINT8);
+        assertNear(y, x, 255);
+        try (Executor executor = Executor.builder().threads(1).build()) {
+            parameters.forEach(executor.scope()::set);
+            Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches(y));
+            assertEquals(1, Task.stages(Internals.compiled(plan, executor.scope(), x).tasks())
+                    .filter(stage -> stage.computation() instanceof LevelTable).count());
+        }
     }
 
     /** Sums that something else reads are stored. */

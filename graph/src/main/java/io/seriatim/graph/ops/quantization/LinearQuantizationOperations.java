@@ -2,13 +2,16 @@ package io.seriatim.graph.ops.quantization;
 
 import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Numbers;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.computation.LevelTable;
 import io.seriatim.tensor.computation.Quantize;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -30,6 +33,18 @@ public final class LinearQuantizationOperations {
         define("dequantize_linear").runAs(op -> MovingAverage.without(op, STATE))
                 .infer(LinearQuantizationOperations::inferDequantized)
                 .lower(LinearQuantizationOperations::dequantize).register(registry);
+        Operation.define("lookup_levels").in("X", "Table").out("Out")
+                .infer(inference -> {
+                    for (String slot : List.of("X", "Table")) {
+                        inference.require(inference.dtype(slot) == DType.INT8 || inference.dtype(slot) == DType.UINT8,
+                                "%s must be int8 or uint8, but is %s", slot, inference.dtype(slot));
+                    }
+                    long[] table = inference.dims("Table");
+                    inference.require(table.length == 1 && (table[0] < 0 || table[0] == LevelTable.LEVELS),
+                            "Table must be [%d], but is %s", LevelTable.LEVELS, Numbers.text(table));
+                    inference.set("Out", inference.dtype("Table"), inference.dims("X"));
+                }).lower(l -> l.into(new LevelTable(), List.of(l.in("X"), l.in("Table")), List.of(l.output("Out"))))
+                .register(registry);
         Operation.define("quantize_to_int8").in("X", "Scale").out("Y").attr("bit_length", 8).attr("round_type", 0)
                 .infer(inference -> {
                     Levels.check(inference);

@@ -8,6 +8,7 @@ import io.seriatim.tensor.computation.BinaryGrad;
 import io.seriatim.tensor.computation.Chain;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
+import io.seriatim.tensor.computation.LevelTable;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.PadGrad;
 import io.seriatim.tensor.computation.Quantize;
@@ -35,6 +36,8 @@ final class ArrayKernels {
 
     static void register(Kernels kernels) {
         register(kernels, "quantize", Quantize.class, List.of(DType.FLOAT32), PortableElementwise::quantize);
+        register(kernels, "level_table", LevelTable.class, List.of(DType.INT8, DType.UINT8),
+                PortableElementwise::lookup);
         register(kernels, "unary", Unary.class, REAL, PortableElementwise::unary);
         register(kernels, "unary_grad", UnaryGrad.class, FLOATS, PortableElementwise::unaryGrad);
         register(kernels, "binary", Binary.class, REAL, PortableElementwise::binary);

@@ -6,6 +6,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.Unsigned;
 import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.computation.LevelTable;
 import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Quantize;
 import io.seriatim.tensor.computation.Unary;
@@ -19,6 +20,8 @@ import io.seriatim.tensor.kernel.portable.function.FloatLoops;
 import io.seriatim.tensor.kernel.portable.function.IntLoops;
 import io.seriatim.tensor.kernel.portable.function.LongLoops;
 import io.seriatim.tensor.kernel.portable.function.UnaryFunctions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -26,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Functions of one and two elements. */
 final class PortableElementwise {
+    private static final int MASK = 0xff;
+
     /** Shorter rows are computed in tiles of several. */
     private static final int LEAST_ROW = 16;
 
@@ -189,6 +194,41 @@ final class PortableElementwise {
                         }
                     }
                 });
+    }
+
+    static Kernel lookup(LevelTable table, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec out = Objects.requireNonNull(arguments[2]);
+        LoopNest nest = LoopNest.of(out.shape(), x.strides(), out.strides());
+        int first = x.dtype() == DType.INT8 ? Byte.MIN_VALUE : 0;
+        return PortableKernel.of((tensors, context) -> {
+            int[] values = context.intArray(LevelTable.LEVELS);
+            Tensor given = tensors.get(1);
+            for (int i = 0; i < LevelTable.LEVELS; i++) {
+                values[(first + i) & MASK] = given.memory().get(ValueLayout.JAVA_BYTE, given.offset() + i);
+            }
+            MemorySegment from = tensors.get(0).memory();
+            MemorySegment to = tensors.get(2).memory();
+            for (long row = 0; row < nest.rows(); row++) {
+                long in = tensors.get(0).offset() + nest.offset(0, row);
+                long at = tensors.get(2).offset() + nest.offset(1, row);
+                if (nest.rowStride(0) == 1 && nest.rowStride(1) == 1) {
+                    look(values, from.asSlice(in, nest.rowLength()), to.asSlice(at, nest.rowLength()));
+                    continue;
+                }
+                for (long i = 0; i < nest.rowLength(); i++) {
+                    byte level = from.get(ValueLayout.JAVA_BYTE, in + i * nest.rowStride(0));
+                    to.set(ValueLayout.JAVA_BYTE, at + i * nest.rowStride(1), (byte) values[level & MASK]);
+                }
+            }
+        });
+    }
+
+    private static void look(int[] values, MemorySegment from, MemorySegment to) {
+        int count = Math.toIntExact(from.byteSize());
+        for (int i = 0; i < count; i++) {
+            to.set(ValueLayout.JAVA_BYTE, i, (byte) values[from.get(ValueLayout.JAVA_BYTE, i) & MASK]);
+        }
     }
 
     static @Nullable Kernel binary(Binary binary, @Nullable TensorSpec[] arguments) {
