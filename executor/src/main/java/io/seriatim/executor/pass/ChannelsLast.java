@@ -21,6 +21,7 @@ import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
+import io.seriatim.tensor.computation.network.GroupNorm;
 import io.seriatim.tensor.computation.network.LinearResampling;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.kernel.Computation;
@@ -271,6 +272,7 @@ final class ChannelsLast {
                 case Gather gather when isAlongSpace(gather, args) ->
                     new Roles(i -> i == 0 || i == last, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
+                case GroupNorm _ -> new Roles(i -> i == 0 || i == stage.inputs().size(), i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
                 case Quantize _,LevelTable _ -> new Roles(i -> i != 1, i -> false, true);
                 case Copy _ when isMove(stage) -> new Roles(i -> false, i -> true, false);
@@ -356,8 +358,9 @@ final class ChannelsLast {
 
     /**
      * Returns the values of stages for which the library has no kernel. A kernel of another provider is accepted for
-     * elementwise functions and resampling if it is also used for the original layout, and for arithmetic and moves of
-     * elements, whose results do not depend on the kernel: plain Java computes rows of few channels.
+     * elementwise functions, normalisation by groups and resampling if it is also used for the original layout, and for
+     * arithmetic and moves of elements, whose results do not depend on the kernel: plain Java computes rows of few
+     * channels.
      */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
@@ -369,7 +372,8 @@ final class ChannelsLast {
             if (turned != null && (turned.provider().equals(LIBRARY)
                     || isArithmetic(computation) || computation instanceof Pad || computation instanceof Gather
                     || computation instanceof Copy
-                    || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling)
+                    || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling
+                            || computation instanceof GroupNorm)
                             && Providers.haveTheSame(kernels, stage, other)))) {
                 return;
             }
@@ -404,7 +408,7 @@ final class ChannelsLast {
     private Stage turned(Placed placed) {
         Stage stage = placed.stage();
         boolean elementwise = Roles.of(stage).elementwise();
-        Shape images = Objects.requireNonNull(stage.args().getLast()).spec().shape();
+        Shape images = elementwise ? Objects.requireNonNull(stage.args().getLast()).spec().shape() : Shape.of();
         return stage.with(turned(placed, stage.inputs(), elementwise, images),
                 turned(placed, stage.outputs(), elementwise, images));
     }

@@ -14,6 +14,9 @@ public final class PassPipeline {
             // Gives operations the shape of what they read. After CopyElimination, which removes the reshapes between
             // them; before all passes that compare shapes.
             SharedShapes.PASS,
+            // Folds reshapes, factors and shifts into normalisations by groups. After SharedShapes, which gives
+            // functions of one operand the shape of the image; before Fusion, which would fuse factor and shift.
+            GroupNorms.PASS,
             // Copies parts that concatenations share once. Before Views, which eliminates copies of what is read once.
             SharedConcatenations.PASS,
             // Takes sums from kernels that compute them as well. Before products are rewritten, since it matches the

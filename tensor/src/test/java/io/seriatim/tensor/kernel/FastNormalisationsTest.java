@@ -16,6 +16,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.network.AdaptivePooling;
 import io.seriatim.tensor.computation.network.BatchNorm;
@@ -37,6 +38,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -123,6 +125,78 @@ class FastNormalisationsTest {
             }
         }
         return cases.stream();
+    }
+
+    /** Of a tensor with more channels than it has, and pixels of these channels next to each other. */
+    private static Tensor channelsLast(Tensor x, int between) {
+        long[] dims = x.shape().dims();
+        long[] inMemory = new long[dims.length];
+        int[] axes = new int[dims.length];
+        for (int i = 0; i < dims.length; i++) {
+            axes[i] = i == 0 ? 0 : i == 1 ? dims.length - 1 : i - 1;
+            inMemory[axes[i]] = dims[i];
+        }
+        inMemory[dims.length - 1] += between;
+        Tensor all = Tensor.allocate(x.dtype(), inMemory);
+        Tensor turned = all.slice(-1, between, inMemory[dims.length - 1]).transpose(axes);
+        TensorSpec[] specs = {x.spec(), turned.spec()};
+        Kernels.system().prepare(Copy.PLAIN, Place.CPU, specs).run(new Tensor[]{x, turned}, KernelContext.current());
+        return turned;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2,6,4,5,2,0", "1,12,32,32,12,0", "3,6,1025,1,3,5", "1,6,90,100,1,0", "2,1500,2,2,6,0",
+            "1,2100,3,1,7,3",
+            "1,32,7,9,32,11", "4,1024,3,3,1,0", "2,8,1,1,4,0"})
+    void groupsOfImagesWithChannelsLast(int images, int channels, int height, int width, int groups, int between) {
+        for (boolean affine : new boolean[]{true, false}) {
+            GroupNorm norm = new GroupNorm(groups, 1e-5f, affine, affine);
+            Tensor x = FastKernels.random(DType.FLOAT32, channels, dims(images, channels, height, width));
+            Tensor scale = FastKernels.random(DType.FLOAT32, 1, dims(channels));
+            Tensor bias = FastKernels.random(DType.FLOAT32, 2, dims(channels));
+            List<Tensor> inputs = affine ? List.of(x, scale, bias) : List.of(x);
+            TensorSpec[] out = norm.infer(inputs.stream().map(Tensor::spec).toArray(TensorSpec[]::new));
+            List<Tensor> expected = new ArrayList<>(inputs);
+            List<Tensor> found = new ArrayList<>(inputs);
+            found.set(0, channelsLast(x, between));
+            for (TensorSpec spec : out) {
+                expected.add(Tensor.allocate(spec.dtype(), spec.shape().dims()));
+                found.add(Tensor.allocate(spec.dtype(), spec.shape().dims()));
+            }
+            found.set(inputs.size(), channelsLast(found.get(inputs.size()), between + 1));
+            for (List<Tensor> each : List.of(expected, found)) {
+                Kernel kernel = Kernels.system().prepare(norm, Place.CPU,
+                        each.stream().map(Tensor::spec).toArray(TensorSpec[]::new));
+                assertEquals("java", kernel.provider());
+                kernel.run(each.toArray(Tensor[]::new), KernelContext.current());
+            }
+            for (int i = inputs.size(); i < found.size(); i++) {
+                assertArrayEquals(expected.get(i).toFloatArray(), found.get(i).toFloatArray(), 2e-5f,
+                        "result " + (i - inputs.size()));
+            }
+        }
+    }
+
+    /** Sums that leave the range of float32 are repeated in double; NaN stays in its group. */
+    @Test
+    void largeNumbersAndNanOfImagesWithChannelsLast() {
+        GroupNorm norm = new GroupNorm(2, 0, false, false);
+        float[] given = new float[3000];
+        for (int i = 0; i < 1500; i++) {
+            given[i] = i % 2 == 0 ? 3e25f : 1e25f;
+            given[1500 + i] = i == 7 ? Float.NaN : i;
+        }
+        Tensor x = channelsLast(Tensor.of(given, 1, 2, 1500), 0);
+        Tensor y = channelsLast(Tensor.allocate(DType.FLOAT32, 1, 2, 1500), 0);
+        Tensor[] all = {x, y, Tensor.allocate(DType.FLOAT32, 1, 2), Tensor.allocate(DType.FLOAT32, 1, 2)};
+        TensorSpec[] specs = Arrays.stream(all).map(Tensor::spec).toArray(TensorSpec[]::new);
+        Kernels.system().prepare(norm, Place.CPU, specs).run(all, KernelContext.current());
+        float[] found = y.toFloatArray();
+        for (int i = 0; i < 1500; i++) {
+            assertEquals(i % 2 == 0 ? 1 : -1, found[i], 1e-6f, "element " + i);
+            assertTrue(Float.isNaN(found[1500 + i]), "element " + (1500 + i) + " is " + found[1500 + i]);
+        }
+        assertEquals(2e25f, all[2].toFloatArray()[0], 1e19f);
     }
 
     /** Squares of 1e25 are beyond float32; those of equal numbers are 0, without an epsilon too. */
