@@ -240,6 +240,9 @@ public final class FloatRecurrence extends PortableKernel {
         final float[] sums;
         /** Inputs and sums; GRU needs both parts of the candidate too. */
         final float[] totals;
+        /** The function of each sum of an LSTM. */
+        final float[] scale;
+        final float[] shift;
         /** For each block, the states of its sequences one after the other. */
         final float[][] hidden;
         /** For each block, its cells. */
@@ -265,10 +268,16 @@ public final class FloatRecurrence extends PortableKernel {
             inputs = new float[all];
             sums = new float[all];
             totals = s.recurrence().cell() == Cell.GRU ? new float[all] : inputs;
+            scale = new float[s.recurrence().cell() == Cell.LSTM ? all : 0];
+            shift = new float[scale.length];
+            for (int at = 0; at < scale.length && s.gates() > 0; at += s.size()) {
+                FloatGates.function(scale, shift, at, Math.min(at + s.size(), scale.length),
+                        at % s.gates() == s.gate(2));
+            }
             hidden = new float[blocks][block];
             cells = s.recurrence().cell().isLstm() ? new float[blocks][block] : new float[0][];
             peepholes = new float[3][s.recurrence().cell() == Cell.PEEPHOLE_LSTM ? block : 0];
-            gates = new float[3 * block];
+            gates = new float[2 * block];
             candidates = new float[block];
             kept = new float[block];
             inner = new float[block];
@@ -402,7 +411,12 @@ public final class FloatRecurrence extends PortableKernel {
                 resetGru(step, active);
                 return;
             }
-            FloatGates.add(memory.inputs, memory.sums, memory.totals, active * s.gates());
+            if (cell == Cell.LSTM) {
+                // All gates in the places of their sums; without peepholes they need nothing else.
+                FloatGates.activate(memory.totals, memory.sums, memory.scale, memory.shift, active * s.gates());
+            } else {
+                FloatGates.add(memory.inputs, memory.sums, memory.totals, active * s.gates());
+            }
             for (int from = 0; from < active; from += kernel.rowsOfBlock) {
                 block(step, from, Math.min(active - from, kernel.rowsOfBlock));
             }
@@ -453,13 +467,11 @@ public final class FloatRecurrence extends PortableKernel {
             int count = rows * n;
             float[] cells = memory.cells[from / kernel.rowsOfBlock];
             gather(memory.totals, from, rows, 0, memory.gates, 0);
-            gather(memory.totals, from, rows, 1, memory.gates, count);
-            gather(memory.totals, from, rows, 3, memory.gates, 2 * count);
+            gather(memory.totals, from, rows, 1, memory.kept, 0);
             gather(memory.totals, from, rows, 2, memory.candidates, 0);
-            FloatGates.tanh(memory.candidates, memory.candidates, count);
+            gather(memory.totals, from, rows, 3, memory.inner, 0);
             if (cell == Cell.PEEPHOLE_LSTM) {
-                System.arraycopy(memory.gates, count, memory.kept, 0, count);
-                System.arraycopy(memory.gates, 2 * count, memory.inner, 0, count);
+                FloatGates.tanh(memory.candidates, memory.candidates, count);
                 FloatGates.addProduct(memory.gates, memory.peepholes[0], cells, count);
                 FloatGates.addProduct(memory.kept, memory.peepholes[1], cells, count);
                 FloatGates.sigmoid(memory.gates, memory.gates, count);
@@ -468,13 +480,9 @@ public final class FloatRecurrence extends PortableKernel {
                 FloatGates.addProduct(memory.inner, memory.peepholes[2], cells, count);
                 FloatGates.sigmoid(memory.inner, memory.inner, count);
             } else {
-                FloatGates.sigmoid(memory.gates, memory.gates, 3 * count);
-                System.arraycopy(memory.gates, count, memory.kept, 0, count);
-                System.arraycopy(memory.gates, 2 * count, memory.inner, 0, count);
                 FloatGates.cell(cells, memory.kept, memory.candidates, memory.gates, count);
             }
-            FloatGates.tanh(cells, hidden, count);
-            FloatGates.multiply(hidden, memory.inner, hidden, count);
+            FloatGates.tanhTimes(cells, memory.inner, hidden, count);
             if (saved != null) {
                 for (int i = 0; i < rows; i++) {
                     save(0, memory.gates, i * n);

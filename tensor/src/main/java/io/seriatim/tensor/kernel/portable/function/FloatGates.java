@@ -1,5 +1,7 @@
 package io.seriatim.tensor.kernel.portable.function;
 
+import java.util.Arrays;
+
 /**
  * The logistic function and the hyperbolic tangent of short arrays of float32, and the loops between them. The second
  * is x times a quotient of two polynomials of x², fitted so that the largest relative error is least; the first is
@@ -69,6 +71,74 @@ public final class FloatGates {
             float numerator = Math.fma(Math.fma(Math.fma(Math.fma(P4, q, P3), q, P2), q, P1), q, P0);
             float denominator = Math.fma(Math.fma(Math.fma(Math.fma(Q4, q, Q3), q, Q2), q, Q1), q, 1);
             y[i] = v * numerator / denominator;
+        }
+    }
+
+    /**
+     * The logistic function or the hyperbolic tangent of sums of two values, as {@link #sigmoid} and {@link #tanh}
+     * compute them.
+     *
+     * @param x
+     *            values, which are replaced
+     * @param more
+     *            values that are added to them
+     * @param scale
+     *            ½ for the logistic function, 1 for the tangent
+     * @param shift
+     *            ½ for the logistic function, −0 for the tangent
+     * @param count
+     *            how many
+     */
+    public static void activate(float[] x, float[] more, float[] scale, float[] shift, int count) {
+        int n = Math.max(count, LEAST);
+        for (int i = 0; i < n; i++) {
+            float v = Math.min(Math.max(scale[i] * (x[i] + more[i]), -SATURATED), SATURATED);
+            float q = v * v;
+            float numerator = Math.fma(Math.fma(Math.fma(Math.fma(P4, q, P3), q, P2), q, P1), q, P0);
+            float denominator = Math.fma(Math.fma(Math.fma(Math.fma(Q4, q, Q3), q, Q2), q, Q1), q, 1);
+            x[i] = scale[i] * v * numerator / denominator + shift[i];
+        }
+    }
+
+    /**
+     * The factors and addends of {@link #activate} for one function.
+     *
+     * @param scale
+     *            gets the factors
+     * @param shift
+     *            gets the addends
+     * @param from
+     *            the index of the first
+     * @param to
+     *            beyond the last
+     * @param tangent
+     *            whether it is the tangent
+     */
+    public static void function(float[] scale, float[] shift, int from, int to, boolean tangent) {
+        Arrays.fill(scale, from, to, tangent ? 1 : HALF);
+        Arrays.fill(shift, from, to, tangent ? -0f : HALF);
+    }
+
+    /**
+     * out · tanh x, to {@code y}.
+     *
+     * @param x
+     *            values
+     * @param out
+     *            factors
+     * @param y
+     *            gets the results
+     * @param count
+     *            how many
+     */
+    public static void tanhTimes(float[] x, float[] out, float[] y, int count) {
+        int n = Math.max(count, LEAST);
+        for (int i = 0; i < n; i++) {
+            float v = Math.min(Math.max(x[i], -SATURATED), SATURATED);
+            float q = v * v;
+            float numerator = Math.fma(Math.fma(Math.fma(Math.fma(P4, q, P3), q, P2), q, P1), q, P0);
+            float denominator = Math.fma(Math.fma(Math.fma(Math.fma(Q4, q, Q3), q, Q2), q, Q1), q, 1);
+            y[i] = v * numerator / denominator * out[i];
         }
     }
 

@@ -83,4 +83,36 @@ class FloatGatesTest {
             assertEquals((float) exact(false, special[i]), tanh[i], "tanh of " + special[i]);
         }
     }
+
+    /** The loops that join several functions compute what these compute by themselves. */
+    @Test
+    void gatesOfSumsHaveTheSameBits() {
+        SplittableRandom random = new SplittableRandom(SEED + 1);
+        float[] x = new float[COUNT];
+        float[] more = new float[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            x[i] = (float) random.nextDouble(-12, 12);
+            more[i] = (float) random.nextDouble(-1, 1);
+        }
+        x[COUNT - 1] = -0f;
+        more[COUNT - 1] = -0f;
+        float[] sums = new float[COUNT];
+        FloatGates.add(x, more, sums, COUNT);
+        float[] scale = new float[COUNT];
+        float[] shift = new float[COUNT];
+        FloatGates.function(scale, shift, 0, COUNT / 2, false);
+        FloatGates.function(scale, shift, COUNT / 2, COUNT, true);
+        float[] activated = x.clone();
+        FloatGates.activate(activated, more, scale, shift, COUNT);
+        float[] sigmoid = computed(true, sums);
+        float[] tanh = computed(false, sums);
+        float[] times = new float[COUNT];
+        FloatGates.tanhTimes(sums, more, times, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            float right = i < COUNT / 2 ? sigmoid[i] : tanh[i];
+            String what = "number " + i + ", seed " + SEED;
+            assertEquals(Float.floatToIntBits(right), Float.floatToIntBits(activated[i]), what);
+            assertEquals(Float.floatToIntBits(tanh[i] * more[i]), Float.floatToIntBits(times[i]), what);
+        }
+    }
 }
