@@ -113,7 +113,7 @@ class Graph:
     def vector(self):
         draw = self.rng.random()
         if draw < 0.25:
-            return self.node("ReduceMax" if self.chance(0.3) else "ReduceMean", [self.pick("rows")], axes=[0],
+            return self.node("ReduceMax" if self.chance(0.3) else "ReduceMin", [self.pick("rows")], axes=[0],
                              keepdims=0)
         if draw < 0.4:
             return self.node("Gather", [self.pick("cache"), self.place(CACHE)], axis=0)

@@ -8,6 +8,7 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.interpret.BranchCondition;
 import io.seriatim.graph.interpret.ListWrite;
 import io.seriatim.graph.interpret.RepeatedOperation;
 import io.seriatim.graph.interpret.Selection;
@@ -55,11 +56,13 @@ final class Interpretation {
      * @param selection
      *            chooses an operand of the type that its result is known to have; null if the operation does something
      *            else
+     * @param branch
+     *            whether the operation does nothing; null if it does something in each run
      * @param givesNew
      *            whether the session gives its results memory of their own
      */
     private record Repeated(@Nullable RepeatedOperation operation, @Nullable ListWrite list,
-            @Nullable Selection selection, boolean givesNew) {
+            @Nullable Selection selection, @Nullable BranchCondition branch, boolean givesNew) {
     }
 
     /**
@@ -128,7 +131,8 @@ final class Interpretation {
         }
         Repeated known = repeated(index, task);
         if (frame.context().recording() == null
-                && (runRepeated(known, index, task) || writeList(known, task) || select(known, task))) {
+                && (isNotTaken(known, task) || runRepeated(known, index, task) || writeList(known, task)
+                        || select(known, task))) {
             return;
         }
         BlockSession session = frame.context().sessions().get();
@@ -258,6 +262,11 @@ final class Interpretation {
         return true;
     }
 
+    private boolean isNotTaken(Repeated known, Task.Interpreted task) {
+        BranchCondition branch = known.branch();
+        return branch != null && branch.isFalse(operands(task));
+    }
+
     /** Sets an element of a list; returns false if the session must do it. */
     private boolean writeList(Repeated known, Task.Interpreted task) {
         ListWrite list = known.list();
@@ -362,12 +371,13 @@ final class Interpretation {
             boolean isDeclared = isOwn && task.writes().length == 1 && values.isDeclared(task.writes()[0]);
             return new Repeated(null, isOwn ? session.listWrite(access.index(), reads, writes) : null,
                     isDeclared ? session.selection(access.index(), reads, writes) : null,
+                    isOwn ? session.branch(access.index(), reads, writes) : null,
                     isOwn && session.givesNew(access.index()));
         }
         @Nullable
         Tensor[] constants = new Tensor[task.reads().length];
         Arrays.setAll(constants, i -> values.constant(task.reads()[i]));
-        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, null, false);
+        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, null, null, false);
     }
 
     /** Returns whether an operation depends on nothing but tensors that it reads, and only computes others. */

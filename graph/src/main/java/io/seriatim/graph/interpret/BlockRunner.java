@@ -89,6 +89,11 @@ final class BlockRunner {
         return RepeatedOperation.of(state, block, index, reads, writes, constants);
     }
 
+    /** Returns whether an operation reads what a branch or loop has computed in its steps. */
+    boolean keepsSteps(Block block, int index) {
+        return instructions.keepsSteps(block.ops().get(index));
+    }
+
     Tensor randomKey(Block block, int index) {
         OpDesc op = block.ops().get(index);
         if (!Operations.system().get(op.type()).effects().contains(Effect.RANDOM)) {

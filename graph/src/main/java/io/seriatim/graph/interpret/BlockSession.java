@@ -213,6 +213,21 @@ public final class BlockSession {
     }
 
     /**
+     * The condition of an operation that is a branch, for runs on given values.
+     *
+     * @param index
+     *            its place in the block
+     * @param reads
+     *            the names of the values that it is given
+     * @param writes
+     *            the names of the values that it gives
+     * @return null if it is none, or if it does something also if it is not taken
+     */
+    public @Nullable BranchCondition branch(int index, List<String> reads, List<String> writes) {
+        return runner.keepsSteps(block, index) ? null : BranchCondition.of(block, index, reads, writes);
+    }
+
+    /**
      * Whether the tensors that an operation gives have memory of their own, which nothing else refers to.
      *
      * @param index

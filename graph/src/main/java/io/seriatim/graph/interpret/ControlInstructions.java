@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,10 +60,11 @@ final class ControlInstructions {
 
     /** Returns whether the steps of a loop or branch are kept: an operation of the program reads them. */
     @SuppressWarnings("ReferenceEquality") // An equal operation elsewhere is another one.
-    private synchronized boolean keepsSteps(OpDesc op, String slot) {
+    synchronized boolean keepsSteps(OpDesc op) {
         return kept.computeIfAbsent(op, _ -> {
             Map<String, List<OpDesc>> all = readers();
-            return op.output(slot).stream().anyMatch(all::containsKey);
+            return Stream.of("Scope", "StepScopes").flatMap(slot -> op.output(slot).stream())
+                    .anyMatch(all::containsKey);
         });
     }
 
@@ -99,7 +101,7 @@ final class ControlInstructions {
         if (isTaken(op, environment)) {
             Environment inner = new Environment(environment);
             blocks.run(block(program, op), inner);
-            if (keepsSteps(op, "Scope")) {
+            if (keepsSteps(op)) {
                 steps.add(inner, Map.of());
             }
         }
@@ -229,7 +231,7 @@ final class ControlInstructions {
         Loop known = loops.get(op);
         if (known == null) {
             Block block = block(program, op);
-            boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op, "StepScopes");
+            boolean keeps = !Instructions.attrs(op).getBool("is_test") && keepsSteps(op);
             Set<String> written = written(block);
             List<String> variables = keeps
                     ? op.input("X").stream().distinct().filter(written::contains).toList()
@@ -242,6 +244,9 @@ final class ControlInstructions {
     }
 
     private static Map<String, Object> tensors(List<String> names, Environment environment) {
+        if (names.isEmpty()) {
+            return Map.of();
+        }
         Map<String, Object> copies = new HashMap<>();
         for (String name : names) {
             if (environment.find(name) instanceof Tensor tensor) {

@@ -55,6 +55,11 @@ final class Instructions {
         }
     }
 
+    /** Returns whether an operation reads what a branch or loop has computed in its steps. */
+    boolean keepsSteps(OpDesc op) {
+        return control.keepsSteps(op);
+    }
+
     static Attrs attrs(OpDesc op) {
         return new Attrs(op, Operations.system().find(op.type()));
     }
