@@ -26,7 +26,7 @@ final class CopyRecipe {
         if (to.layout() instanceof Layout.Opaque layout && layout.library().equals(OneDnnKernels.MATRIX)) {
             return Im2colProducts.packing(dnnl, from, to);
         }
-        if (GemmProducts.arePanels(to)) {
+        if (GemmProducts.areRows(to)) {
             return GemmProducts.packing(dnnl, from, to);
         }
         boolean opaque = from.layout() instanceof Layout.Opaque || to.layout() instanceof Layout.Opaque;
@@ -52,8 +52,8 @@ final class CopyRecipe {
         return packs ? reorder(dnnl, from, to) : null;
     }
 
-    /** Copies a part of a matrix into dense memory. */
-    static Kernel panel(Dnnl dnnl, TensorSpec from, TensorSpec to) {
+    /** Copies a matrix into dense memory. */
+    static Kernel dense(Dnnl dnnl, TensorSpec from, TensorSpec to) {
         Kernel kernel = isReadable(from) ? reorder(dnnl, from, to) : null;
         return kernel == null ? Kernels.portable().prepare(Copy.PLAIN, Place.CPU, from, to) : kernel;
     }

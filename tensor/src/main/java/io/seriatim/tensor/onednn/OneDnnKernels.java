@@ -40,8 +40,8 @@ public final class OneDnnKernels implements KernelProvider {
     static final String MATRIX = "onednn, as a matrix";
     /** The name of the layout of weights that the library's transposed convolutions read. */
     static final String TRANSPOSED = "onednn, transposed";
-    /** The name of the layout of the transposed weights of recurrences in panels of columns. */
-    static final String PANELS = "onednn, in panels";
+    /** The name of the layout of the transposed weights of recurrences as a dense matrix. */
+    static final String ROWS = "onednn, in rows";
     private static final String CPU = "cpu";
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
 

@@ -96,7 +96,7 @@ final class RecurrentProducts implements FloatRecurrence.Products {
             TensorSpec other = arguments[i];
             if (other != null && other.layout() instanceof Layout.Opaque layout
                     && (!recurrence.isWeights(i)
-                            || !(layout.library().equals(OneDnnKernels.PROVIDER) || GemmProducts.arePanels(other)))) {
+                            || !(layout.library().equals(OneDnnKernels.PROVIDER) || GemmProducts.areRows(other)))) {
                 return null;
             }
         }
@@ -114,7 +114,7 @@ final class RecurrentProducts implements FloatRecurrence.Products {
 
     private static FloatRecurrence.@Nullable Products ofPacked(Dnnl dnnl, TensorSpec x, TensorSpec packed,
             boolean lengths) {
-        if (GemmProducts.arePanels(packed)) {
+        if (GemmProducts.areRows(packed)) {
             return GemmProducts.ofPacked(dnnl, packed);
         }
         List<Product> products = products(dnnl, x.shape().dim(1), packed, lengths);

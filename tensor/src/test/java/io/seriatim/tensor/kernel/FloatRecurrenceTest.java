@@ -196,12 +196,16 @@ class FloatRecurrenceTest {
         }
     }
 
-    /** Many weights lie in panels of columns, which steps read in alternating directions. */
+    /** Few weights lie in rows, many in a layout of the library. */
     @ParameterizedTest
     @EnumSource(Cell.class)
-    void weightsInPanels(Cell cell) {
+    void packedWeights(Cell cell) {
+        packedWeights(cell, 40);
+        packedWeights(cell, cell.products() == 1 ? 400 : 270);
+    }
+
+    private static void packedWeights(Cell cell, int size) {
         SplittableRandom random = new SplittableRandom(SEED + 30);
-        int size = cell.products() == 1 ? 400 : 270;
         Tensor[] inputs = inputs(random, cell, 5, 3, size, 5, 2, 3);
         Recurrence recurrence = new Recurrence(cell, true, true);
         for (int i = 0; i < inputs.length; i++) {
@@ -211,7 +215,8 @@ class FloatRecurrenceTest {
             }
         }
         Tensor[] expected = KernelRun.run(PORTABLE, recurrence, new Case(recurrence, inputs).inDouble());
-        assertClose(expected, KernelRun.run(Kernels.system(), recurrence, inputs), cell + ", packed in the run");
+        assertClose(expected, KernelRun.run(Kernels.system(), recurrence, inputs),
+                cell + " of " + size + ", packed in the run");
         Tensor[] outputs = KernelRun.run(PORTABLE, recurrence, inputs);
         Tensor[] all = Arrays.copyOf(inputs, inputs.length + outputs.length);
         System.arraycopy(outputs, 0, all, inputs.length, outputs.length);
@@ -223,7 +228,7 @@ class FloatRecurrenceTest {
         try (Kernel kernel = Kernels.system().prepare(recurrence, Place.CPU, specs(all))) {
             kernel.run(all, KernelContext.current());
         }
-        assertClose(expected, outputs, cell + ", packed before");
+        assertClose(expected, outputs, cell + " of " + size + ", packed before");
     }
 
     private static TensorSpec[] specs(Tensor[] tensors) {
