@@ -53,7 +53,7 @@ public final class Executor implements AutoCloseable {
         private int threads = 1;
         private boolean sequential;
         private int cachedPlans = 8;
-        private int specialisations = 64;
+        private int specialisations = 256;
         private boolean nanCheck;
         private @Nullable PaddleRandom paddleRandom;
         private Devices devices = Devices.system();
@@ -275,7 +275,7 @@ public final class Executor implements AutoCloseable {
          * With 1, it is the latest one, so that two combinations in turn are compiled in every run. They share their
          * memory. Fewer are kept if their kernels take more than 1/64 of the machine's memory.
          *
-         * @param value at least 1; 64 by default
+         * @param value at least 1; 256 by default
          * @return this
          */
         public Builder specialisations(int value) {

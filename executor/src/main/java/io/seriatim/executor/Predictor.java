@@ -201,7 +201,7 @@ public final class Predictor implements AutoCloseable {
          * compiled, such as the lengths of texts.
          *
          * @param value
-         *            at least 1; 64 without this setting
+         *            at least 1; 256 without this setting
          * @return this
          * @throws IllegalArgumentException
          *             if it is less than 1
