@@ -10,6 +10,8 @@ import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.ConvolutionAddWeights;
 import io.seriatim.tensor.computation.network.ConvolutionGradInput;
 import io.seriatim.tensor.computation.network.ConvolutionGradWeights;
+import io.seriatim.tensor.computation.network.Recurrence;
+import io.seriatim.tensor.computation.network.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +53,8 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
      * ms.
      */
     private static final long LARGE_GAIN = 10_000_000;
+
+    private static final long FEW_SEQUENCES = 4;
 
     /** The expected gain from running tasks in parallel. */
     public enum Gain {
@@ -128,8 +132,16 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
             case ConvolutionGradInput _ -> convolution(shape(stage.inputs().get(1)), shape(stage.inputs().getFirst()));
             case ConvolutionGradWeights _,ConvolutionAddWeights _ ->
                 convolution(shape(stage.outputs().getFirst()), shape(stage.inputs().get(1)));
+            case Recurrence _ -> recurrence(shape(stage.inputs().getFirst()), shape(stage.inputs().get(1)));
+            case RecurrenceGrad grad ->
+                recurrence(shape(stage.inputs().getFirst()), shape(stage.inputs().get(grad.weights())));
             case null, default -> 0;
         };
+    }
+
+    /** Each step reads all weights, for few sequences as long as for {@link #FEW_SEQUENCES}. */
+    private static long recurrence(Shape steps, Shape weights) {
+        return 2 * steps.dim(0) * Math.max(FEW_SEQUENCES, steps.dim(1)) * weights.size();
     }
 
     private static Shape shape(@Nullable Arg arg) {

@@ -20,10 +20,11 @@ public final class IntraOpChoice {
     /**
      * Returns whether tasks should stay whole, with threads that cooperate within each kernel and synchronise after it.
      * That is the case for short plans that are a single chain of tasks and change no variable that outlives the run.
-     * So the results of training do not depend on the number of threads.
+     * So the results of training do not depend on the number of threads. Recurrences use one thread in each step, so
+     * that threads gain only from parts of them.
      */
     public static boolean suits(List<Task> tasks, ValueTable values, Supplier<int[][]> before, int threads) {
-        if (tasks.size() > MOST_TASKS || changesScope(tasks, values)) {
+        if (tasks.size() > MOST_TASKS || changesScope(tasks, values) || tasks.stream().anyMatch(Tiling::recurs)) {
             return false;
         }
         CriticalPaths criticalPaths = CriticalPaths.of(tasks, Dependencies.after(before.get()), values);

@@ -12,6 +12,7 @@ import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
@@ -19,9 +20,11 @@ import io.seriatim.tensor.kernel.Split;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,7 +97,7 @@ public final class Tiling {
                 byRows);
         List<Task> all = new ArrayList<>(tasks.size());
         for (Task each : tasks) {
-            for (Task task : partition.independent(each)) {
+            for (Task task : partition.divided(each)) {
                 List<Task.Compute> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
                 if (parts.isEmpty()) {
                     partition.pieces.whole(task);
@@ -130,6 +133,16 @@ public final class Tiling {
                         .anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED);
     }
 
+    /** Returns whether a task computes a recurrence that is long enough for two tiles. */
+    static boolean recurs(Task task) {
+        return task instanceof Task.Compute compute
+                && compute.stages().stream().anyMatch(stage -> recurs(stage, 2 * LEAST_PART));
+    }
+
+    private static boolean recurs(Stage stage, long least) {
+        return stage.computation() instanceof Recurrence && CriticalPaths.cost(stage) >= least;
+    }
+
     /** Returns for each memory whether tiles may write it. */
     private static boolean[] splittable(List<Task> tasks, ValueTable values) {
         boolean[] splittable = new boolean[values.size()];
@@ -153,19 +166,83 @@ public final class Tiling {
     }
 
     /**
-     * Returns the parts of a task that do not depend on one another as tasks of their own, if threads gain from it.
-     * Tasks that change what outlives the run stay whole.
+     * Returns the tasks that a task consists of, if threads gain from them. Tasks that change what outlives the run
+     * stay whole.
      */
-    private List<? extends Task> independent(Task task) {
+    private List<? extends Task> divided(Task task) {
         if (!(task instanceof Task.Compute compute) || compute.stages().size() < 2 || !isFree(compute)
                 || !areSplittable(compute.writes())
                 || Arrays.stream(compute.writes())
                         .anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED)) {
             return List.of(task);
         }
+        List<Task.Compute> tasks = independent(compute);
+        return tasks.size() < threads ? tasks.stream().flatMap(each -> separate(each).stream()).toList() : tasks;
+    }
+
+    /**
+     * Returns the stages of a recurrent layer as tasks, so that the products of its inputs can be cut by rows and the
+     * recurrence by sequences.
+     */
+    private List<Task.Compute> separate(Task.Compute task) {
+        if (!byRows || task.stages().size() < 2 || task.stages().stream().noneMatch(this::isCut)
+                || task.stages().stream().flatMap(stage -> stage.inputs().stream())
+                        .anyMatch(arg -> arg != null && arg.value() >= 0 && writes(task, arg.value()))) {
+            return List.of(task);
+        }
+        List<Arg.Source> sources = new ArrayList<>();
+        for (TensorSpec temporary : task.temporaries()) {
+            int value = values.add(task.name() + "_temporary_" + sources.size(), temporary);
+            values.place(value, task.place());
+            sources.add(new Arg.Value(value));
+        }
+        List<Task.Compute> tasks = new ArrayList<>();
+        Set<Integer> written = new HashSet<>();
+        for (Stage stage : task.stages()) {
+            Stage own = stage.with(inValues(stage.inputs(), sources), inValues(stage.outputs(), sources));
+            tasks.add(Task.Compute.ofStages(task.operations(), List.of(own), List.of(), task.place()));
+            Arrays.stream(tasks.getLast().writes()).forEach(written::add);
+        }
+        int[] unwritten = Arrays.stream(task.writes()).filter(value -> !written.contains(value)).toArray();
+        if (unwritten.length > 0) {
+            Task.Compute first = tasks.getFirst();
+            tasks.set(0, new Task.Compute(first.operations(), first.stages(), first.temporaries(), first.place(),
+                    first.reads(),
+                    IntStream.concat(Arrays.stream(first.writes()), Arrays.stream(unwritten)).toArray()));
+        }
+        return tasks;
+    }
+
+    /** Returns whether a stage is a recurrence that threads compute in parts. */
+    private boolean isCut(Stage stage) {
+        Computation computation = stage.computation();
+        if (computation == null || !recurs(stage, 2 * least)) {
+            return false;
+        }
+        Split split = computation.splits(stage.specs()).getFirst();
+        return count(split, split.length(stage.specs()), CriticalPaths.cost(stage)) > 1;
+    }
+
+    /** Returns whether a task writes the memory of a value. */
+    private boolean writes(Task task, int value) {
+        return Arrays.stream(task.writes()).anyMatch(other -> values.memory(other) == values.memory(value));
+    }
+
+    private static List<@Nullable Arg> inValues(List<@Nullable Arg> args, List<Arg.Source> sources) {
+        List<@Nullable Arg> all = new ArrayList<>();
+        for (Arg arg : args) {
+            all.add(arg != null && arg.source() instanceof Arg.Temporary(int number)
+                    ? new Arg(sources.get(number), arg.offset(), arg.spec())
+                    : arg);
+        }
+        return all;
+    }
+
+    /** Returns the parts of a task that do not depend on one another as tasks of their own. */
+    private List<Task.Compute> independent(Task.Compute compute) {
         List<Task.Compute> parts = compute.partsByBytes(values::memory);
         if (parts.stream().mapToLong(part -> cost(part) / least).sum() < 2) {
-            return List.of(task);
+            return List.of(compute);
         }
         // What is small stays together.
         List<Task.Compute> tasks = new ArrayList<>();
@@ -285,7 +362,8 @@ public final class Tiling {
     }
 
     private boolean areSplittable(int[] written) {
-        return written.length > 0 && Arrays.stream(written).allMatch(value -> isSplittable[values.memory(value)]);
+        return written.length > 0 && Arrays.stream(written).map(values::memory)
+                .allMatch(value -> value >= isSplittable.length || isSplittable[value]);
     }
 
     /**

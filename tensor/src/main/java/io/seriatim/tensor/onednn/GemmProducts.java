@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The products of a recurrence of up to {@link #MOST_MULTIPLICATIONS} multiplications a step by the library's product
- * of plain matrices, which starts in 0.15 µs and reads states and adds to sums on the heap. It runs on one thread: so
- * short a step gains nothing from more.
+ * of plain matrices, which starts in 0.15 µs and reads states and adds to sums on the heap. It runs on one thread, as
+ * all steps of recurrences do.
  */
 final class GemmProducts implements FloatRecurrence.Products {
-    /** About 3 µs. Of longer steps, the start of a primitive is a small part, and it may use more threads. */
+    /** About 3 µs. Of longer steps, the start of a primitive is a small part. */
     private static final long MOST_MULTIPLICATIONS = 1 << 17;
 
     private final Dnnl dnnl;

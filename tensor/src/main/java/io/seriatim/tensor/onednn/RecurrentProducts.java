@@ -246,6 +246,14 @@ final class RecurrentProducts implements FloatRecurrence.Products {
             of.packing.run(new @Nullable Tensor[]{view, operands[0][1]}, context);
         }
 
+        /**
+         * A context with one thread: several threads would meet at a barrier in each step, where they wait for those
+         * that other work keeps from a processor.
+         */
+        private static KernelContext single(KernelContext context) {
+            return context.threads() == 1 ? context : KernelContext.current();
+        }
+
         @Override
         public void multiply(float[] from, float[] bias, float[] to, int count, KernelContext context) {
             Floats.store(states.memory(), DType.FLOAT32, 0, 1, from, 0, count * size);
@@ -253,7 +261,7 @@ final class RecurrentProducts implements FloatRecurrence.Products {
             while (of.products.get(least).batch() < count) {
                 least--;
             }
-            of.products.get(least).kernel().run(operands[least], context);
+            of.products.get(least).kernel().run(operands[least], single(context));
             Floats.load(sums.memory(), DType.FLOAT32, 0, 1, to, 0, count * gates);
             int all = Math.min(bias.length, Math.max(count * gates, FloatGates.LEAST));
             for (int i = 0; i < all; i++) {

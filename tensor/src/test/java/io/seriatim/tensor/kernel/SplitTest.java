@@ -34,6 +34,7 @@ import io.seriatim.tensor.computation.network.LayerNormGrad;
 import io.seriatim.tensor.computation.network.LinearResampling;
 import io.seriatim.tensor.computation.network.Pooling;
 import io.seriatim.tensor.computation.network.PoolingGrad;
+import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.computation.network.RoiAlign;
 import io.seriatim.tensor.computation.network.RoiAlignGrad;
 import io.seriatim.tensor.computation.network.Softmax;
@@ -99,8 +100,30 @@ class SplitTest {
         }
     }
 
+    private static void recurrences(List<Case> cases) {
+        for (Recurrence.Cell cell : Recurrence.Cell.values()) {
+            for (boolean lengths : new boolean[]{false, true}) {
+                int size = lengths ? 40 : 7;
+                List<Tensor> inputs = new ArrayList<>(List.of(numbers(1, 5, 9, cell.gates() * size),
+                        numbers(2, cell.products() * size, size), numbers(3, cell.gates() * size),
+                        numbers(4, 9, size)));
+                if (cell.isLstm()) {
+                    inputs.add(numbers(5, 9, size));
+                }
+                if (cell.hasMore()) {
+                    inputs.add(cell.isLstm() ? numbers(6, 3 * size) : numbers(6, size, size));
+                }
+                if (lengths) {
+                    inputs.add(Tensor.of(new long[]{5, 0, 3, 2, 5, 1, 4, 0, 2}, 9));
+                }
+                cases.add(of(new Recurrence(cell, lengths, lengths), inputs.toArray(Tensor[]::new)));
+            }
+        }
+    }
+
     static Stream<Case> cases() {
         List<Case> cases = new ArrayList<>();
+        recurrences(cases);
         for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.TANH, Unary.Function.GELU_ERF,
                 Unary.Function.EXP,
                 Unary.Function.SIGMOID, Unary.Function.SQRT)) {

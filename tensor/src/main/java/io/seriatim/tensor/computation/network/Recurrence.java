@@ -3,7 +3,9 @@ package io.seriatim.tensor.computation.network;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.check.Operands;
 import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Split;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,9 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
     public Recurrence(Cell cell, boolean backwards, boolean lengths) {
         this(cell, backwards, lengths, Order.PADDLE);
     }
+
+    /** With fewer sequences, a step takes about as long as with one. */
+    private static final int FEWEST_SEQUENCES = 4;
 
     /** The orders of the gates in x, weights and bias. What the gradient needs is saved in one order. */
     public enum Order {
@@ -208,6 +213,29 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths, Order or
      */
     public boolean isWeights(int input) {
         return input == 1 || (cell == Cell.RESET_GRU && input == more());
+    }
+
+    /**
+     * By sequences, which do not depend on one another. Products of fewer rows may be computed by another kernel of the
+     * library.
+     */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        Integer[] axes = new Integer[arguments.length];
+        Arrays.fill(axes, Split.WHOLE);
+        for (int i = 0; i < axes.length; i++) {
+            boolean state = i >= 3 && i < 3 + cell.states();
+            boolean last = i > inputs() && i <= inputs() + cell.states();
+            if (arguments[i] == null) {
+                continue;
+            }
+            if (i == 0 || (i >= inputs() && !last)) {
+                axes[i] = 1;
+            } else if (state || last || (lengths && i == inputs() - 1)) {
+                axes[i] = 0;
+            }
+        }
+        return List.of(new Split(List.of(axes), FEWEST_SEQUENCES, null, 2));
     }
 
     static void checkMore(Operands in, int at, Cell cell, TensorSpec like, long size) {
