@@ -7,7 +7,6 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary;
@@ -46,8 +45,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The pass selects the largest set of values for which no copy is needed: only tasks on the host use the value, one
  * task writes all of it, and each task that accesses it either supports a separate layout for each image, as a
- * convolution does, or has all its images in the set. A copy to some channels of an image, as to its place in a
- * concatenation, may have any layout on either side. Of the resulting connected groups, those that no convolution
+ * convolution does, or has all its images in the set. A copy to a part of an image, as to its place in a concatenation,
+ * may have any layout on either side; elementwise functions may access parts of images, as gates and sums of causal
+ * convolutions do. A line of pixels is an image of one row: both have the same order in memory. Of the resulting
+ * connected groups, those that no convolution
  * writes or none reads are excluded, because they would not gain, and so are values of stages for which the library has
  * no kernel. Gradients do not support this layout, so training is not affected.
  */
@@ -88,8 +89,9 @@ final class ChannelsLast {
                     : Objects.requireNonNull(values.spec(arg.value()));
         }
 
+        /** Whether an argument is all of an image, perhaps with its pixels in other dimensions. */
         boolean isWhole(Arg arg, ValueTable values) {
-            return arg.offset() == 0 && arg.spec().equals(whole(arg, values));
+            return arg.offset() == 0 && ImagePart.isSame(arg.spec(), whole(arg, values));
         }
     }
 
@@ -213,7 +215,7 @@ final class ChannelsLast {
             Arg arg = args.get(i);
             boolean fits = (roles.together().test(i) && together) || roles.alone().test(i);
             if (isLast(placed, arg) && (!fits || !(placed.isWhole(Objects.requireNonNull(arg), values)
-                    || (isMove(placed.stage()) && firstChannel(placed, arg) >= 0)))) {
+                    || (roles.parts() && part(placed, arg) != null)))) {
                 unfit.add(placed.number(arg));
             }
         }
@@ -227,26 +229,9 @@ final class ChannelsLast {
                         .equals(Objects.requireNonNull(stage.args().getLast()).spec().shape());
     }
 
-    /** Returns the first channel of an argument that is some channels of an image, or all; −1 if it is no such part. */
-    private long firstChannel(Placed placed, Arg arg) {
-        TensorSpec whole = placed.whole(arg, values);
-        Shape shape = arg.spec().shape();
-        int rank = whole.shape().rank();
-        long channel = whole.shape().slice(2, rank).size() * whole.dtype().bytes();
-        if (shape.rank() != rank || arg.spec().layout() instanceof Layout.Opaque || !whole.isRowMajor()
-                || arg.spec().dtype() != whole.dtype() || arg.offset() % channel != 0) {
-            return -1;
-        }
-        long[] strides = arg.spec().strides();
-        long[] expected = whole.strides();
-        for (int i = 0; i < rank; i++) {
-            if ((i != CHANNELS && shape.dim(i) != whole.shape().dim(i))
-                    || (shape.dim(i) > 1 && strides[i] != expected[i])) {
-                return -1;
-            }
-        }
-        long first = arg.offset() / channel;
-        return first + shape.dim(CHANNELS) <= whole.shape().dim(CHANNELS) ? first : -1;
+    /** Returns the part of an image that an argument is; null if it is no such part. */
+    private @Nullable ImagePart part(Placed placed, Arg arg) {
+        return ImagePart.of(arg, placed.whole(arg, values));
     }
 
     /**
@@ -258,8 +243,14 @@ final class ChannelsLast {
      *            the arguments that are images and may have any layout
      * @param elementwise
      *            whether the stage does not distinguish dimensions
+     * @param parts
+     *            whether the stage also takes parts of images
      */
-    private record Roles(IntPredicate together, IntPredicate alone, boolean elementwise) {
+    private record Roles(IntPredicate together, IntPredicate alone, boolean elementwise, boolean parts) {
+        Roles(IntPredicate together, IntPredicate alone, boolean elementwise) {
+            this(together, alone, elementwise, elementwise);
+        }
+
         static Roles of(Stage stage) {
             List<@Nullable Arg> args = stage.args();
             int last = args.size() - 1;
@@ -275,7 +266,7 @@ final class ChannelsLast {
                 case GroupNorm _ -> new Roles(i -> i == 0 || i == stage.inputs().size(), i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
                 case Quantize _,LevelTable _ -> new Roles(i -> i != 1, i -> false, true);
-                case Copy _ when isMove(stage) -> new Roles(i -> false, i -> true, false);
+                case Copy _ when isMove(stage) -> new Roles(i -> false, i -> true, false, true);
                 case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) ->
                     new Roles(like, i -> false, true);
                 case null, default -> new Roles(i -> false, i -> false, false);
@@ -418,8 +409,8 @@ final class ChannelsLast {
         for (Arg arg : args) {
             if (arg != null && isLast(placed, arg)) {
                 turned.add(placed.isWhole(arg, values)
-                        ? new Arg(arg.source(), 0, turned(arg.spec(), elementwise))
-                        : turnedPart(placed, arg));
+                        ? new Arg(arg.source(), 0, ImagePart.turned(arg.spec(), elementwise))
+                        : Objects.requireNonNull(part(placed, arg)).turned(arg, elementwise));
             } else if (arg != null && elementwise && arg.spec().shape().size() > 1 && isGate(arg.spec(), images)) {
                 turned.add(new Arg(arg.source(), arg.offset(), turnedGate(arg.spec(), images.rank())));
             } else {
@@ -429,36 +420,11 @@ final class ChannelsLast {
         return turned;
     }
 
-    /** The rows of all pixels of an image hold the part's channels next to each other. */
-    private Arg turnedPart(Placed placed, Arg arg) {
-        TensorSpec whole = turned(placed.whole(arg, values), false);
-        return new Arg(arg.source(), firstChannel(placed, arg) * whole.dtype().bytes(),
-                new TensorSpec(whole.dtype(), arg.spec().shape(), Layout.strided(whole.strides())));
-    }
-
     private static TensorSpec turnedGate(TensorSpec spec, int rank) {
         long[] inMemory = new long[rank];
         Arrays.fill(inMemory, 1);
         inMemory[0] = spec.shape().rank() == rank ? spec.shape().dim(0) : 1;
         inMemory[rank - 1] = spec.shape().dim(spec.shape().rank() - rank + CHANNELS);
         return TensorSpec.of(spec.dtype(), inMemory);
-    }
-
-    private static TensorSpec turned(TensorSpec spec, boolean elementwise) {
-        long[] dims = spec.shape().dims();
-        int rank = dims.length;
-        long[] inMemory = new long[rank];
-        inMemory[0] = dims[0];
-        System.arraycopy(dims, 2, inMemory, 1, rank - 2);
-        inMemory[rank - 1] = dims[CHANNELS];
-        if (elementwise) {
-            return TensorSpec.of(spec.dtype(), inMemory);
-        }
-        long[] steps = Shape.of(inMemory).strides();
-        long[] strides = new long[rank];
-        strides[0] = steps[0];
-        strides[CHANNELS] = 1;
-        System.arraycopy(steps, 1, strides, 2, rank - 2);
-        return new TensorSpec(spec.dtype(), spec.shape(), Layout.strided(strides));
     }
 }
