@@ -139,6 +139,52 @@ class QuantizedProductsTest {
         }));
     }
 
+    /** Rows of an inner dimension that end within a tile of AMX, with more columns than two tiles. */
+    @TestFactory
+    Stream<DynamicTest> sumsOfPartsOfTilesAreExact() {
+        return IntStream.range(0, CASES).mapToObj(i -> {
+            SplittableRandom random = new SplittableRandom(SEED + i);
+            long m = random.nextInt(17, 80);
+            long k = random.nextInt(65, 260);
+            long n = random.nextInt(33, 100);
+            MatMul plain = new MatMul(false, random.nextInt(4) == 0, false, List.of());
+            return new Case(activations(random), new long[]{m, k},
+                    plain.transposeY() ? new long[]{n, k} : new long[]{k, n}, new long[]{n}, new long[]{m, n}, plain,
+                    plain);
+        }).map(one -> DynamicTest.dynamicTest(one + ", seed " + SEED, () -> {
+            Tensor x = bytes(one.activations(), 1, one.x());
+            Tensor w = bytes(DType.INT8, 2, one.w());
+            assertArrayEquals(KernelRun.run(Kernels.portable(), one.plain(), cast(x), cast(w))[0].toDoubleArray(),
+                    run(Kernels.system(), one.plain(), one, x, w).toDoubleArray());
+        }));
+    }
+
+    /** What is not finite in one row must not reach others, whose last tile reads it. */
+    @Test
+    void oddNumbersStayInTheirRows() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (DType dtype : List.of(DType.BFLOAT16, DType.FLOAT16, DType.FLOAT32)) {
+            for (int k : new int[]{17, 33, 40, 65, 97, 130}) {
+                double[] odd = random.doubles(32L * k, -1, 1).toArray();
+                for (int row = 0; row < 32; row++) {
+                    if (row % 3 != 0) {
+                        odd[row * k + random.nextInt(k)] = row % 3 == 1 ? Double.NaN : Double.POSITIVE_INFINITY;
+                    }
+                }
+                Tensor x = Tensor.of(dtype, odd, 32, k);
+                Tensor y = Tensor.of(dtype, random.doubles(64L * k, -1, 1).toArray(), k, 64);
+                double[] got = KernelRun.run(Kernels.system(), MatMul.PLAIN, x, y)[0].toDoubleArray();
+                double[] expected = KernelRun.run(Kernels.portable(), MatMul.PLAIN, x, y)[0].toDoubleArray();
+                for (int i = 0; i < got.length; i++) {
+                    if (i / 64 % 3 == 0) {
+                        assertEquals(expected[i], got[i], 0.1, dtype + ", " + k + " inner, element " + i + ", seed "
+                                + SEED);
+                    }
+                }
+            }
+        }
+    }
+
     /** 255 · −128, more often than 16 bits hold, and than 32 bits hold. */
     @Test
     void largestSumsKeepTheirLastBits() {

@@ -103,7 +103,7 @@ class SplitTest {
     private static void recurrences(List<Case> cases) {
         for (Recurrence.Cell cell : Recurrence.Cell.values()) {
             for (boolean lengths : new boolean[]{false, true}) {
-                int size = lengths ? 40 : 7;
+                long size = lengths ? 40 : 7;
                 List<Tensor> inputs = new ArrayList<>(List.of(numbers(1, 5, 9, cell.gates() * size),
                         numbers(2, cell.products() * size, size), numbers(3, cell.gates() * size),
                         numbers(4, 9, size)));

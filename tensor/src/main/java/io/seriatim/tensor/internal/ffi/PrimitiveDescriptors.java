@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
 public final class PrimitiveDescriptors {
     private final CheckedCalls calls;
     private final Dnnl.NativeEngine engine;
+    private final TiledProducts tiled;
 
     PrimitiveDescriptors(CheckedCalls calls, Dnnl.NativeEngine engine) {
         this.calls = calls;
         this.engine = engine;
+        this.tiled = new TiledProducts(calls);
     }
 
     /**
@@ -34,7 +36,9 @@ public final class PrimitiveDescriptors {
      */
     public @Nullable PrimitiveDescriptor tryMatMul(MemoryDescriptor src, MemoryDescriptor weights,
             @Nullable MemoryDescriptor bias, MemoryDescriptor dst, Attributes attributes) {
-        return calls.tryDescribe("dnnl_matmul_primitive_desc_create", engine, src, weights, bias, dst, attributes);
+        PrimitiveDescriptor product =
+                calls.tryDescribe("dnnl_matmul_primitive_desc_create", engine, src, weights, bias, dst, attributes);
+        return product == null ? null : tiled.rightly(product, src);
     }
 
     /**
