@@ -16,6 +16,7 @@ import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.LevelTable;
 import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.Quantize;
+import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.network.BatchNorm;
 import io.seriatim.tensor.computation.network.Convolution;
@@ -35,6 +36,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,8 +141,9 @@ final class ChannelsLast {
             return false;
         }
         do {
-            settle();
-            leaveOut(withoutGain());
+            do {
+                settle();
+            } while (leaveOut(withoutGain()));
         } while (leaveOut(withoutKernel()));
         for (boolean last : isLast) {
             if (last) {
@@ -266,6 +269,8 @@ final class ChannelsLast {
                 case GroupNorm _ -> new Roles(i -> i == 0 || i == stage.inputs().size(), i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
                 case Quantize _,LevelTable _ -> new Roles(i -> i != 1, i -> false, true);
+                case Reduction reduction when keepsOrder(reduction, args) ->
+                    new Roles(i -> false, i -> i == 0, false);
                 case Copy _ when isMove(stage) -> new Roles(i -> false, i -> true, false, true);
                 case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) ->
                     new Roles(like, i -> false, true);
@@ -277,6 +282,17 @@ final class ChannelsLast {
         private static boolean isAlongSpace(Gather gather, List<@Nullable Arg> args) {
             Shape images = Objects.requireNonNull(shape(args.getFirst()));
             return images.axis(gather.axis()) > CHANNELS && Objects.requireNonNull(shape(args.get(1))).rank() == 1;
+        }
+
+        /** Whether a reduction, such as the mean of each channel, writes the same memory for both orders of its image. */
+        private static boolean keepsOrder(Reduction reduction, List<@Nullable Arg> args) {
+            Shape images = Objects.requireNonNull(shape(args.getFirst()));
+            if (!hasOrders(images)) {
+                return false;
+            }
+            boolean[] reduced = reduction.reduced(images);
+            return reduced[CHANNELS]
+                    || IntStream.range(CHANNELS + 1, images.rank()).allMatch(i -> reduced[i] || images.dim(i) == 1);
         }
 
         private static @Nullable Shape shape(@Nullable Arg arg) {
@@ -291,19 +307,31 @@ final class ChannelsLast {
 
     /**
      * Returns whether a tensor has one element for each channel, of each image or of all, such as the gates of
-     * squeeze-and-excitation. Its memory is the same in both orders.
+     * squeeze-and-excitation, or one for each pixel, such as those of spatial attention. Its memory is the same in both
+     * orders.
      */
     private static boolean isGate(TensorSpec spec, Shape images) {
         int missing = images.rank() - spec.shape().rank();
-        if (images.rank() < 3 || missing < 0 || missing > CHANNELS || !spec.isRowMajor()
-                || spec.shape().dim(CHANNELS - missing) != images.dim(CHANNELS)) {
+        if (images.rank() < 3 || missing < 0 || !spec.isRowMajor()) {
             return false;
         }
-        return spec.shape().slice(CHANNELS + 1 - missing, spec.shape().rank()).size() == 1
-                && (missing == 1 || spec.shape().dim(0) == 1 || spec.shape().dim(0) == images.dim(0));
+        long[] dims = padded(spec, images.rank());
+        return IntStream.range(0, dims.length).allMatch(i -> dims[i] == 1 || dims[i] == images.dim(i))
+                && (dims[CHANNELS] == 1 || Shape.of(dims).slice(CHANNELS + 1, dims.length).size() == 1);
     }
 
-    /** Returns the values of connected groups that no convolution writes, or none reads. */
+    /** The dimensions with others of length 1 before them. */
+    private static long[] padded(TensorSpec spec, int rank) {
+        long[] dims = new long[rank];
+        Arrays.fill(dims, 1);
+        System.arraycopy(spec.shape().dims(), 0, dims, rank - spec.shape().rank(), spec.shape().rank());
+        return dims;
+    }
+
+    /**
+     * Returns the values of connected groups that no convolution writes, or none reads: unless the one that writes them
+     * reads such an image, whose order its result has without a copy.
+     */
     private Set<Integer> withoutGain() {
         int[] group = new int[isLast.length];
         Arrays.setAll(group, i -> i);
@@ -322,7 +350,8 @@ final class ChannelsLast {
         Map<Integer, Integer> uses = new HashMap<>();
         stages.stream().filter(placed -> Epilogue.isConvolution(placed.stage().computation())).forEach(placed -> {
             use(placed, placed.stage().inputs().getFirst(), 1, group, uses);
-            use(placed, placed.stage().outputs().getFirst(), 2, group, uses);
+            boolean keepsOrder = isLast(placed, placed.stage().inputs().getFirst());
+            use(placed, placed.stage().outputs().getFirst(), keepsOrder ? 3 : 2, group, uses);
         });
         Set<Integer> without = new HashSet<>();
         for (int value = 0; value < isLast.length; value++) {
@@ -362,7 +391,7 @@ final class ChannelsLast {
             Kernel turned = kernels.find(computation, Place.CPU, other.specs());
             if (turned != null && (turned.provider().equals(LIBRARY)
                     || isArithmetic(computation) || computation instanceof Pad || computation instanceof Gather
-                    || computation instanceof Copy
+                    || computation instanceof Copy || computation instanceof Reduction
                     || ((Roles.of(stage).elementwise() || computation instanceof LinearResampling
                             || computation instanceof GroupNorm)
                             && Providers.haveTheSame(kernels, stage, other)))) {
@@ -421,10 +450,6 @@ final class ChannelsLast {
     }
 
     private static TensorSpec turnedGate(TensorSpec spec, int rank) {
-        long[] inMemory = new long[rank];
-        Arrays.fill(inMemory, 1);
-        inMemory[0] = spec.shape().rank() == rank ? spec.shape().dim(0) : 1;
-        inMemory[rank - 1] = spec.shape().dim(spec.shape().rank() - rank + CHANNELS);
-        return TensorSpec.of(spec.dtype(), inMemory);
+        return ImagePart.turned(TensorSpec.of(spec.dtype(), padded(spec, rank)), true);
     }
 }

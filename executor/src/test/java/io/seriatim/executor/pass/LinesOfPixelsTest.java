@@ -84,7 +84,7 @@ class LinesOfPixelsTest {
             Value z = convolution(g, g.layers().prelu().apply(pooled.squeeze(2)), Form.same(8, 3, 2, 8));
             return Outputs.of("y", convolution(g, z.times(parameter(g, 1, 8, 1)), Form.same(4, 1, 1, 1)).mean(2));
         });
-        assertLast(network, 2, Bits.normal(1, batch, 3, 61), batch + " lines");
+        assertLast(network, 3, Bits.normal(1, batch, 3, 61), batch + " lines");
     }
 
     /**
