@@ -284,7 +284,7 @@ final class ChannelsLast {
             return images.axis(gather.axis()) > CHANNELS && Objects.requireNonNull(shape(args.get(1))).rank() == 1;
         }
 
-        /** Whether a reduction, such as the mean of each channel, writes the same memory for both orders of its image. */
+        /** Whether a reduction, such as the mean of each channel, writes the same memory for both orders. */
         private static boolean keepsOrder(Reduction reduction, List<@Nullable Arg> args) {
             Shape images = Objects.requireNonNull(shape(args.getFirst()));
             if (!hasOrders(images)) {
