@@ -65,6 +65,10 @@ final class ConvolutionForward {
         if (pixels != null && pixels.arePacked()) {
             return pixels.kernel(dnnl);
         }
+        Kernel dilated = DilatedDepthwise.of(convolution, arguments);
+        if (dilated != null) {
+            return dilated;
+        }
         Kernel product = forward.x.dtype().isFloating() && forward.isPointwise() ? forward.product(dnnl) : null;
         if (product == null) {
             product = forward.products(dnnl, arguments);
