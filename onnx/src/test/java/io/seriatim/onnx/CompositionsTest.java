@@ -1,6 +1,7 @@
 package io.seriatim.onnx;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -203,6 +205,114 @@ final class CompositionsTest {
                 }
             }
         }
+    }
+
+    /** Means over the channels of each pixel, over each image, and over each channel of an image. */
+    @Test
+    void normalisationsOfChannelsAreOneOperation() throws IOException {
+        for (long[] axes : new long[][]{{1}, {1, 2}, {-1, 1}, {2}}) {
+            for (boolean factorFirst : new boolean[]{false, true}) {
+                String y = normalisedChannels(axes, factorFirst, channels(1, 2, 3), channels(0, 1, 0));
+                try (InferenceModel model = imagesOfChannels(y)) {
+                    List<String> found = operations(model);
+                    String where = Arrays.toString(axes) + ", factor first: " + factorFirst + ": " + found;
+                    assertTrue(found.contains(axes.length == 1 && axes[0] == 1 ? "layer_norm" : "group_norm"), where);
+                    assertTrue(Collections.disjoint(found, List.of("reduce_mean", "elementwise_div")), where);
+                    assertNormalises(axes, model, where);
+                }
+            }
+        }
+    }
+
+    /** A scale for each element of the line, not of the channel: the nodes stay. */
+    @Test
+    void normalisationsOfChannelsWithOtherParametersStay() throws IOException {
+        String line = "p" + names++;
+        graph.message(5, tensor(line, new long[]{1, 1, 4}, 1, 1, 1, 1));
+        String y = normalisedChannels(new long[]{1, 2}, true, line, channels(0, 1, 0));
+        try (InferenceModel model = imagesOfChannels(y)) {
+            assertFalse(operations(model).contains("group_norm"), operations(model).toString());
+        }
+    }
+
+    private static WireMessage tensor(String name, long[] dims, double... values) {
+        WireMessage tensor = new WireMessage();
+        for (long dim : dims) {
+            tensor.number(1, dim);
+        }
+        tensor.number(2, FLOAT).text(8, name);
+        for (double each : values) {
+            tensor.real(4, (float) each);
+        }
+        return tensor;
+    }
+
+    private String channels(double... values) {
+        String name = "p" + names++;
+        graph.message(5, tensor(name, new long[]{1, values.length, 1}, values));
+        return name;
+    }
+
+    private InferenceModel imagesOfChannels(String output) throws IOException {
+        graph.message(11, WireMessage.value("x", FLOAT, 2, 3, 4));
+        graph.message(12, WireMessage.value(output, FLOAT, 2, 3, 4));
+        WireMessage root = WireMessage.model(graph, 18);
+        graph = new WireMessage().text(2, "g");
+        return OnnxModels.load(Files.write(folder.resolve("m" + names++ + ".onnx"), root.toBytes()));
+    }
+
+    /** As version 18 writes it, where the axes of means are an operand. */
+    private String normalisedChannels(long[] axes, boolean factorFirst, String scale, String bias) {
+        String over = "a" + names++;
+        WireMessage row = new WireMessage().number(1, axes.length).number(2, 7).text(8, over);
+        for (long axis : axes) {
+            row.number(7, axis);
+        }
+        graph.message(5, row);
+        String centred = node("Sub", "x", node("ReduceMean", "x", over));
+        String variance = node("ReduceMean", node("Pow", centred, number(2)), over);
+        String root = node("Sqrt", node("Add", variance, number(1e-5)));
+        String scaled = factorFirst
+                ? node("Div", node("Mul", scale, centred), root)
+                : node("Mul", node("Div", centred, root), scale);
+        return node("Add", scaled, bias);
+    }
+
+    private static void assertNormalises(long[] axes, InferenceModel model, String where) {
+        float[] x = new float[24];
+        Random random = new Random(3);
+        for (int i = 0; i < x.length; i++) {
+            x[i] = random.nextFloat() * 4 - 1;
+        }
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        model.parameters().forEach(interpreter::set);
+        float[] found = Objects.requireNonNull(interpreter
+                .run(model.program(), Map.of("x", Tensor.of(x, 2, 3, 4)), model.fetches())
+                .get(model.fetches().getFirst())).toFloatArray();
+        boolean overChannels = Arrays.stream(axes).anyMatch(axis -> axis == 1);
+        boolean overLines = Arrays.stream(axes).anyMatch(axis -> axis != 1);
+        for (int i = 0; i < x.length; i++) {
+            double sum = 0;
+            double squares = 0;
+            int count = 0;
+            for (int j = 0; j < x.length; j++) {
+                if (j / 12 == i / 12 && (overChannels || j / 4 == i / 4) && (overLines || j % 4 == i % 4)) {
+                    sum += x[j];
+                    squares += x[j] * x[j];
+                    count++;
+                }
+            }
+            double mean = sum / count;
+            int channel = i / 4 % 3;
+            double expected = (x[i] - mean) / Math.sqrt(squares / count - mean * mean + 1e-5) * (channel + 1)
+                    + channel % 2;
+            assertEquals(expected, found[i], 1e-5, where + ", element " + i);
+        }
+    }
+
+    @Test
+    void squaresOfPowersAreProducts() throws IOException {
+        check("square", x -> x * x, node("Pow", "x", number(2)), "a power of 2");
     }
 
     /** Another number, a value that is read elsewhere, a scale of another size: the nodes stay. */

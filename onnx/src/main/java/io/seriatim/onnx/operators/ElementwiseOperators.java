@@ -98,6 +98,9 @@ public final class ElementwiseOperators {
         BlockBuilder block = node.block();
         Ref x = node.input(0);
         Ref y = aligned(node, x, node.input(1));
+        if (x.dtype().isFloating() && y.rank() <= x.rank() && isTwo(node)) {
+            return block.unary("square", x);
+        }
         DType wide = x.dtype();
         if (x.dtype() != y.dtype() && !x.dtype().isFloating()) {
             wide = y.dtype().isFloating()
@@ -111,6 +114,11 @@ public final class ElementwiseOperators {
         }
         Ref result = apply(block, "elementwise_pow", block.cast(x, wide), block.cast(y, wide));
         return block.cast(result, x.dtype());
+    }
+
+    private static boolean isTwo(Node node) {
+        Tensor exponent = node.value(1);
+        return exponent != null && exponent.shape().size() == 1 && exponent.toDoubleArray()[0] == 2;
     }
 
     /** Whether the exponent is known and the same in the type of the base. */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds nodes that together compute what one operator computes, as exporters write functions that their version of ONNX
- * does not have: gelu, mish, swish, hard swish and layer normalisation. One operation reads and writes memory once, can
+ * does not have: gelu, mish, swish, hard swish and normalisations of layers, channels and images. One operation reads and writes memory once, can
  * be part of the product before it, and has a gradient of its own.
  *
  * <p>
@@ -38,7 +38,7 @@ final class Compositions {
 
     private final Map<String, OnnxNode> producers = new HashMap<>();
     private final Map<String, Integer> readers = new HashMap<>();
-    private final Function<String, @Nullable Double> scalars;
+    private final Scalars scalars;
     private final IdentityHashMap<OnnxNode, Composition> found = new IdentityHashMap<>();
     private final IdentityHashMap<Composition, Boolean> taken = new IdentityHashMap<>();
 
@@ -51,10 +51,10 @@ final class Compositions {
      *            the one whose result is the function's
      * @param single
      *            the node that replaces them
-     * @param axis
-     *            the only axis over which means are taken, as the file counts it; 0 if there are none
+     * @param axes
+     *            the axes over which means are taken, as the file counts them
      */
-    record Composition(Set<OnnxNode> nodes, OnnxNode last, OnnxNode single, int axis) {
+    record Composition(Set<OnnxNode> nodes, OnnxNode last, OnnxNode single, List<Long> axes) {
         @SuppressWarnings("ReferenceEquality") // Nodes that are equal may stand for different values.
         private boolean endsWith(OnnxNode node) {
             return node == last;
@@ -74,9 +74,7 @@ final class Compositions {
             if (!x.dtype().isFloating() || x.rank() == 0) {
                 return false;
             }
-            boolean isLast = axis == -1 || axis == x.rank() - 1;
-            return operands.size() == 1 || (isLast && operands.stream().skip(1).allMatch(each -> each.rank() == 1
-                    && each.dtype() == x.dtype() && each.dim(0) > 0 && each.dim(0) == x.dim(-1)));
+            return operands.size() == 1 || WrittenNormalisation.fits(x, operands.subList(1, operands.size()), axes);
         }
     }
 
@@ -93,9 +91,9 @@ final class Compositions {
      * @param results
      *            the values that are read after the nodes
      * @param scalars
-     *            gives the number of a value that is a constant with one element, of rank 0 or 1; null for others
+     *            gives the numbers of constants
      */
-    Compositions(List<OnnxNode> nodes, Collection<String> results, Function<String, @Nullable Double> scalars) {
+    Compositions(List<OnnxNode> nodes, Collection<String> results, Scalars scalars) {
         this.scalars = scalars;
         for (OnnxNode node : nodes) {
             node.outputs().forEach(output -> producers.put(output, node));
@@ -128,7 +126,7 @@ final class Compositions {
         }
         return switch (node.type()) {
             case "Mul", "Div" -> isProduct(node) ? product(node) : null;
-            case "Add" -> layerNormalisation(node);
+            case "Add" -> normalisation(node);
             default -> null;
         };
     }
@@ -171,7 +169,7 @@ final class Compositions {
                 ? Map.of("approximate", new OnnxAttribute.Text(single))
                 : Map.of();
         return new Composition(nodes, last,
-                new OnnxNode(last.name(), "", type, List.of(x), last.outputs(), attributes), 0);
+                new OnnxNode(last.name(), "", type, List.of(x), last.outputs(), attributes), List.of());
     }
 
     /** Returns which gelu 1 + f(x) belongs to, as its attribute names it. */
@@ -246,15 +244,21 @@ final class Compositions {
         return clip.inputs().size() > input ? scalars.apply(clip.inputs().get(input)) : null;
     }
 
-    /** Matches (x − mean) / √(variance + ε) · scale + bias. */
-    private @Nullable Composition layerNormalisation(OnnxNode sum) {
+    /** Matches (x − mean) / √(variance + ε) · scale + bias, where the factor may be before the quotient. */
+    private @Nullable Composition normalisation(OnnxNode sum) {
         for (int i = 0; i < 2 && sum.inputs().size() == 2; i++) {
-            OnnxNode scaled = binary("Mul", sum.inputs().get(i));
-            for (int j = 0; j < 2 && scaled != null; j++) {
-                OnnxNode quotient = binary("Div", scaled.inputs().get(j));
+            OnnxNode outer = producer(sum.inputs().get(i));
+            boolean divides = outer != null && outer.type().equals("Div");
+            OnnxNode product = divides && outer != null && outer.inputs().size() == 2
+                    ? binary("Mul", outer.inputs().getFirst())
+                    : binary("Mul", sum.inputs().get(i));
+            for (int j = 0; j < 2 && product != null; j++) {
+                String factor = product.inputs().get(j);
+                OnnxNode quotient = divides ? outer : binary("Div", factor);
                 Composition normalised = quotient == null
                         ? null
-                        : normalised(sum, scaled, quotient, scaled.inputs().get(1 - j), sum.inputs().get(1 - i));
+                        : normalised(sum, product, quotient, divides ? factor : quotient.inputs().getFirst(),
+                                product.inputs().get(1 - j), sum.inputs().get(1 - i));
                 if (normalised != null) {
                     return normalised;
                 }
@@ -263,10 +267,10 @@ final class Compositions {
         return null;
     }
 
-    private @Nullable Composition normalised(OnnxNode sum, OnnxNode scaled, OnnxNode quotient, String scale,
-            String bias) {
-        // The deviation is read twice, by the quotient and by the variance, or is computed twice.
-        OnnxNode centred = difference(quotient.inputs().getFirst());
+    private @Nullable Composition normalised(OnnxNode sum, OnnxNode scaled, OnnxNode quotient, String deviationOfX,
+            String scale, String bias) {
+        // The deviation is read twice, by the quotient or the product and by the variance, or is computed twice.
+        OnnxNode centred = difference(deviationOfX);
         OnnxNode root = producer(quotient.inputs().get(1));
         OnnxNode shifted = root == null || !root.type().equals("Sqrt")
                 ? null
@@ -286,20 +290,19 @@ final class Compositions {
             OnnxNode second = deviation == null ? null : difference(deviation);
             if (square == null || second == null || !second.inputs().equals(centred.inputs())
                     || !mean.inputs().getFirst().equals(centred.inputs().getFirst())
-                    || !axis(mean).equals(axis(variance))) {
+                    || !axes(mean).equals(axes(variance))) {
                 continue;
             }
             Set<OnnxNode> nodes = identitySet(
                     List.of(sum, scaled, quotient, centred, root, shifted, variance, square, second, mean));
-            if (axis(mean).size() != 1 || !areReadWithin(nodes, List.of(centred, second, mean))) {
+            List<Long> axes = axes(mean);
+            if (axes.isEmpty() || !areReadWithin(nodes, List.of(centred, second, mean))) {
                 return null;
             }
-            int axis = (int) (long) axis(mean).getFirst();
-            return new Composition(nodes, sum, new OnnxNode(sum.name(), "", "LayerNormalization",
-                    List.of(centred.inputs().getFirst(), scale, bias), sum.outputs(),
-                    Map.of("axis", new OnnxAttribute.Int(axis), "epsilon",
-                            new OnnxAttribute.Real(epsilon.floatValue()))),
-                    axis);
+            return new Composition(nodes, sum,
+                    WrittenNormalisation.node(sum, List.of(centred.inputs().getFirst(), scale, bias), axes,
+                            epsilon.floatValue()),
+                    axes);
         }
         return null;
     }
@@ -329,12 +332,11 @@ final class Compositions {
     }
 
     /** Returns the axes of a mean, as far as the file says them. */
-    private List<Long> axis(OnnxNode mean) {
+    private List<Long> axes(OnnxNode mean) {
         if (mean.attributes().get("axes") instanceof OnnxAttribute.Ints(List<Long> axes)) {
             return axes;
         }
-        Double axis = mean.inputs().size() == 2 ? scalars.apply(mean.inputs().get(1)) : null;
-        return axis == null ? List.of() : List.of((long) (double) axis);
+        return mean.inputs().size() == 2 ? scalars.integers(mean.inputs().get(1)) : List.of();
     }
 
     private @Nullable String squared(OnnxNode node) {

@@ -394,7 +394,9 @@ public final class ModelTranslator {
             if (function != null) {
                 results = call(function, operands, attributes);
             } else {
-                Translator translator = Operators.all().find(node.domain(), node.type());
+                Translator translator = WrittenNormalisation.is(node)
+                        ? WrittenNormalisation::translate
+                        : Operators.all().find(node.domain(), node.type());
                 if (translator == null) {
                     throw new IllegalArgumentException("operator " + node.operator() + " is not known");
                 }

@@ -7,6 +7,7 @@ import io.seriatim.onnx.proto.OnnxNode;
 import io.seriatim.onnx.proto.OnnxTensor;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The numbers of constants with one element, of rank 0 or 1; null for other values. */
 final class Scalars implements Function<String, @Nullable Double> {
+    /** More than a tensor has dimensions. */
+    private static final int MOST = 16;
+
     private final Map<String, OnnxNode> constants = new HashMap<>();
     private final Function<String, @Nullable Ref> values;
     private final Function<Ref, @Nullable Tensor> tensors;
@@ -56,6 +60,19 @@ final class Scalars implements Function<String, @Nullable Double> {
                 && tensor.dims().size() <= 1 && tensor.dims().stream().allMatch(dim -> dim == 1)
                         ? number(reader.apply(tensor))
                         : null;
+    }
+
+    /** Returns the numbers of a constant row of whole numbers; none for other values. */
+    List<Long> integers(String name) {
+        OnnxNode node = constants.get(name);
+        Ref ref = node == null ? values.apply(name) : null;
+        Tensor value = ref != null && Lists.isTensor(ref) ? tensors.apply(ref) : null;
+        if (node != null && node.attributes().get("value") instanceof OnnxAttribute.OfTensor(OnnxTensor tensor)
+                && tensor.dims().size() <= 1 && tensor.dims().stream().allMatch(dim -> dim <= MOST)) {
+            value = reader.apply(tensor);
+        }
+        return value == null || value.shape().rank() > 1 || value.shape().size() > MOST
+                || value.dtype() != DType.INT64 ? List.of() : Arrays.stream(value.toLongArray()).boxed().toList();
     }
 
     private static @Nullable Double number(@Nullable Tensor value) {

@@ -53,8 +53,12 @@ public final class PowerOperations {
 
     private static void lower(Lowering l) {
         Operand x = l.in("X");
-        l.out("Out", x.dtype().isFloating() && !l.has("FactorTensor")
-                ? l.run(new Unary(Unary.Function.POW, l.attrs().getFloat("factor"), 0), x)
+        boolean isKnown = x.dtype().isFloating() && !l.has("FactorTensor");
+        boolean isSquare = isKnown && l.attrs().getFloat("factor") == 2;
+        l.out("Out", isKnown
+                ? l.run(isSquare
+                        ? new Unary(Unary.Function.SQUARE, 0, 0)
+                        : new Unary(Unary.Function.POW, l.attrs().getFloat("factor"), 0), x)
                 : l.binary(Binary.Function.POWER, x, exponent(l, x.dtype())));
     }
 
