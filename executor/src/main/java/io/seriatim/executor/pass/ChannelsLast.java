@@ -59,6 +59,11 @@ final class ChannelsLast {
     static final RewritePass PASS = RewritePass.onHost(PassName.CHANNELS_LAST, ChannelsLast::rewrite);
 
     private static final int CHANNELS = 1;
+    /** What uses of images are: a convolution reads or writes them, or a transposition to or from pixels. */
+    private static final int READS = 1;
+    private static final int WRITES = 2;
+    private static final int READS_PIXELS = 4;
+    private static final int WRITES_PIXELS = 8;
     private static final String LIBRARY = "onednn";
     private static final Set<Binary.Function> ARITHMETIC = Set.of(Binary.Function.ADD, Binary.Function.SUBTRACT,
             Binary.Function.MULTIPLY, Binary.Function.DIVIDE);
@@ -121,6 +126,7 @@ final class ChannelsLast {
         ChannelsLast images = new ChannelsLast(graph, context.kernels());
         if (images.isAny()) {
             images.turn();
+            CopyElimination.bypass(graph, context);
         }
     }
 
@@ -218,7 +224,7 @@ final class ChannelsLast {
             Arg arg = args.get(i);
             boolean fits = (roles.together().test(i) && together) || roles.alone().test(i);
             if (isLast(placed, arg) && (!fits || !(placed.isWhole(Objects.requireNonNull(arg), values)
-                    || (roles.parts() && part(placed, arg) != null)))) {
+                    || (roles.parts() && part(placed, arg) != null) || readsPixels(placed, arg)))) {
                 unfit.add(placed.number(arg));
             }
         }
@@ -227,9 +233,29 @@ final class ChannelsLast {
 
     /** Whether a stage copies images, as to their place in a concatenation; each side may have any layout. */
     private static boolean isMove(Stage stage) {
-        return Copy.PLAIN.equals(stage.computation()) && stage.args().stream().allMatch(Objects::nonNull)
-                && Objects.requireNonNull(stage.args().getFirst()).spec().shape()
-                        .equals(Objects.requireNonNull(stage.args().getLast()).spec().shape());
+        if (!(stage.computation() instanceof Copy) || stage.args().stream().anyMatch(Objects::isNull)) {
+            return false;
+        }
+        TensorSpec from = Objects.requireNonNull(stage.args().getFirst()).spec();
+        TensorSpec to = Objects.requireNonNull(stage.args().getLast()).spec();
+        return from.dtype() == to.dtype() && from.shape().equals(to.shape());
+    }
+
+    /** Whether a stage copies images of the set, transposed to pixels of channels: to the order of their memory. */
+    private boolean readsPixels(Placed placed, @Nullable Arg arg) {
+        return arg != null && isMove(placed.stage()) && arg.equals(placed.args().getFirst()) && isLast(placed, arg)
+                && ImagePart.isOfPixels(arg, placed.whole(arg, values));
+    }
+
+    /** Whether a stage writes images of the set, transposed from pixels of channels: the order of their memory. */
+    private boolean writesPixels(Placed placed) {
+        if (!isMove(placed.stage())) {
+            return false;
+        }
+        Arg in = Objects.requireNonNull(placed.args().getFirst());
+        Arg out = Objects.requireNonNull(placed.args().getLast());
+        return isLast(placed, out) && !isLast(placed, in) && placed.isWhole(out, values)
+                && ImagePart.isLast(in.spec());
     }
 
     /** Returns the part of an image that an argument is; null if it is no such part. */
@@ -330,7 +356,8 @@ final class ChannelsLast {
 
     /**
      * Returns the values of connected groups that no convolution writes, or none reads: unless the one that writes them
-     * reads such an image, whose order its result has without a copy.
+     * reads such an image, whose order its result has without a copy, or the other one is a transposition that is
+     * none in this order.
      */
     private Set<Integer> withoutGain() {
         int[] group = new int[isLast.length];
@@ -348,14 +375,26 @@ final class ChannelsLast {
             }
         }
         Map<Integer, Integer> uses = new HashMap<>();
+        for (Placed placed : stages) {
+            if (readsPixels(placed, placed.args().isEmpty() ? null : placed.args().getFirst())) {
+                use(placed, placed.args().getFirst(), READS_PIXELS, group, uses);
+            }
+            if (writesPixels(placed)) {
+                use(placed, placed.args().getLast(), WRITES_PIXELS, group, uses);
+            }
+        }
         stages.stream().filter(placed -> Epilogue.isConvolution(placed.stage().computation())).forEach(placed -> {
-            use(placed, placed.stage().inputs().getFirst(), 1, group, uses);
+            use(placed, placed.stage().inputs().getFirst(), READS, group, uses);
             boolean keepsOrder = isLast(placed, placed.stage().inputs().getFirst());
-            use(placed, placed.stage().outputs().getFirst(), keepsOrder ? 3 : 2, group, uses);
+            use(placed, placed.stage().outputs().getFirst(), keepsOrder ? READS | WRITES : WRITES, group, uses);
         });
         Set<Integer> without = new HashSet<>();
         for (int value = 0; value < isLast.length; value++) {
-            if (isLast[value] && uses.getOrDefault(root(group, value), 0) != 3) {
+            int use = uses.getOrDefault(root(group, value), 0);
+            boolean gains = (use & WRITES) != 0
+                    ? (use & (READS | READS_PIXELS)) != 0
+                    : (use & WRITES_PIXELS) != 0 && (use & READS) != 0;
+            if (isLast[value] && !gains) {
                 without.add(value);
             }
         }
@@ -427,6 +466,13 @@ final class ChannelsLast {
 
     private Stage turned(Placed placed) {
         Stage stage = placed.stage();
+        if (writesPixels(placed)) {
+            Arg in = Objects.requireNonNull(stage.args().getFirst());
+            Arg out = Objects.requireNonNull(stage.args().getLast());
+            TensorSpec inMemory = ImagePart.turned(out.spec(), true);
+            return stage.with(List.of(new Arg(in.source(), in.offset(), inMemory)),
+                    List.of(new Arg(out.source(), 0, inMemory)));
+        }
         boolean elementwise = Roles.of(stage).elementwise();
         Shape images = elementwise ? Objects.requireNonNull(stage.args().getLast()).spec().shape() : Shape.of();
         return stage.with(turned(placed, stage.inputs(), elementwise, images),
@@ -436,7 +482,10 @@ final class ChannelsLast {
     private List<@Nullable Arg> turned(Placed placed, List<@Nullable Arg> args, boolean elementwise, Shape images) {
         List<@Nullable Arg> turned = new ArrayList<>(args.size());
         for (Arg arg : args) {
-            if (arg != null && isLast(placed, arg)) {
+            if (readsPixels(placed, arg)) {
+                TensorSpec spec = Objects.requireNonNull(arg).spec();
+                turned.add(new Arg(arg.source(), 0, TensorSpec.of(spec.dtype(), spec.shape())));
+            } else if (arg != null && isLast(placed, arg)) {
                 turned.add(placed.isWhole(arg, values)
                         ? new Arg(arg.source(), 0, ImagePart.turned(arg.spec(), elementwise))
                         : Objects.requireNonNull(part(placed, arg)).turned(arg, elementwise));

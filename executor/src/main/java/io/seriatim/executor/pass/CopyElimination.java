@@ -30,11 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CopyElimination {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.SIMPLIFICATION, (tasks, context) -> {
-        CopyElimination elimination = new CopyElimination(tasks, context);
-        elimination.bypassCopies();
-        elimination.removeDead();
-    });
+    static final RewritePass PASS = RewritePass.of(PassName.SIMPLIFICATION, CopyElimination::bypass);
 
     /** Removes only what no task reads, and what memory cannot hold. */
     static final RewritePass ONLY_READ = RewritePass.of(PassName.SIMPLIFICATION, (tasks, context) -> {
@@ -43,6 +39,13 @@ final class CopyElimination {
         elimination.bypassCopies();
         elimination.removeDead();
     });
+
+    /** Makes the readers of copies read the originals, and removes the copies. */
+    static void bypass(TaskGraph tasks, PassContext context) {
+        CopyElimination elimination = new CopyElimination(tasks, context);
+        elimination.bypassCopies();
+        elimination.removeDead();
+    }
 
     private final TaskGraph tasks;
     private final ValueTable values;

@@ -6,6 +6,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,40 @@ record ImagePart(TensorSpec whole, long channel, long first, List<Integer> from)
         return spec.dtype() == whole.dtype() && spec.isRowMajor() && whole.isRowMajor() && shape.rank() > PIXELS
                 && images.rank() > PIXELS && shape.dim(0) == images.dim(0)
                 && shape.dim(CHANNELS) == images.dim(CHANNELS) && shape.size() == images.size();
+    }
+
+    /**
+     * Returns whether an argument is whole images, transposed to pixels of channels, [n, spatial..., c], perhaps with
+     * the pixels in other dimensions.
+     */
+    static boolean isOfPixels(Arg arg, TensorSpec whole) {
+        Shape shape = arg.spec().shape();
+        int rank = shape.rank();
+        if (rank <= PIXELS || whole.shape().rank() <= PIXELS || arg.offset() != 0 || !whole.isRowMajor()
+                || arg.spec().layout() instanceof Layout.Opaque || arg.spec().dtype() != whole.dtype()
+                || shape.dim(0) != whole.shape().dim(0) || shape.dim(rank - 1) != whole.shape().dim(CHANNELS)
+                || shape.size() != whole.shape().size()) {
+            return false;
+        }
+        long[] dims = new long[rank];
+        long[] strides = new long[rank];
+        for (int i = 0; i < rank; i++) {
+            int from = i == 0 ? 0 : i == CHANNELS ? rank - 1 : i - 1;
+            dims[i] = shape.dim(from);
+            strides[i] = arg.spec().strides()[from];
+        }
+        return isDense(dims, strides);
+    }
+
+    /** Returns whether images, [n, c, spatial...], are dense with their channels last. */
+    static boolean isLast(TensorSpec spec) {
+        return spec.shape().rank() > PIXELS && !(spec.layout() instanceof Layout.Opaque)
+                && isDense(last(spec.shape().dims()), last(spec.strides()));
+    }
+
+    private static boolean isDense(long[] dims, long[] strides) {
+        long[] dense = Shape.of(dims).strides();
+        return IntStream.range(0, dims.length).allMatch(i -> dims[i] == 1 || dense[i] == strides[i]);
     }
 
     /** Returns the part that an argument is of images; null if it is none. */

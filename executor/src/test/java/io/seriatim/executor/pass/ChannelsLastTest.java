@@ -86,6 +86,51 @@ class ChannelsLastTest {
         }
     }
 
+    /** How many copies there are. */
+    private static long copies(Network network, Program main, Tensor x) {
+        return ImagePasses.count(network, main, stage -> stage.computation() instanceof Copy, x);
+    }
+
+    /** Transpositions to pixels of channels and back, as around normalisations and products, are no copies. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void imagesThatAreTransposed(int images) {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 10);
+            Value y = g.conv2d(x, 8, 3, 1, 1);
+            for (int i = 0; i < 2; i++) {
+                Value pixels = g.layerNorm(g.conv2d(y, 8, 3, 1, 1).transpose(0, 2, 3, 1));
+                y = y.plus(g.conv2d(pixels.transpose(0, 3, 1, 2), 8, 1, 1, 0).tanh());
+            }
+            Value flat = g.layerNorm(y.flatten(2).transpose(0, 2, 1));
+            Value back = flat.transpose(0, 2, 1).reshape(-1, 8, 12, 10);
+            return Outputs.of("y", g.linear(g.conv2d(back, 4, 3, 1, 1).globalAveragePool2d().flatten(1), 5));
+        });
+        Program main = network.main().copyForTest();
+        Tensor x = Bits.normal(images, images, 3, 12, 10);
+        ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        assertEquals(0, copies(network, main, x));
+        assertEquals(6, turned(network, main, x));
+    }
+
+    /** A transposition from one order of images to the other is a copy, whichever of them lies channels last. */
+    @Test
+    void imagesOnBothSides() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 8, 8);
+            Value y = g.conv2d(g.conv2d(x, 8, 3, 1, 1), 8, 3, 1, 1);
+            Value z = g.conv2d(y.transpose(0, 2, 3, 1), 8, 3, 1, 1);
+            Value other = g.conv2d(z.transpose(0, 3, 1, 2).relu(), 8, 3, 1, 1);
+            Value same = g.conv2d(other.transpose(0, 1, 3, 2), 8, 3, 1, 1).transpose(0, 2, 1, 3);
+            return Outputs.of("y", g.linear(g.conv2d(same, 4, 3, 1, 1).flatten(1), 5), "z", z.transpose(0, 3, 1, 2));
+        });
+        Program main = network.main().copyForTest();
+        for (int images : new int[]{1, 2}) {
+            Tensor x = Bits.normal(images, images, 3, 8, 8);
+            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        }
+    }
+
     /** Means and maxima of whole channels, and of all channels of a pixel, have the same order for both. */
     @Test
     void imagesThatAreReduced() {
