@@ -16,6 +16,7 @@ import io.seriatim.executor.lower.Cuts;
 import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.NestedBlock;
 import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RestPlans;
 import io.seriatim.executor.run.RunContext;
@@ -26,6 +27,7 @@ import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.interpret.BlockSession;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -42,6 +44,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * that these plans share. Thread-safe. A run with the same shapes as the previous run takes no lock, so that a thread
  * that is descheduled during the look-up does not delay other threads.
  */
-final class BlockPlan {
+final class BlockPlan implements NestedBlock {
     /** Frames on devices hold streams, of which there are few. */
     private static final int MOST_DEVICE_FRAMES = 8;
 
@@ -275,12 +278,13 @@ final class BlockPlan {
         this.changing = once || usesDevice ? null : new ChangingSizes();
     }
 
-    ValueNumbering accesses() {
+    @Override
+    public ValueNumbering accesses() {
         return accesses;
     }
 
-    /** Runs the block once. {@code results} takes the results from the frame before another run can use it. */
-    void run(RunContext context, Consumer<Frame> results) {
+    @Override
+    public void run(RunContext context, Consumer<Frame> results) {
         runs.increment();
         Sharing sharing = sharing(context.bindings());
         Variant with = known(context.externals(), sharing);
@@ -376,15 +380,14 @@ final class BlockPlan {
 
     /** Runs the block of an operation with the variables of the enclosing block. */
     void run(BlockSession session, Bindings root, Cancellation cancellation, @Nullable Recording recording,
-            boolean sharesMemory) {
+            @Nullable Function<Block, NestedBlock> nested) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
             externals[i] = session.find(accesses.values().get(accesses.externals()[i]).name());
         }
-        run(new RunContext(externals, new SessionBindings(session, root, sharesMemory), () -> session, cancellation,
-                recording, ReadInstruction::next,
-                session.iteration()), frame -> {
+        run(new RunContext(externals, new SessionBindings(session, root, nested == null), () -> session, cancellation,
+                recording, ReadInstruction::next, nested, session.iteration()), frame -> {
                     for (int value : accesses.wanted()) {
                         Object result = frame.share(value);
                         if (result != null) {

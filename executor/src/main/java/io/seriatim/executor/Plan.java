@@ -414,12 +414,13 @@ public final class Plan {
         Map<String, Tensor> offsets = new HashMap<>();
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
+        boolean sharesMemory = makesAliases || root.sharesMemory();
         RunContext context = new RunContext(externals, root.bindings(),
                 new RunContext.Lazy(executor.interpreter(),
                         program.global(), fed, executor.nextRun(),
                         session -> inner(session, cancellation, recording, root)),
                 cancellation,
-                recording, ReadInstruction::next);
+                recording, ReadInstruction::next, sharesMemory ? null : blocks::inner);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();
@@ -515,7 +516,7 @@ public final class Plan {
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
         cancellation.begin(session.block());
         blocks.inner(session.block()).run(session, root.bindings(), cancellation, recording,
-                makesAliases || root.sharesMemory());
+                makesAliases || root.sharesMemory() ? null : blocks::inner);
     }
 
     /** Returns the plan compiled for some values, for viewing. */

@@ -234,6 +234,11 @@ public final class Frame implements AutoCloseable {
         return storage.share(wanted, interpretation.isNew(wanted));
     }
 
+    /** Returns whether a result that was shared has memory that nothing else has. */
+    boolean isOwn(int wanted) {
+        return storage.isOwn(wanted) && !interpretation.keeps(wanted);
+    }
+
     /** Waits for devices, and throws their failure, if any. */
     public void drain() {
         if (queues != null) {

@@ -9,6 +9,7 @@ import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.interpret.BranchCondition;
+import io.seriatim.graph.interpret.ControlOperation;
 import io.seriatim.graph.interpret.ListWrite;
 import io.seriatim.graph.interpret.RepeatedOperation;
 import io.seriatim.graph.interpret.Selection;
@@ -40,9 +41,14 @@ final class Interpretation {
     private final long limit;
     /** By task, what is known of an operation that was interpreted before. */
     private final @Nullable Repeated[] repeated;
+    /** By task, its block, once the block has been run on values. */
+    private final @Nullable ControlFlow[] blocks;
     private final MovedResults moved;
     /** By value, whether it was given new memory when it was last computed. */
     private final boolean[] isNew;
+    private final InterpretedResults results;
+    /** By memory, whether anything but its value may have a reference to it. */
+    private final boolean[] isKept;
     private final InterpretedAttention attention;
     private final InterpretedAttention.Memory memory;
 
@@ -58,11 +64,18 @@ final class Interpretation {
      *            else
      * @param branch
      *            whether the operation does nothing; null if it does something in each run
+     * @param control
+     *            runs the block of the operation on values; null if the operation has none, or if its variables need
+     *            names
      * @param givesNew
      *            whether the session gives its results memory of their own
      */
     private record Repeated(@Nullable RepeatedOperation operation, @Nullable ListWrite list,
-            @Nullable Selection selection, @Nullable BranchCondition branch, boolean givesNew) {
+            @Nullable Selection selection, @Nullable BranchCondition branch, @Nullable ControlOperation control,
+            boolean givesNew) {
+        Repeated withoutControl() {
+            return new Repeated(operation, list, selection, branch, null, givesNew);
+        }
     }
 
     /**
@@ -77,8 +90,11 @@ final class Interpretation {
         this.storage = storage;
         this.limit = storage.hostLimit();
         this.repeated = new Repeated[plan.tasks().size()];
+        this.blocks = new ControlFlow[plan.tasks().size()];
         this.moved = storage.moved();
         this.isNew = new boolean[values.size()];
+        this.results = new InterpretedResults(values, frame, storage, isNew);
+        this.isKept = MovedResults.kept(plan);
         this.attention = new InterpretedAttention(plan, index -> {
             Repeated known = repeated[index];
             return known == null ? null : known.operation;
@@ -131,8 +147,8 @@ final class Interpretation {
         }
         Repeated known = repeated(index, task);
         if (frame.context().recording() == null
-                && (isNotTaken(known, task) || runRepeated(known, index, task) || writeList(known, task)
-                        || select(known, task))) {
+                && (isNotTaken(known, task) || runBlock(known, index, task) || runRepeated(known, index, task)
+                        || writeList(known, task) || select(known, task))) {
             return;
         }
         BlockSession session = frame.context().sessions().get();
@@ -174,7 +190,7 @@ final class Interpretation {
                 given = given(task);
             }
             if (value != null) {
-                take(task, i, value, given == null ? Map.of() : given);
+                results.take(task, i, value, given == null ? Map.of() : given);
                 int target = task.writes()[i];
                 isNew[target] = known.givesNew() && !values.isDeclared(target) && holds(target, value);
             }
@@ -208,6 +224,13 @@ final class Interpretation {
             }
         }
         return given;
+    }
+
+    private void within(Runnable run) {
+        WorkingMemory.within(limit, () -> {
+            run.run();
+            return true;
+        });
     }
 
     private <T> T within(int index, Supplier<T> run) {
@@ -265,6 +288,35 @@ final class Interpretation {
     private boolean isNotTaken(Repeated known, Task.Interpreted task) {
         BranchCondition branch = known.branch();
         return branch != null && branch.isFalse(operands(task));
+    }
+
+    /** Runs the block of a branch or loop; returns false if the session must do it. */
+    private boolean runBlock(Repeated known, int index, Task.Interpreted task) {
+        ControlOperation operation = known.control();
+        Function<Block, NestedBlock> plans = frame.context().nested();
+        if (operation == null || plans == null) {
+            return false;
+        }
+        ControlFlow control = blocks[index];
+        if (control == null) {
+            // Not before the block is first reached: a program may have many branches that no run takes.
+            control = ControlFlow.of(operation, plans.apply(operation.block()), task, values);
+            if (control == null) {
+                repeated[index] = known.withoutControl();
+                return false;
+            }
+            blocks[index] = control;
+        }
+        ControlFlow.Run run = control.begin(frame.context(), operands(task), frame.host());
+        within(run::run);
+        for (int i = 0; i < task.writes().length; i++) {
+            Object value = run.result(i);
+            if (value != null) {
+                results.take(task, i, value, run);
+            }
+        }
+        run.end();
+        return true;
     }
 
     /** Sets an element of a list; returns false if the session must do it. */
@@ -325,6 +377,11 @@ final class Interpretation {
         return true;
     }
 
+    /** Returns whether anything else may have a reference to the memory of a result. */
+    boolean keeps(int wanted) {
+        return isKept[values.memory(values.result(wanted))];
+    }
+
     /** Returns whether a value was given memory that nothing else has. */
     boolean isNew(int value) {
         return isNew[value];
@@ -345,7 +402,7 @@ final class Interpretation {
             storage.set(target, result);
             isNew[target] = true;
         } else if (storage.get(target) instanceof Tensor || !result.spec().equals(values.spec(target))) {
-            take(task, index, result, Map.of());
+            results.take(task, index, result, Map.of());
         } else {
             storage.bind(target, result);
         }
@@ -372,12 +429,15 @@ final class Interpretation {
             return new Repeated(null, isOwn ? session.listWrite(access.index(), reads, writes) : null,
                     isDeclared ? session.selection(access.index(), reads, writes) : null,
                     isOwn ? session.branch(access.index(), reads, writes) : null,
+                    isOwn && Arrays.stream(task.reads()).noneMatch(storage::isShared)
+                            ? session.control(access.index(), reads, writes)
+                            : null,
                     isOwn && session.givesNew(access.index()));
         }
         @Nullable
         Tensor[] constants = new Tensor[task.reads().length];
         Arrays.setAll(constants, i -> values.constant(task.reads()[i]));
-        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, null, null, false);
+        return new Repeated(session.repeated(access.index(), reads, writes, constants), null, null, null, null, false);
     }
 
     /** Returns whether an operation depends on nothing but tensors that it reads, and only computes others. */
@@ -423,12 +483,12 @@ final class Interpretation {
             operands[i] = tensor;
             given.put(names.get(i), tensor);
         }
-        Function<String, @Nullable Object> results = within(index,
+        Function<String, @Nullable Object> computed = within(index,
                 () -> session.run(access.index(), names, operands, frame.host()));
         for (int i = 0; i < access.writes().length; i++) {
-            Object value = results.apply(values.name(access.writes()[i]));
+            Object value = computed.apply(values.name(access.writes()[i]));
             if (value != null) {
-                take(task, i, value, given);
+                results.take(task, i, value, given);
             }
         }
     }
@@ -472,7 +532,7 @@ final class Interpretation {
      * Removes a variable that the block declares from the session: the frame holds it. Variables of enclosing blocks
      * stay.
      */
-    private static void remove(BlockSession session, String name) {
+    static void remove(BlockSession session, String name) {
         VarDesc desc = session.block().var(name);
         if (session.block().index() == 0 || (desc != null && !desc.isPersistable())) {
             session.remove(name);
@@ -490,88 +550,6 @@ final class Interpretation {
         List<String> outputs = access.op().output("Out");
         for (int i = 0; i < access.writes().length; i++) {
             storage.set(task.writes()[i], batch.get(outputs.indexOf(values.name(access.writes()[i]))));
-        }
-    }
-
-    /**
-     * Gives a value of a known type memory of its own, since it may come to be shared with other variables. The
-     * interpreter may return the same tensor under several names.
-     */
-    private void own(Task.Interpreted task, String name, int target, Object value) {
-        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
-            throw new IllegalStateException("'" + name + "', a result of operation '" + task.name()
-                    + "', must have the type and shape that the program declares or that follow from its operands, "
-                    + values.spec(target) + ", but has "
-                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
-        }
-        Tensor own = Copies.to(frame.host(), tensor);
-        if (values.isPersistable(target)) {
-            frame.context().bindings().set(name, own);
-            own = frame.context().bindings().find(name) instanceof Tensor there ? there : own;
-        }
-        storage.bind(target, own);
-    }
-
-    /** Copies a written value into memory that other variables share. */
-    private static void overwrite(String name, Tensor place, Object value) {
-        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(place.spec())) {
-            throw new IllegalStateException(
-                    "'" + name + "' shares memory with other variables, so its type and shape must stay " + place.spec()
-                            + ", but the new value is "
-                            + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
-                            + ": write the new value to another variable");
-        }
-        boolean isThere = tensor.buffer() == place.buffer() && tensor.offset() == place.offset();
-        if (!isThere) {
-            Copies.onHost(tensor.buffer() == place.buffer() ? Copies.to(tensor.buffer().device(), tensor) : tensor,
-                    place);
-        }
-    }
-
-    private static boolean overlap(Tensor one, Tensor other) {
-        return one.buffer() == other.buffer() && one.offset() < other.offset() + other.spec().bytes()
-                && other.offset() < one.offset() + one.spec().bytes();
-    }
-
-    /** Returns whether a tensor shares memory with one of the given, except that of a name. */
-    private static boolean isOfAnother(Tensor tensor, @Nullable String name, Map<String, Tensor> given) {
-        for (Map.Entry<String, Tensor> each : given.entrySet()) {
-            if (!each.getKey().equals(name) && overlap(each.getValue(), tensor)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void take(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
-        int number = task.access().writes()[index];
-        String name = values.name(number);
-        boolean changed = task.access().read(name) >= 0;
-        Object own = value;
-        // An operation may return another input unchanged, such as a gradient; the output then needs its own memory.
-        if (value instanceof Tensor tensor
-                && ((!changed && storage.isInArena(tensor)) || isOfAnother(tensor, changed ? name : null, given))) {
-            own = Copies.to(frame.host(), tensor);
-        }
-        int target = task.writes()[index];
-        isNew[target] = false;
-        if ((storage.isShared(target) || values.isDeclared(target)) && storage.get(target) instanceof Tensor place) {
-            overwrite(name, place, value);
-            return;
-        }
-        if (values.isDeclared(target)) {
-            own(task, name, target, value);
-            return;
-        }
-        storage.set(target, own);
-        // A variable that is on a device is updated by a transfer instead.
-        if (target == number && values.isPersistable(number)) {
-            frame.context().bindings().set(name, own);
-            // Later kernels use the tensor that the scope now holds.
-            if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
-                    && there.spec().equals(values.spec(number))) {
-                storage.bind(number, there);
-            }
         }
     }
 }

@@ -43,6 +43,24 @@ final class MovedResults {
         return new MovedResults(isMove, rules.isMoved, isGiven);
     }
 
+    /**
+     * Returns by memory whether anything but its value may have a reference to it: an operation that is not lowered
+     * reads it, or the rest of the block gives it, which may give one tensor as several results.
+     */
+    static boolean[] kept(CompiledPlan plan) {
+        ValueTable values = plan.values();
+        boolean[] isKept = new boolean[values.size()];
+        for (Task task : plan.tasks()) {
+            for (int value : task.reads()) {
+                isKept[values.memory(value)] |= Rules.keeps(task, value);
+            }
+            if (task instanceof Task.Rest) {
+                Arrays.stream(task.writes()).forEach(value -> isKept[values.memory(value)] = true);
+            }
+        }
+        return isKept;
+    }
+
     /** Returns whether a task may give its result the memory of its operand, if that is new in this run. */
     boolean isMove(int task) {
         return isMove[task];

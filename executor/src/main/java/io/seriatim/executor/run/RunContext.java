@@ -11,6 +11,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,17 +30,27 @@ import org.jspecify.annotations.Nullable;
  *            the recording of the run; null if it is not recorded
  * @param batches
  *            supplies the batches for {@code read} operations in nested blocks
+ * @param nested
+ *            the plans of the blocks of branches and loops that run on values by index; null if variables may share
+ *            memory
  * @param iteration
  *            the iteration of a loop that the run is; null if it is none, or only a part of one
  */
 @SuppressWarnings("ArrayRecordComponent")
 public // Never compared.
 record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
-        @Nullable Recording recording, Batches batches, BlockSession.@Nullable Iteration iteration) {
-    /** Creates the context of a run that is no iteration of a loop. */
+        @Nullable Recording recording, Batches batches, @Nullable Function<Block, NestedBlock> nested,
+        BlockSession.@Nullable Iteration iteration) {
+    /** Creates the context of a run whose blocks run with variables by name. */
     public RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
             @Nullable Recording recording, Batches batches) {
-        this(externals, bindings, sessions, cancellation, recording, batches, null);
+        this(externals, bindings, sessions, cancellation, recording, batches, null, null);
+    }
+
+    /** Creates the context of a run that is no iteration of a loop. */
+    public RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
+            @Nullable Recording recording, Batches batches, @Nullable Function<Block, NestedBlock> nested) {
+        this(externals, bindings, sessions, cancellation, recording, batches, nested, null);
     }
 
     /** Supplies batches to {@code read} operations. */
@@ -67,7 +78,13 @@ record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sess
             BlockSession session = sessions.get();
             return session.block() == form ? session : session.as(form);
         };
-        return new RunContext(others, bindings, of, cancellation, recording, batches);
+        return new RunContext(others, bindings, of, cancellation, recording, batches, nested);
+    }
+
+    /** The context of a block of this one that runs on values by index. */
+    RunContext inside(@Nullable Object[] others, Bindings variables, Sessions session,
+            BlockSession.@Nullable Iteration of) {
+        return new RunContext(others, variables, session, cancellation, recording, batches, nested, of);
     }
 
     /** Creates the session of the interpreter when it is first needed; most runs need none. */

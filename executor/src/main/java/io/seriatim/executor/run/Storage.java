@@ -416,16 +416,19 @@ final class Storage {
     Object take(int wanted) {
         int value = values.result(wanted);
         Object there = present[value];
-        int memory = values.memory(value);
-        boolean own = !isShared(value) && values.origin(memory) == ValueNumbering.Origin.COMPUTED
-                && !values.isPersistable(memory)
-                && values.spec(value) != null
-                && initial[memory] == null;
-        if (own && there != null) {
-            bound[memory] = null;
+        if (there != null && isOwn(wanted)) {
+            bound[values.memory(value)] = null;
             return there;
         }
         return there instanceof Tensor tensor ? Copies.to(options.devices().host(), tensor) : there;
+    }
+
+    /** Returns whether tasks compute a result in memory outside of the arena that no variable has. */
+    boolean isOwn(int wanted) {
+        int value = values.result(wanted);
+        int memory = values.memory(value);
+        return !isShared(value) && values.origin(memory) == ValueNumbering.Origin.COMPUTED
+                && !values.isPersistable(memory) && values.spec(value) != null && initial[memory] == null;
     }
 
     /**

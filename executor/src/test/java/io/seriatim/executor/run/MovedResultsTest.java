@@ -148,7 +148,7 @@ class MovedResultsTest {
         Frame frame = frames.frame(compiled, compiled.memory().arenas(), arenas -> new Frame(compiled,
                 Internals.options(executor), Internals.streams(executor), arenas, rules.of(compiled, planted)));
         frame.begin(new RunContext(externals, Internals.bindings(session, executor.scope()), () -> session,
-                new Cancellation(), null, Internals.batches(), session.iteration()), null);
+                new Cancellation(), null, Internals.batches(), null, session.iteration()), null);
         try {
             new RunLoop.Serial().run(frame);
             for (int value : accesses.wanted()) {

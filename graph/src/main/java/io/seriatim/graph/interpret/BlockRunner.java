@@ -89,6 +89,15 @@ final class BlockRunner {
         return RepeatedOperation.of(state, block, index, reads, writes, constants);
     }
 
+    @Nullable
+    ControlOperation control(Block block, int index, List<String> reads, List<String> writes) {
+        OpDesc op = block.ops().get(index);
+        Operation schema = Operations.system().find(op.type());
+        return schema == null || schema.refusal(op, state.ranks()) != null || keepsSteps(block, index)
+                ? null
+                : ControlOperation.of(block, index, reads, writes);
+    }
+
     /** Returns whether an operation reads what a branch or loop has computed in its steps. */
     boolean keepsSteps(Block block, int index) {
         return instructions.keepsSteps(block.ops().get(index));

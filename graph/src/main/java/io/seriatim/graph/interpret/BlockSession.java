@@ -228,6 +228,39 @@ public final class BlockSession {
     }
 
     /**
+     * An operation for runs of its block on given values, if it is a branch or a loop.
+     *
+     * @param index
+     *            its place in the block
+     * @param reads
+     *            the names of the values that it is given
+     * @param writes
+     *            the names of the values that it gives
+     * @return null if it is neither, or if its block must be run with variables by name
+     */
+    public @Nullable ControlOperation control(int index, List<String> reads, List<String> writes) {
+        return runner.control(block, index, reads, writes);
+    }
+
+    /**
+     * A run of the block of an operation of this block.
+     *
+     * @param inner
+     *            the block
+     * @param iteration
+     *            the iteration of a loop; null for a branch
+     * @return a session whose variables around it are those of this one
+     */
+    public BlockSession inside(Block inner, @Nullable Iteration iteration) {
+        Environment variables = new Environment(environment);
+        variables.enter(inner);
+        if (iteration != null) {
+            variables.iteration(iteration);
+        }
+        return new BlockSession(inner, variables, runner);
+    }
+
+    /**
      * Whether the tensors that an operation gives have memory of their own, which nothing else refers to.
      *
      * @param index

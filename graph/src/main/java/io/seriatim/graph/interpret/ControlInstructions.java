@@ -115,7 +115,7 @@ final class ControlInstructions {
         return op.input("Cond").stream().allMatch(name -> environment.tensor(name).shape().size() > 0);
     }
 
-    private static boolean truth(String name, Environment environment) {
+    static boolean truth(String name, Environment environment) {
         Tensor condition = environment.tensor(name);
         if (condition.shape().size() != 1) {
             throw new IllegalArgumentException(

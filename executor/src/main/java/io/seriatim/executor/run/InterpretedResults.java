@@ -1,0 +1,134 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.Tensor;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores the results of interpreted operations. A result that has memory of another variable, or memory that may come
+ * to be shared, is copied.
+ */
+final class InterpretedResults {
+    private final ValueTable values;
+    private final Frame frame;
+    private final Storage storage;
+    /** By value, whether it was given new memory when it was last computed. */
+    private final boolean[] isNew;
+
+    InterpretedResults(ValueTable values, Frame frame, Storage storage, boolean[] isNew) {
+        this.values = values;
+        this.frame = frame;
+        this.storage = storage;
+        this.isNew = isNew;
+    }
+
+    /**
+     * Stores a result.
+     *
+     * @param given
+     *            the memory that the interpreter was given, by the names of its variables
+     */
+    void take(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
+        int number = task.access().writes()[index];
+        String name = values.name(number);
+        boolean changed = task.access().read(name) >= 0;
+        Object own = value;
+        // An operation may return another input unchanged, such as a gradient; the output then needs its own memory.
+        if (value instanceof Tensor tensor
+                && ((!changed && storage.isInArena(tensor)) || isOfAnother(tensor, changed ? name : null, given))) {
+            own = Copies.to(frame.host(), tensor);
+        }
+        int target = task.writes()[index];
+        isNew[target] = false;
+        if ((storage.isShared(target) || values.isDeclared(target)) && storage.get(target) instanceof Tensor place) {
+            overwrite(name, place, value);
+            return;
+        }
+        if (values.isDeclared(target)) {
+            own(task, name, target, value);
+            return;
+        }
+        storage.set(target, own);
+        // A variable that is on a device is updated by a transfer instead.
+        if (target == number && values.isPersistable(number)) {
+            frame.context().bindings().set(name, own);
+            // Later kernels use the tensor that the scope now holds.
+            if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
+                    && there.spec().equals(values.spec(number))) {
+                storage.bind(number, there);
+            }
+        }
+    }
+
+    /** Stores a result of a branch or loop that has run on values by index. */
+    void take(Task.Interpreted task, int index, Object value, ControlFlow.Run run) {
+        int target = task.writes()[index];
+        String name = values.name(task.access().writes()[index]);
+        isNew[target] = false;
+        boolean isOwn = run.isOwn(index);
+        if (!values.isDeclared(target)) {
+            boolean isCopied = value instanceof Tensor tensor && !isOwn
+                    && ((!run.changes(index) && storage.isInArena(tensor)) || run.isOfAnother(index));
+            storage.set(target, isCopied ? Copies.to(frame.host(), (Tensor) value) : value);
+        } else if (storage.get(target) instanceof Tensor place) {
+            overwrite(name, place, value);
+        } else if (isOwn && value instanceof Tensor tensor && tensor.spec().equals(values.spec(target))) {
+            storage.bind(target, tensor);
+        } else {
+            own(task, name, target, value);
+        }
+    }
+
+    /**
+     * Gives a value of a known type memory of its own, since it may come to be shared with other variables. The
+     * interpreter may return the same tensor under several names.
+     */
+    private void own(Task.Interpreted task, String name, int target, Object value) {
+        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
+            throw new IllegalStateException("'" + name + "', a result of operation '" + task.name()
+                    + "', must have the type and shape that the program declares or that follow from its operands, "
+                    + values.spec(target) + ", but has "
+                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
+        }
+        Tensor own = Copies.to(frame.host(), tensor);
+        if (values.isPersistable(target)) {
+            frame.context().bindings().set(name, own);
+            own = frame.context().bindings().find(name) instanceof Tensor there ? there : own;
+        }
+        storage.bind(target, own);
+    }
+
+    /** Copies a written value into memory that other variables share. */
+    private static void overwrite(String name, Tensor place, Object value) {
+        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(place.spec())) {
+            throw new IllegalStateException(
+                    "'" + name + "' shares memory with other variables, so its type and shape must stay " + place.spec()
+                            + ", but the new value is "
+                            + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
+                            + ": write the new value to another variable");
+        }
+        boolean isThere = tensor.buffer() == place.buffer() && tensor.offset() == place.offset();
+        if (!isThere) {
+            Copies.onHost(tensor.buffer() == place.buffer() ? Copies.to(tensor.buffer().device(), tensor) : tensor,
+                    place);
+        }
+    }
+
+    static boolean overlap(Tensor one, Tensor other) {
+        return one.buffer() == other.buffer() && one.offset() < other.offset() + other.spec().bytes()
+                && other.offset() < one.offset() + one.spec().bytes();
+    }
+
+    /** Returns whether a tensor shares memory with one of the given, except that of a name. */
+    private static boolean isOfAnother(Tensor tensor, @Nullable String name, Map<String, Tensor> given) {
+        for (Map.Entry<String, Tensor> each : given.entrySet()) {
+            if (!each.getKey().equals(name) && overlap(each.getValue(), tensor)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
