@@ -16,6 +16,7 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.Copy;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -123,6 +124,32 @@ class LinesOfPixelsTest {
             return Outputs.of("y", convolution(g, x.slice(2, 5, 29).tanh(), Form.same(4, 1, 1, 1)));
         });
         assertLast(network, 7, Bits.normal(3, batch, 3, 33), batch + " lines");
+    }
+
+    /** Each pixel's channels are normalised between two transpositions, of which nothing is left. */
+    @ParameterizedTest
+    @CsvSource({"1,false", "3,false", "1,true", "3,true"})
+    void layerNormsOfPixels(int batch, boolean functions) {
+        Network network = Network.define(3, g -> {
+            Value x = convolution(g, g.data("x", DType.FLOAT32, -1, 3, 41), Form.same(8, 3, 1, 1));
+            for (int i = 0; i < 3; i++) {
+                Value y = g.layers().layerNorm(8).apply((functions ? x.relu() : x).transpose(0, 2, 1));
+                x = convolution(g, y.transpose(0, 2, 1), Form.same(8, 3, 1 + i, 1));
+            }
+            return Outputs.of("y", x);
+        });
+        Tensor x = Bits.normal(5, batch, 3, 41);
+        String where = batch + " lines";
+        assertLast(network, 3, x, where);
+        Program main = network.main().copyForTest();
+        assertEquals(0, ImagePasses.count(network, main, LinesOfPixelsTest::isCopyOfLines, x), where);
+        assertTrue(ImagePasses.count(network, main, LinesOfPixelsTest::isCopyOfLines, x, Pass.CHANNELS_LAST) > 0,
+                where);
+    }
+
+    private static boolean isCopyOfLines(Stage stage) {
+        return stage.computation() instanceof Copy
+                && Objects.requireNonNull(stage.outputs().getFirst()).spec().shape().size() > 8 * 8 * 5;
     }
 
     /** Branches with windows of several lengths are concatenated. */
