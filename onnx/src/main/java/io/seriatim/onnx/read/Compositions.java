@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds nodes that together compute what one operator computes, as exporters write functions that their version of ONNX
- * does not have: gelu, mish, swish, hard swish and normalisations of layers, channels and images. One operation reads and writes memory once, can
- * be part of the product before it, and has a gradient of its own.
+ * does not have: gelu, mish, swish, hard swish and normalisations of layers, channels and images. One operation reads
+ * and writes memory once, can be part of the product before it, and has a gradient of its own.
  *
  * <p>
  * Products are compared as sets of factors, so that the order in which an exporter multiplies does not matter. Values

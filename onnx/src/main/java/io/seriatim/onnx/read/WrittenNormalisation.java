@@ -13,11 +13,11 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * A normalisation that {@link Compositions} finds in nodes: (x − mean) / √(variance + ε) · scale + bias, with means over
- * some axes. It is over the last axis, with scale and bias for each of its elements; or scale and bias are for each
- * channel, at axis 1, and the means are over the channels of each pixel, over each image, or over each channel of an
- * image. Networks of sound call the last three cumulative, global and instance normalisation. The node that stands for
- * it is of a domain that no file has.
+ * A normalisation that {@link Compositions} finds in nodes: (x − mean) / √(variance + ε) · scale + bias, with means
+ * over some axes. It is over the last axis, with scale and bias for each of its elements; or scale and bias are for
+ * each channel, at axis 1, and the means are over the channels of each pixel, over each image, or over each channel of
+ * an image. Networks of sound call the last three cumulative, global and instance normalisation. The node that stands
+ * for it is of a domain that no file has.
  */
 final class WrittenNormalisation {
     private static final String DOMAIN = "io.seriatim.compositions";
