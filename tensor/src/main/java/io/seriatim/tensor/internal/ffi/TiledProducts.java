@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * floating-point operands a NaN or infinity of one row spreads to others
  * (<a href="https://github.com/uxlfoundation/oneDNN/issues/5717">oneDNN issue 5717</a>).
  */
+@SuppressWarnings("restricted")
 final class TiledProducts {
     private static final int ROW_BYTES = 64;
     /** In {@code dnnl_cpu_isa_t}, all sets with AMX have this bit. */
