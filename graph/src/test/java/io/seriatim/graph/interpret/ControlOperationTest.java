@@ -62,18 +62,22 @@ class ControlOperationTest {
         assertEquals(true, operation.isTrue(Tensor.of(new long[]{3}, 1, 1)));
     }
 
+    private static String message(Throwable failure) {
+        return Objects.requireNonNull(failure.getMessage());
+    }
+
     @Test
     void aWrongConditionIsReportedWithThePlaceOfTheOperation() {
         declare();
         ControlOperation operation = Objects.requireNonNull(of(loop(), "x", "c", "y"));
         for (Object wrong : new Object[]{Tensor.of(new long[2], 2), "text"}) {
-            String message = assertThrows(IllegalArgumentException.class, () -> operation.isTrue(wrong)).getMessage();
+            String message = message(assertThrows(IllegalArgumentException.class, () -> operation.isTrue(wrong)));
             assertTrue(message.contains("Block 1, operation 0 (while)") && message.contains("'c'"), message);
         }
-        String message = assertThrows(IllegalArgumentException.class, () -> operation.isTrue(null)).getMessage();
+        String message = message(assertThrows(IllegalArgumentException.class, () -> operation.isTrue(null)));
         assertTrue(message.contains("Variable 'c' has no value"), message);
         RuntimeException full = operation.named(new DeviceMemoryException("full"));
-        assertTrue(assertInstanceOf(DeviceMemoryException.class, full).getMessage().contains("(while): full"),
+        assertTrue(message(assertInstanceOf(DeviceMemoryException.class, full)).contains("(while): full"),
                 full::toString);
         IllegalStateException other = new IllegalStateException("other");
         assertSame(other, operation.named(other));
