@@ -20,6 +20,9 @@ final class CheckedCalls {
     /** The names of {@code dnnl_data_type_t}, in its order. */
     private static final String[] TYPES = {"undefined", "f16", "bf16", "f32", "s32", "s8", "u8", "f64"};
 
+    /** The function that asks primitive descriptors. */
+    static final String QUERY = "dnnl_primitive_desc_query";
+
     private final SymbolLookup symbols;
     private final Map<String, MemorySegment> functions = new ConcurrentHashMap<>();
 
@@ -112,12 +115,12 @@ final class CheckedCalls {
                 return "invalid memory descriptor";
             }
             long bytes = (long) out.get(ValueLayout.JAVA_INT, 0) * Long.BYTES;
-            return TYPES[type] + " " + numbers(descriptor, DnnlConstants.QUERY_LENGTHS, bytes, out)
-                    + " strides " + numbers(descriptor, DnnlConstants.QUERY_STRIDES, bytes, out);
+            return TYPES[type] + " " + text(descriptor, DnnlConstants.QUERY_LENGTHS, bytes, out)
+                    + " strides " + text(descriptor, DnnlConstants.QUERY_STRIDES, bytes, out);
         }
     }
 
-    private String numbers(MemoryDescriptor descriptor, int query, long bytes, MemorySegment out) {
+    private String text(MemoryDescriptor descriptor, int query, long bytes, MemorySegment out) {
         return queried(descriptor, query, out)
                 ? Arrays.toString(MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0)).reinterpret(bytes)
                         .toArray(ValueLayout.JAVA_LONG))
@@ -126,6 +129,46 @@ final class CheckedCalls {
 
     private boolean queried(MemoryDescriptor descriptor, int query, MemorySegment out) {
         return status("dnnl_memory_desc_query", descriptor, query, out) == DnnlStatus.SUCCESS;
+    }
+
+    /** Returns a number that a memory descriptor has; {@code out} is of eight bytes. */
+    int integer(MemoryDescriptor descriptor, int query, MemorySegment out) {
+        call("dnnl_memory_desc_query", descriptor, query, out);
+        return out.get(ValueLayout.JAVA_INT, 0);
+    }
+
+    /** Returns numbers that a memory descriptor has; {@code out} is of eight bytes. */
+    MemorySegment numbers(MemoryDescriptor descriptor, int query, long count, MemorySegment out) {
+        call("dnnl_memory_desc_query", descriptor, query, out);
+        return MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0)).reinterpret(count * Long.BYTES);
+    }
+
+    /** Returns what a primitive descriptor has; 0 if it has none. */
+    long queried(PrimitiveDescriptor primitive, int query, int index) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            DnnlStatus status = status(QUERY, primitive, query, index, out);
+            return switch (status) {
+                case SUCCESS -> out.get(ValueLayout.JAVA_LONG, 0);
+                case NOT_REQUIRED, UNIMPLEMENTED -> 0;
+                default -> throw failure(QUERY, status, primitive, query, index);
+            };
+        }
+    }
+
+    /** Returns the name of the implementation that was chosen. */
+    String implementation(PrimitiveDescriptor primitive) {
+        long text = queried(primitive, DnnlConstants.QUERY_IMPL_INFO, 0);
+        return text == 0 ? "" : MemorySegment.ofAddress(text).reinterpret(256).getString(0);
+    }
+
+    /** Changes a primitive descriptor to the next implementation; returns false if there is no other one. */
+    boolean nextImplementation(PrimitiveDescriptor primitive) {
+        DnnlStatus status = status("dnnl_primitive_desc_next_impl", primitive);
+        if (status != DnnlStatus.SUCCESS && status != DnnlStatus.LAST_IMPL_REACHED) {
+            throw failure("dnnl_primitive_desc_next_impl", status, primitive);
+        }
+        return status == DnnlStatus.SUCCESS;
     }
 
     /** Creates an object: the function writes its address to its first parameter. */

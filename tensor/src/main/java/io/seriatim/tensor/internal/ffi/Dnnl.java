@@ -27,8 +27,6 @@ public final class Dnnl {
         }
     }
 
-    private static final String QUERY = "dnnl_primitive_desc_query";
-
     private final CheckedCalls calls;
     private final MemorySegment execute;
     private final MemorySegment setDataHandle;
@@ -336,27 +334,17 @@ public final class Dnnl {
     public boolean haveSameBlocks(MemoryDescriptor a, MemoryDescriptor b) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            long dimensions = integer(a, DnnlConstants.QUERY_DIMENSIONS, out);
-            long blocks = integer(a, DnnlConstants.QUERY_BLOCKS, out);
-            return dimensions == integer(b, DnnlConstants.QUERY_DIMENSIONS, out)
-                    && blocks == integer(b, DnnlConstants.QUERY_BLOCKS, out)
-                    && numbers(a, DnnlConstants.QUERY_STRIDES, dimensions, out)
-                            .mismatch(numbers(b, DnnlConstants.QUERY_STRIDES, dimensions, out)) < 0
-                    && numbers(a, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)
-                            .mismatch(numbers(b, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)) < 0
-                    && numbers(a, DnnlConstants.QUERY_BLOCK_DIMENSIONS, blocks, out)
-                            .mismatch(numbers(b, DnnlConstants.QUERY_BLOCK_DIMENSIONS, blocks, out)) < 0;
+            long dimensions = calls.integer(a, DnnlConstants.QUERY_DIMENSIONS, out);
+            long blocks = calls.integer(a, DnnlConstants.QUERY_BLOCKS, out);
+            return dimensions == calls.integer(b, DnnlConstants.QUERY_DIMENSIONS, out)
+                    && blocks == calls.integer(b, DnnlConstants.QUERY_BLOCKS, out)
+                    && calls.numbers(a, DnnlConstants.QUERY_STRIDES, dimensions, out)
+                            .mismatch(calls.numbers(b, DnnlConstants.QUERY_STRIDES, dimensions, out)) < 0
+                    && calls.numbers(a, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)
+                            .mismatch(calls.numbers(b, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)) < 0
+                    && calls.numbers(a, DnnlConstants.QUERY_BLOCK_DIMENSIONS, blocks, out)
+                            .mismatch(calls.numbers(b, DnnlConstants.QUERY_BLOCK_DIMENSIONS, blocks, out)) < 0;
         }
-    }
-
-    private int integer(MemoryDescriptor descriptor, int query, MemorySegment out) {
-        calls.call("dnnl_memory_desc_query", descriptor, query, out);
-        return out.get(ValueLayout.JAVA_INT, 0);
-    }
-
-    private MemorySegment numbers(MemoryDescriptor descriptor, int query, long count, MemorySegment out) {
-        calls.call("dnnl_memory_desc_query", descriptor, query, out);
-        return MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0)).reinterpret(count * Long.BYTES);
     }
 
     /**
@@ -405,7 +393,7 @@ public final class Dnnl {
      * @return null if it has none
      */
     public MemoryDescriptor.@Nullable Borrowed find(PrimitiveDescriptor primitive, int query, int index) {
-        long address = queried(primitive, query, index);
+        long address = calls.queried(primitive, query, index);
         return address == 0 ? null : new MemoryDescriptor.Borrowed(address);
     }
 
@@ -423,21 +411,9 @@ public final class Dnnl {
     public MemoryDescriptor.Borrowed get(PrimitiveDescriptor primitive, int query) {
         MemoryDescriptor.Borrowed found = find(primitive, query);
         if (found == null) {
-            throw calls.failure(QUERY, DnnlStatus.NOT_REQUIRED, primitive, query);
+            throw calls.failure(CheckedCalls.QUERY, DnnlStatus.NOT_REQUIRED, primitive, query);
         }
         return found;
-    }
-
-    private long queried(PrimitiveDescriptor primitive, int query, int index) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            DnnlStatus status = calls.status(QUERY, primitive, query, index, out);
-            return switch (status) {
-                case SUCCESS -> out.get(ValueLayout.JAVA_LONG, 0);
-                case NOT_REQUIRED, UNIMPLEMENTED -> 0;
-                default -> throw calls.failure(QUERY, status, primitive, query, index);
-            };
-        }
     }
 
     /**
@@ -448,8 +424,7 @@ public final class Dnnl {
      * @return for instance {@code brg_matmul:avx512_core}
      */
     public String implementation(PrimitiveDescriptor primitive) {
-        long text = queried(primitive, DnnlConstants.QUERY_IMPL_INFO, 0);
-        return text == 0 ? "" : MemorySegment.ofAddress(text).reinterpret(256).getString(0);
+        return calls.implementation(primitive);
     }
 
     /**
@@ -460,11 +435,7 @@ public final class Dnnl {
      * @return false if there is no other one
      */
     public boolean nextImplementation(PrimitiveDescriptor primitive) {
-        DnnlStatus status = calls.status("dnnl_primitive_desc_next_impl", primitive);
-        if (status != DnnlStatus.SUCCESS && status != DnnlStatus.LAST_IMPL_REACHED) {
-            throw calls.failure("dnnl_primitive_desc_next_impl", status, primitive);
-        }
-        return status == DnnlStatus.SUCCESS;
+        return calls.nextImplementation(primitive);
     }
 
     /**

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * floating-point operands a NaN or infinity of one row spreads to others
  * (<a href="https://github.com/uxlfoundation/oneDNN/issues/5717">oneDNN issue 5717</a>).
  */
-@SuppressWarnings("restricted")
 final class TiledProducts {
     private static final int ROW_BYTES = 64;
     /** In {@code dnnl_cpu_isa_t}, all sets with AMX have this bit. */
@@ -42,21 +41,17 @@ final class TiledProducts {
         if (!hasTiles || !hasTail(x)) {
             return product;
         }
-        while (implementation(product).contains(NAME)) {
-            DnnlStatus status = calls.status("dnnl_primitive_desc_next_impl", product);
-            if (status == DnnlStatus.SUCCESS) {
-                continue;
+        boolean isRight = false;
+        try {
+            do {
+                isRight = !calls.implementation(product).contains(NAME);
+            } while (!isRight && calls.nextImplementation(product));
+        } finally {
+            if (!isRight) {
+                calls.call("dnnl_primitive_desc_destroy", product);
             }
-            DnnlException failure = status == DnnlStatus.LAST_IMPL_REACHED
-                    ? null
-                    : calls.failure("dnnl_primitive_desc_next_impl", status, product);
-            calls.call("dnnl_primitive_desc_destroy", product);
-            if (failure != null) {
-                throw failure;
-            }
-            return null;
         }
-        return product;
+        return isRight ? product : null;
     }
 
     private static boolean endsWithin(long bytes) {
@@ -67,25 +62,14 @@ final class TiledProducts {
     private boolean hasTail(MemoryDescriptor x) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            calls.call("dnnl_memory_desc_query", x, DnnlConstants.QUERY_DIMENSIONS, out);
-            int rank = out.get(ValueLayout.JAVA_INT, 0);
-            calls.call("dnnl_memory_desc_query", x, DnnlConstants.QUERY_LENGTHS, out);
-            long inner = MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0))
-                    .reinterpret((long) rank * Long.BYTES).getAtIndex(ValueLayout.JAVA_LONG, rank - 1L);
-            calls.call("dnnl_memory_desc_query", x, DnnlConstants.QUERY_DATA_TYPE, out);
-            return switch (out.get(ValueLayout.JAVA_INT, 0)) {
+            int rank = calls.integer(x, DnnlConstants.QUERY_DIMENSIONS, out);
+            long inner = calls.numbers(x, DnnlConstants.QUERY_LENGTHS, rank, out)
+                    .getAtIndex(ValueLayout.JAVA_LONG, rank - 1L);
+            return switch (calls.integer(x, DnnlConstants.QUERY_DATA_TYPE, out)) {
                 case DnnlConstants.S8, DnnlConstants.U8 -> endsWithin(inner);
                 case DnnlConstants.F16, DnnlConstants.BF16 -> inner % 2 != 0 || endsWithin(Short.BYTES * inner);
                 default -> false;
             };
-        }
-    }
-
-    private String implementation(PrimitiveDescriptor product) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            calls.call("dnnl_primitive_desc_query", product, DnnlConstants.QUERY_IMPL_INFO, 0, out);
-            return MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0)).reinterpret(256).getString(0);
         }
     }
 }
