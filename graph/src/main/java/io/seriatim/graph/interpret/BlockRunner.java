@@ -53,13 +53,25 @@ final class BlockRunner {
             } else {
                 instructions.run(op, block, environment);
             }
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(named(block, index, e), e);
-        } catch (DeviceMemoryException e) {
-            DeviceMemoryException named = new DeviceMemoryException(named(block, index, e));
-            named.initCause(e);
-            throw named;
+        } catch (IllegalArgumentException | DeviceMemoryException e) {
+            throw failure(block, index, e);
         }
+    }
+
+    /**
+     * Returns the failure of an operation with its place in the program: an exception of the same type, or the failure
+     * itself if its message has the place or needs none.
+     */
+    static RuntimeException failure(Block block, int index, RuntimeException e) {
+        return switch (e) {
+            case IllegalArgumentException _ -> new IllegalArgumentException(named(block, index, e), e);
+            case DeviceMemoryException _ -> {
+                DeviceMemoryException named = new DeviceMemoryException(named(block, index, e));
+                named.initCause(e);
+                yield named;
+            }
+            default -> e;
+        };
     }
 
     /** The message of an error of an operation, with its place in the program. */

@@ -36,7 +36,8 @@ public final class BranchCondition {
         return condition < 0 ? null : new BranchCondition(condition);
     }
 
-    private static boolean isAround(Block block, String name) {
+    /** Returns whether a block around a block has a variable. */
+    static boolean isAround(Block block, String name) {
         return block.parent() != Block.NONE && block.program().block(block.parent()).owner(name) != null;
     }
 

@@ -1,6 +1,5 @@
 package io.seriatim.graph.interpret;
 
-import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.graph.autodiff.ControlGradients;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.OpDesc;
@@ -42,7 +41,8 @@ public final class ControlOperation {
             return null;
         }
         for (String written : writes) {
-            if (!reads.contains(written) && (around.var(written) == null || isAround(around, written))) {
+            if (!reads.contains(written)
+                    && (around.var(written) == null || BranchCondition.isAround(around, written))) {
                 return null;
             }
         }
@@ -52,10 +52,6 @@ public final class ControlOperation {
                 ? null
                 : new ControlOperation(around, index, ControlInstructions.block(around.program(), op), isLoop, name,
                         condition);
-    }
-
-    private static boolean isAround(Block block, String name) {
-        return block.parent() != Block.NONE && block.program().block(block.parent()).owner(name) != null;
     }
 
     /**
@@ -117,14 +113,6 @@ public final class ControlOperation {
      * @return an exception of the same type, or the failure itself
      */
     public RuntimeException named(RuntimeException e) {
-        return switch (e) {
-            case IllegalArgumentException _ -> new IllegalArgumentException(BlockRunner.named(around, index, e), e);
-            case DeviceMemoryException _ -> {
-                DeviceMemoryException named = new DeviceMemoryException(BlockRunner.named(around, index, e));
-                named.initCause(e);
-                yield named;
-            }
-            default -> e;
-        };
+        return BlockRunner.failure(around, index, e);
     }
 }
