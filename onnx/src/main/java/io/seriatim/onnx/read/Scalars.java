@@ -49,30 +49,29 @@ final class Scalars implements Function<String, @Nullable Double> {
     @Override
     public @Nullable Double apply(String name) {
         OnnxNode node = constants.get(name);
-        if (node == null) {
-            Ref ref = values.apply(name);
-            return ref == null || !Lists.isTensor(ref) ? null : number(tensors.apply(ref));
-        }
-        if (node.attributes().get("value_float") instanceof OnnxAttribute.Real(float number)) {
-            return (double) number;
-        }
-        return node.attributes().get("value") instanceof OnnxAttribute.OfTensor(OnnxTensor tensor)
-                && tensor.dims().size() <= 1 && tensor.dims().stream().allMatch(dim -> dim == 1)
-                        ? number(reader.apply(tensor))
-                        : null;
+        return node != null && node.attributes().get("value_float") instanceof OnnxAttribute.Real(float number)
+                ? Double.valueOf(number)
+                : number(tensor(name, 1));
     }
 
     /** Returns the numbers of a constant row of whole numbers; none for other values. */
     List<Long> integers(String name) {
-        OnnxNode node = constants.get(name);
-        Ref ref = node == null ? values.apply(name) : null;
-        Tensor value = ref != null && Lists.isTensor(ref) ? tensors.apply(ref) : null;
-        if (node != null && node.attributes().get("value") instanceof OnnxAttribute.OfTensor(OnnxTensor tensor)
-                && tensor.dims().size() <= 1 && tensor.dims().stream().allMatch(dim -> dim <= MOST)) {
-            value = reader.apply(tensor);
-        }
+        Tensor value = tensor(name, MOST);
         return value == null || value.shape().rank() > 1 || value.shape().size() > MOST
                 || value.dtype() != DType.INT64 ? List.of() : Arrays.stream(value.toLongArray()).boxed().toList();
+    }
+
+    /** Returns a constant; null if it is none, or a node of more elements, which are not read. */
+    private @Nullable Tensor tensor(String name, int most) {
+        OnnxNode node = constants.get(name);
+        if (node == null) {
+            Ref ref = values.apply(name);
+            return ref == null || !Lists.isTensor(ref) ? null : tensors.apply(ref);
+        }
+        return node.attributes().get("value") instanceof OnnxAttribute.OfTensor(OnnxTensor tensor)
+                && tensor.dims().size() <= 1 && tensor.dims().stream().allMatch(dim -> dim <= most)
+                        ? reader.apply(tensor)
+                        : null;
     }
 
     private static @Nullable Double number(@Nullable Tensor value) {
