@@ -49,10 +49,13 @@ import org.jspecify.annotations.Nullable;
  * task writes all of it, and each task that accesses it either supports a separate layout for each image, as a
  * convolution does, or has all its images in the set. A copy to a part of an image, as to its place in a concatenation,
  * may have any layout on either side; elementwise functions may access parts of images, as gates and sums of causal
- * convolutions do. A line of pixels is an image of one row: both have the same order in memory. Of the resulting
- * connected groups, those that no convolution
- * writes or none reads are excluded, because they would not gain, and so are values of stages for which the library has
- * no kernel. Gradients do not support this layout, so training is not affected.
+ * convolutions do. Gates of channels or pixels, and reductions of all channels or pixels, have the same order in memory
+ * for both, and so have a line of pixels and an image of one row. Of the resulting connected groups, those that would
+ * not gain are excluded, such as those that no convolution writes, and so are values of stages for which the library
+ * has no kernel. Gradients do not support this layout, so training is not affected.
+ *
+ * <p>
+ * A transposition of such images to pixels of channels, or back, moves nothing and is removed.
  */
 final class ChannelsLast {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -125,8 +128,12 @@ final class ChannelsLast {
         }
         ChannelsLast images = new ChannelsLast(graph, context.kernels());
         if (images.isAny()) {
+            boolean anyPixels = images.stages.stream()
+                    .anyMatch(placed -> images.readsPixels(placed) || images.writesPixels(placed));
             images.turn();
-            CopyElimination.bypass(graph, context);
+            if (anyPixels) {
+                CopyElimination.bypass(graph, context);
+            }
         }
     }
 
@@ -224,7 +231,7 @@ final class ChannelsLast {
             Arg arg = args.get(i);
             boolean fits = (roles.together().test(i) && together) || roles.alone().test(i);
             if (isLast(placed, arg) && (!fits || !(placed.isWhole(Objects.requireNonNull(arg), values)
-                    || (roles.parts() && part(placed, arg) != null) || readsPixels(placed, arg)))) {
+                    || (roles.parts() && part(placed, arg) != null) || (i == 0 && readsPixels(placed))))) {
                 unfit.add(placed.number(arg));
             }
         }
@@ -242,9 +249,12 @@ final class ChannelsLast {
     }
 
     /** Whether a stage copies images of the set, transposed to pixels of channels: to the order of their memory. */
-    private boolean readsPixels(Placed placed, @Nullable Arg arg) {
-        return arg != null && isMove(placed.stage()) && arg.equals(placed.args().getFirst()) && isLast(placed, arg)
-                && ImagePart.isOfPixels(arg, placed.whole(arg, values));
+    private boolean readsPixels(Placed placed) {
+        if (!isMove(placed.stage())) {
+            return false;
+        }
+        Arg in = Objects.requireNonNull(placed.args().getFirst());
+        return isLast(placed, in) && ImagePart.isOfPixels(in, placed.whole(in, values));
     }
 
     /** Whether a stage writes images of the set, transposed from pixels of channels: the order of their memory. */
@@ -376,7 +386,7 @@ final class ChannelsLast {
         }
         Map<Integer, Integer> uses = new HashMap<>();
         for (Placed placed : stages) {
-            if (readsPixels(placed, placed.args().isEmpty() ? null : placed.args().getFirst())) {
+            if (readsPixels(placed)) {
                 use(placed, placed.args().getFirst(), READS_PIXELS, group, uses);
             }
             if (writesPixels(placed)) {
@@ -418,8 +428,8 @@ final class ChannelsLast {
     /**
      * Returns the values of stages for which the library has no kernel. A kernel of another provider is accepted for
      * elementwise functions, normalisation by groups and resampling if it is also used for the original layout, and for
-     * arithmetic and moves of elements, whose results do not depend on the kernel: plain Java computes rows of few
-     * channels.
+     * arithmetic, reductions and moves of elements: plain Java computes rows of few channels, and adds up in double
+     * precision.
      */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
@@ -473,6 +483,12 @@ final class ChannelsLast {
             return stage.with(List.of(new Arg(in.source(), in.offset(), inMemory)),
                     List.of(new Arg(out.source(), 0, inMemory)));
         }
+        if (readsPixels(placed)) {
+            Arg in = Objects.requireNonNull(stage.args().getFirst());
+            TensorSpec inMemory = TensorSpec.of(in.spec().dtype(), in.spec().shape());
+            return stage.with(List.of(new Arg(in.source(), 0, inMemory)),
+                    turned(placed, stage.outputs(), false, Shape.of()));
+        }
         boolean elementwise = Roles.of(stage).elementwise();
         Shape images = elementwise ? Objects.requireNonNull(stage.args().getLast()).spec().shape() : Shape.of();
         return stage.with(turned(placed, stage.inputs(), elementwise, images),
@@ -482,10 +498,7 @@ final class ChannelsLast {
     private List<@Nullable Arg> turned(Placed placed, List<@Nullable Arg> args, boolean elementwise, Shape images) {
         List<@Nullable Arg> turned = new ArrayList<>(args.size());
         for (Arg arg : args) {
-            if (readsPixels(placed, arg)) {
-                TensorSpec spec = Objects.requireNonNull(arg).spec();
-                turned.add(new Arg(arg.source(), 0, TensorSpec.of(spec.dtype(), spec.shape())));
-            } else if (arg != null && isLast(placed, arg)) {
+            if (arg != null && isLast(placed, arg)) {
                 turned.add(placed.isWhole(arg, values)
                         ? new Arg(arg.source(), 0, ImagePart.turned(arg.spec(), elementwise))
                         : Objects.requireNonNull(part(placed, arg)).turned(arg, elementwise));

@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Some channels and pixels of images, [n, c, spatial...], that are stored in that order or will be stored channels
- * last.
- * The dimensions of the pixels may differ from those of the whole images in dimensions of length 1, as those of a line
- * differ from those of an image of one row.
+ * last. The dimensions of the pixels may differ from those of the whole images in dimensions of length 1, as those of a
+ * line differ from those of an image of one row.
  *
  * @param whole
  *            the images, row-major
@@ -50,14 +49,7 @@ record ImagePart(TensorSpec whole, long channel, long first, List<Integer> from)
                 || shape.size() != whole.shape().size()) {
             return false;
         }
-        long[] dims = new long[rank];
-        long[] strides = new long[rank];
-        for (int i = 0; i < rank; i++) {
-            int from = i == 0 ? 0 : i == CHANNELS ? rank - 1 : i - 1;
-            dims[i] = shape.dim(from);
-            strides[i] = arg.spec().strides()[from];
-        }
-        return isDense(dims, strides);
+        return isDense(first(shape.dims()), first(arg.spec().strides()));
     }
 
     /** Returns whether images, [n, c, spatial...], are dense with their channels last. */
@@ -157,6 +149,15 @@ record ImagePart(TensorSpec whole, long channel, long first, List<Integer> from)
         strides[CHANNELS] = 1;
         System.arraycopy(steps, 1, strides, PIXELS, dims.length - PIXELS);
         return new TensorSpec(spec.dtype(), spec.shape(), Layout.strided(strides));
+    }
+
+    /** Moves the element of the channels from the end to its place; the inverse of {@link #last}. */
+    private static long[] first(long[] each) {
+        long[] first = new long[each.length];
+        first[0] = each[0];
+        first[CHANNELS] = each[each.length - 1];
+        System.arraycopy(each, CHANNELS, first, PIXELS, each.length - PIXELS);
+        return first;
     }
 
     /** Moves the element of the channels to the end. */

@@ -226,13 +226,6 @@ final class Interpretation {
         return given;
     }
 
-    private void within(Runnable run) {
-        WorkingMemory.within(limit, () -> {
-            run.run();
-            return true;
-        });
-    }
-
     private <T> T within(int index, Supplier<T> run) {
         Recording recording = frame.context().recording();
         return WorkingMemory.within(limit,
@@ -308,7 +301,10 @@ final class Interpretation {
             blocks[index] = control;
         }
         ControlFlow.Run run = control.begin(frame.context(), operands(task), frame.host());
-        within(run::run);
+        within(index, () -> {
+            run.run();
+            return true;
+        });
         for (int i = 0; i < task.writes().length; i++) {
             Object value = run.result(i);
             if (value != null) {

@@ -52,6 +52,16 @@ class ChannelsLastTest {
                 && !Objects.requireNonNull(stage.outputs().getFirst()).spec().isRowMajor(), x, without);
     }
 
+    /** Asserts how many convolutions write such images, and that results are alike, of one image and of three. */
+    private static void assertTurned(long expected, Network network, int height, int width) {
+        Program main = network.main().copyForTest();
+        for (int images : new int[]{1, 3}) {
+            Tensor x = Bits.normal(images, images, 3, height, width);
+            assertEquals(expected, turned(network, main, x), images + " images");
+            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        }
+    }
+
     @Test
     void allOfAResidualNetwork() {
         Network network = residual(16, 16);
@@ -78,12 +88,7 @@ class ChannelsLastTest {
             Value one = gated.times(ofAll).plus(ofAll.reshape(1, 8, 1, 1)).tanh();
             return Outputs.of("y", g.linear(g.conv2d(one, 8, 3, 1, 1).globalAveragePool2d().flatten(1), 5));
         });
-        Program main = network.main().copyForTest();
-        for (int images : new int[]{1, 3}) {
-            Tensor x = Bits.normal(images, images, 3, 12, 12);
-            assertEquals(3, turned(network, main, x), images + " images");
-            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
-        }
+        assertTurned(3, network, 12, 12);
     }
 
     /** How many copies there are. */
@@ -143,12 +148,7 @@ class ChannelsLastTest {
             Value end = g.conv2d(z.times(attention), 8, 3, 1, 1);
             return Outputs.of("y", g.linear(end.mean(2, 3), 5), "largest", g.linear(end.max(-1, -2), 3));
         });
-        Program main = network.main().copyForTest();
-        for (int images : new int[]{1, 3}) {
-            Tensor x = Bits.normal(images, images, 3, 12, 10);
-            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
-            assertEquals(3, turned(network, main, x), images + " images");
-        }
+        assertTurned(3, network, 12, 10);
     }
 
     /** Means of lines have the order of their images: these stay as they are. */
