@@ -2,6 +2,7 @@ package io.seriatim.engine;
 
 import io.seriatim.engine.sync.Deadline;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
@@ -43,20 +44,42 @@ final class DependencyEngine implements Engine {
 
     @Override
     public void pushAll(List<PreparedOp> ops) {
-        // The caller may change the list meanwhile.
-        PreparedOp[] all = ops.toArray(PreparedOp[]::new);
-        for (PreparedOp op : all) {
-            own(Objects.requireNonNull(op, "operation")).checkNotDeleted();
+        List<Prepared> together = new ArrayList<>();
+        for (Preparation each : own(ops)) {
+            if (each instanceof Prepared op) {
+                together.add(op);
+            } else {
+                core.pushes.pushAll(together);
+                together.clear();
+                each.push();
+            }
         }
-        core.pushes.pushAll(all);
+        core.pushes.pushAll(together);
+    }
+
+    @Override
+    public PreparedOp prepareAll(String name, List<PreparedOp> ops) {
+        Objects.requireNonNull(name, "name");
+        return new PreparedGraph(core, name, PreparedGraph.flattened(own(ops)));
+    }
+
+    /** Returns a copy of a list, which its owner may change meanwhile, of preparations that can be pushed. */
+    private List<Preparation> own(List<PreparedOp> ops) {
+        List<Preparation> all = new ArrayList<>();
+        for (PreparedOp op : ops.toArray(PreparedOp[]::new)) {
+            Preparation own = own(Objects.requireNonNull(op, "operation"));
+            own.checkNotDeleted();
+            all.add(own);
+        }
+        return all;
     }
 
     @SuppressWarnings("ReferenceEquality") // Engines are compared by identity.
-    private Prepared own(PreparedOp op) {
-        if (op instanceof Prepared prepared && prepared.core == core) {
-            return prepared;
+    private Preparation own(PreparedOp op) {
+        if (op instanceof Preparation own && own.core == core) {
+            return own;
         }
-        String whose = op instanceof Prepared foreign
+        String whose = op instanceof Preparation foreign
                 ? "of engine '" + foreign.core.name + "'"
                 : "no engine's (" + op.getClass().getName() + ")";
         throw new IllegalArgumentException("a prepared operation is " + whose + ", not of engine '" + core.name

@@ -151,6 +151,35 @@ public interface Engine extends AutoCloseable {
     void pushAll(List<PreparedOp> ops);
 
     /**
+     * Joins prepared operations into one graph, whose order is derived once instead of at every push. A push of the
+     * graph has the same result as {@link #pushAll} of its operations, and costs much less for each of them: they start
+     * each other without the engine's lock. Worth it for lists of short operations that are pushed many times.
+     *
+     * <p>
+     * To everything else the graph is one operation on all variables: waits and other operations wait until all of it
+     * has ended, it counts as one, and its workers take up nothing else meanwhile. Its operations fail and are skipped
+     * one by one, and each variable is poisoned as if they had been pushed alone. The variables' versions count every
+     * mutation. Two pushes of a graph do not overlap. A body must not wait for this engine.
+     *
+     * <p>
+     * While a recorder is set, and on engines without workers, a push of the graph pushes its operations one by one; so
+     * it does if they have different lanes or priorities, or kinds other than {@link OpKind#NORMAL}, or if one of them
+     * is asynchronous.
+     *
+     * @param name
+     *            the name of the graph in snapshots and errors
+     * @param ops
+     *            operations and graphs prepared on this engine, in the order of the serial program; one may occur
+     *            several times. They may be deleted afterwards
+     * @return the graph; its priority and lane are those of its operations
+     * @throws IllegalArgumentException
+     *             if one belongs to another engine
+     * @throws IllegalStateException
+     *             if one is deleted
+     */
+    PreparedOp prepareAll(String name, List<PreparedOp> ops);
+
+    /**
      * Waits until every mutation of the variable that was pushed before this call has ended.
      *
      * @param v

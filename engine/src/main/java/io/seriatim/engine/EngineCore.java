@@ -343,7 +343,11 @@ final class EngineCore {
      * has been read.
      */
     void forEachReady(Dispatcher.Look look) {
-        dispatcher.forEach(look);
+        dispatcher.forEach((op, state, thread) -> {
+            if (!op.has(Operation.HELPER)) {
+                look.at(op, state, thread);
+            }
+        });
         cancellation.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
         execution.forEachUnqueued(op -> look.at(op,
                 op.has(Operation.STARTED) ? EngineSnapshot.State.STARTED : EngineSnapshot.State.RUNNING, null));

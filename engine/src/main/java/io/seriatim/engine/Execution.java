@@ -113,6 +113,10 @@ final class Execution {
 
     /** Ends an operation because the engine was shut down. */
     void cancel(Operation op) {
+        if (op.has(Operation.HELPER)) {
+            GraphRun.released(op);
+            return;
+        }
         Failure failure = cancelled(op);
         op.flags |= Operation.SKIPPED;
         core.counts.cancelled++;
@@ -120,16 +124,23 @@ final class Execution {
         finish(op, Recorder.Outcome.CANCELLED, failure);
     }
 
-    /** Creates the failure of an operation or, if memory is exhausted, returns the shared instance. */
-    private Failure failure(Operation op, Throwable thrown) {
+    /**
+     * Creates the failure of an operation or, if memory is exhausted, returns the shared instance; with or without the
+     * tracker lock.
+     */
+    Failure failure(Operation op, Throwable thrown) {
         try {
-            return new Failure(op.name, thrown);
+            Failure failure = new Failure(op.name, thrown);
+            // The caller of shutdownNow asked for it, so it is not reported as a failure that nobody observed.
+            failure.observed = core.life.isCancelled() && Interruptions.isStop(thrown);
+            return failure;
         } catch (VirtualMachineError e) {
             return noMemory;
         }
     }
 
-    private Failure cancelled(Operation op) {
+    /** Creates the failure of an operation that the engine's shutdown prevents; with or without the tracker lock. */
+    Failure cancelled(Operation op) {
         try {
             Failure failure = new Failure(op.name, cancellation(op));
             failure.observed = true;
@@ -164,15 +175,34 @@ final class Execution {
         Failure failure = null;
         if (thrown != null) {
             failure = failure(op, thrown);
-            if (core.life.isCancelled() && failure != noMemory && Interruptions.isStop(thrown)) {
-                // The caller of shutdownNow asked for it, so it is not reported as a failure that nobody observed.
-                failure.observed = true;
-            }
             core.counts.failed++;
             failedWith(op, failure);
+        } else if (op.has(Operation.GRAPH)) {
+            membersFailed(op);
         }
         finish(op, failure == null ? Recorder.Outcome.COMPLETED : Recorder.Outcome.FAILED, failure);
         settle();
+    }
+
+    /** Records the failures of the operations of a graph, which counts as one operation. */
+    private void membersFailed(Operation op) {
+        GraphRun graph = (GraphRun) Objects.requireNonNull(op.body);
+        if (!graph.isMarred()) {
+            return;
+        }
+        boolean any = false;
+        for (int i = 0; i < graph.size(); i++) {
+            Failure failure = graph.takeFailure(i);
+            if (failure != null) {
+                failedWith(op, failure);
+                any = true;
+            }
+        }
+        if (any && core.life.isCancelled()) {
+            core.counts.cancelled++;
+        } else if (any) {
+            core.counts.failed++;
+        }
     }
 
     /** Ends an operation whose completion was called; acquires the tracker lock. */
@@ -214,7 +244,9 @@ final class Execution {
 
     /** Handles an operation whose body has returned or thrown. */
     void ran(Operation op, @Nullable Throwable thrown) {
-        if (op.has(Operation.ASYNC_BODY) && thrown == null) {
+        if (op.has(Operation.HELPER)) {
+            GraphRun.released(op);
+        } else if (op.has(Operation.ASYNC_BODY) && thrown == null) {
             returned(op);
         } else {
             if (op.attachment instanceof AsyncCompletion completion) {

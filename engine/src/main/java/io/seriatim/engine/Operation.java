@@ -66,6 +66,12 @@ final class Operation extends Callback implements OpBuilder {
      * Its push failed after it had been added to the second queue of the log; guarded by the push lock, then constant.
      */
     static final int ABANDONED = 1 << 17;
+    /** Its body is a {@link GraphRun}. */
+    static final int GRAPH = 1 << 18;
+    /** Is executed by a {@link GraphRun} and never pushed. */
+    static final int MEMBER = 1 << 19;
+    /** Lends its worker to a {@link GraphRun}. Has no position in the push order and is not counted. */
+    static final int HELPER = 1 << 20;
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;

@@ -1,17 +1,15 @@
 package io.seriatim.engine;
 
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A template that each push copies. The copies share the variables, but each has links of its own. */
-final class Prepared implements PreparedOp {
-    final EngineCore core;
-    private final String name;
+final class Prepared extends Preparation {
     private volatile @Nullable Operation template;
 
     Prepared(Operation template) {
-        core = template.core;
-        name = template.name;
+        super(template.core, template.name);
         this.template = template;
     }
 
@@ -41,16 +39,21 @@ final class Prepared implements PreparedOp {
         template = null;
     }
 
-    /** Throws if the operation has been deleted. */
+    @Override
     void checkNotDeleted() {
         template();
     }
 
-    private Operation template() {
+    @Override
+    void addTo(List<Prepared> ops) {
+        ops.add(new Prepared(template()));
+    }
+
+    /** Returns the description that each push copies. */
+    Operation template() {
         Operation t = template;
         if (t == null) {
-            throw new IllegalStateException(
-                    "operation '" + name + "' has been deleted: prepare it anew to push it again");
+            throw deleted("operation");
         }
         return t;
     }

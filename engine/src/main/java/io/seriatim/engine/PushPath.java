@@ -68,12 +68,12 @@ final class PushPath extends SpinLock {
      * @throws IllegalStateException
      *             if one of them cannot be pushed; then those before it have been pushed, and those after it have not
      */
-    void pushAll(PreparedOp[] ops) {
+    void pushAll(List<Prepared> ops) {
         core.checkWhole();
-        for (int from = 0; from < ops.length; from += BULK) {
-            Operation[] bulk = new Operation[Math.min(BULK, ops.length - from)];
+        for (int from = 0; from < ops.size(); from += BULK) {
+            Operation[] bulk = new Operation[Math.min(BULK, ops.size() - from)];
             for (int i = 0; i < bulk.length; i++) {
-                Operation op = ((Prepared) ops[from + i]).copy();
+                Operation op = ops.get(from + i).copy();
                 prepare(op);
                 bulk[i] = op;
             }

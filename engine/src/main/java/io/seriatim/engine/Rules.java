@@ -87,6 +87,11 @@ class Rules {
         return 1_000_000_000;
     }
 
+    /** Returns for how many of its predecessors an operation of a graph waits: for all. */
+    int predecessors(int count) {
+        return count;
+    }
+
     /** Called before a worker is removed from its lane, where memory may be exhausted. */
     void beforeDismissal(Thread worker) {
         // Tests throw an error here.

@@ -78,6 +78,7 @@ final class Tracker {
     void release(Operation op, @Nullable Failure failure) {
         Variable[] vars = op.vars;
         Times times = op.times;
+        GraphRun graph = op.has(Operation.GRAPH) && failure == null ? (GraphRun) op.body : null;
         for (int i = 0; i < op.count; i++) {
             Variable v = vars[i];
             VarState s = v.state();
@@ -91,7 +92,12 @@ final class Tracker {
                 if (!op.has(Operation.SILENT)) {
                     s.mutated();
                 }
-                if (failure != null || poisoned > 0) {
+                if (graph != null) {
+                    s.mutated(graph.mutations(i) - 1);
+                    if (graph.isMarred()) {
+                        setFailure(s, graph.failure(i));
+                    }
+                } else if (failure != null || poisoned > 0) {
                     leaveFailure(op, i, s, failure);
                 }
             }

@@ -70,7 +70,11 @@ final class VarState {
     }
 
     void mutated() {
-        VERSION.setRelease(this, version + 1);
+        mutated(1);
+    }
+
+    void mutated(int times) {
+        VERSION.setRelease(this, version + times);
     }
 
     @Nullable

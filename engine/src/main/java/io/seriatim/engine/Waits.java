@@ -69,7 +69,7 @@ final class Waits {
     private void await(String call, @Nullable Operation target, @Nullable Drain drain, Waiter waiter, long deadline,
             Runnable begin,
             Runnable end) throws InterruptedException, TimeoutException {
-        Operation owner = ThreadState.runningOf(core);
+        Operation owner = owner(call);
         Wait wait = owner == null ? null : new Wait(owner, waiter, target, drain);
         // A search for a cycle, and a check without waiting, need the whole log to be admitted.
         boolean all = wait != null || (deadline != Deadline.NEVER && deadline - System.nanoTime() <= 0);
@@ -136,6 +136,7 @@ final class Waits {
     void forFuture(EngineFuture<?> future, Dependencies on, long deadline)
             throws InterruptedException, TimeoutException {
         core.checkWhole();
+        owner("get of a future");
         if (Thread.interrupted()) {
             throw new InterruptedException("get of " + on.describe());
         }
@@ -156,6 +157,20 @@ final class Waits {
                 unregister(waits);
             }
         }
+    }
+
+    /**
+     * Returns the operation that the calling thread runs, or null. An operation of a graph must not wait: the others do
+     * not end one by one for the tracker, so a wait for one of them would never end.
+     */
+    private @Nullable Operation owner(String call) {
+        Operation owner = ThreadState.runningOf(core);
+        if (owner != null && owner.has(Operation.MEMBER)) {
+            throw new IllegalStateException(call + " inside operation '" + owner.name
+                    + "', which belongs to a graph of operations: these must not wait for their engine. Wait before you "
+                    + "push the graph, or push the operation by itself");
+        }
+        return owner;
     }
 
     /** Returns the waits to register for a future: none outside operations, or one for each awaited operation. */

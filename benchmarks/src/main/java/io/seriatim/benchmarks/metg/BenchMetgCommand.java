@@ -37,7 +37,8 @@ public final class BenchMetgCommand implements Callable<Integer> {
     static final String CHECKS = "Every task checks the values that it reads; a wrong one fails the run. OpenMP and "
             + "Taskflow are compiled by g++ or the compiler that the environment variable CXX names, and skipped if "
             + "they are not installed.";
-    private static final List<String> SYSTEMS = List.of("seriatim", "futures", "forkjoin", "openmp", "taskflow");
+    private static final List<String> SYSTEMS = List.of("seriatim", "seriatim-graph", "futures", "forkjoin", "openmp",
+            "taskflow", "taskflow-graph");
     private static final double QUICK_SECONDS = 0.02;
     private static final int QUICK_STEPS = 10;
     private static final int STEPS = 100;
@@ -54,8 +55,8 @@ public final class BenchMetgCommand implements Callable<Integer> {
             + "random-nearest, load-imbalance.")
     private List<String> patterns = new ArrayList<>();
 
-    @Option(names = "--system", paramLabel = "S", split = ",", description = "Only these of seriatim, futures, "
-            + "forkjoin, openmp, taskflow.")
+    @Option(names = "--system", paramLabel = "S", split = ",", description = "Only these of seriatim, "
+            + "seriatim-graph, futures, forkjoin, openmp, taskflow, taskflow-graph.")
     private List<String> systems = new ArrayList<>();
 
     @Option(names = "--workers", paramLabel = "N", description = "Threads that run tasks, in each system; one for "
@@ -150,11 +151,12 @@ public final class BenchMetgCommand implements Callable<Integer> {
             if (systems.isEmpty() || systems.contains(key)) {
                 try {
                     all.add(switch (key) {
-                        case "seriatim" -> new EngineSystem(threads);
+                        case "seriatim" -> new EngineSystem(threads, false);
+                        case "seriatim-graph" -> new EngineSystem(threads, true);
                         case "futures" -> new FutureSystem(threads);
                         case "forkjoin" -> new ForkJoinSystem(threads);
                         case "openmp" -> compiled.openMp(threads);
-                        default -> compiled.taskflow(threads, taskflow);
+                        default -> compiled.taskflow(threads, key.endsWith("graph"), taskflow);
                     });
                 } catch (PeerUnavailableException e) {
                     progress.notice(key + " is not compared: " + e.getMessage());

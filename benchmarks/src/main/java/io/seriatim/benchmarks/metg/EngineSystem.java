@@ -12,32 +12,38 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /**
- * Seriatim's engine: operations are prepared once for each task of the table and pushed in bulk. A value is stored in
- * one of two variables of its column, in turn, so the engine also orders a store after the reads of the value it
- * replaces. The time includes the preparation.
+ * Seriatim's engine: operations are prepared once for each task of the table, and pushed in bulk, or joined to a graph
+ * that is pushed again and again. A value is stored in one of two variables of its column, in turn, so the engine also
+ * orders a store after the reads of the value it replaces. The time includes the preparation.
  */
 final class EngineSystem extends ThreadSystem {
     /** The values of a column are this far apart, so that no two share a cache line. */
     private static final int PADDING = 8;
     private static final int BULK = 64;
+    /** The number of tasks of a graph, if the steps that repeat are fewer. */
+    private static final int GRAPH = 512;
     private static final int TRIVIAL_ROWS = 64;
 
     private final Engine engine;
+    private final boolean joined;
     private final UnaryOperator<TaskGraph> declared;
 
-    EngineSystem(int workers) {
-        this(Engine.builder().pooled(workers).name("metg").build(), workers, UnaryOperator.identity());
+    EngineSystem(int workers, boolean joined) {
+        this(Engine.builder().pooled(workers).name("metg").build(), workers, joined, UnaryOperator.identity());
     }
 
     /**
      * Creates a system on an engine.
      *
+     * @param joined
+     *            whether operations are joined to a graph
      * @param declared
      *            changes the graph whose dependencies are declared; a test removes one
      */
-    EngineSystem(Engine engine, int workers, UnaryOperator<TaskGraph> declared) {
-        super("seriatim", "Seriatim", Kind.OURS, workers);
+    EngineSystem(Engine engine, int workers, boolean joined, UnaryOperator<TaskGraph> declared) {
+        super(joined ? "seriatim-graph" : "seriatim", joined ? "Seriatim, graph" : "Seriatim", Kind.OURS, workers);
         this.engine = engine;
+        this.joined = joined;
         this.declared = declared;
     }
 
@@ -108,16 +114,48 @@ final class EngineSystem extends ThreadSystem {
         }
 
         void push() {
-            int prologue = run.graph().prologue();
-            List<PreparedOp> bulk = new ArrayList<>();
-            for (int step = 0; step < run.steps(); step++) {
-                bulk.addAll(steps.get(step < prologue ? step : prologue + (step - prologue) % cycle));
-                if (bulk.size() >= BULK) {
-                    engine.pushAll(bulk);
-                    bulk.clear();
-                }
+            if (joined) {
+                pushGraph();
+                return;
             }
-            engine.pushAll(bulk);
+            for (int step = 0; step < run.steps();) {
+                List<PreparedOp> bulk = new ArrayList<>();
+                while (step < run.steps() && bulk.size() < BULK) {
+                    bulk.addAll(at(step++));
+                }
+                engine.pushAll(bulk);
+            }
+        }
+
+        private void pushGraph() {
+            int prologue = Math.min(run.graph().prologue(), run.steps());
+            int cycles = (run.steps() - prologue) / cycle;
+            int pushed = prologue;
+            engine.pushAll(between(0, prologue));
+            if (cycles > 0) {
+                int together = Math.min(cycles, Math.max(1, GRAPH / between(prologue, prologue + cycle).size()));
+                int by = together * cycle;
+                PreparedOp graph = engine.prepareAll("steps", between(prologue, prologue + by));
+                for (; pushed + by <= run.steps(); pushed += by) {
+                    graph.push();
+                }
+                graph.delete();
+            }
+            engine.pushAll(between(pushed, run.steps()));
+        }
+
+        private List<PreparedOp> at(int step) {
+            int prologue = run.graph().prologue();
+            return steps.get(step < prologue ? step : prologue + (step - prologue) % cycle);
+        }
+
+        /** Returns the operations of some steps. */
+        private List<PreparedOp> between(int from, int to) {
+            List<PreparedOp> ops = new ArrayList<>();
+            for (int step = from; step < to; step++) {
+                ops.addAll(at(step));
+            }
+            return ops;
         }
 
         void delete() {

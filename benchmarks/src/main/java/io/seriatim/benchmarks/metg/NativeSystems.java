@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Compiles the C++ programs, which are resources, with the machine's compiler, into a temporary folder. */
 final class NativeSystems implements AutoCloseable {
-    private static final List<String> SOURCES = List.of("metg.h", "openmp.cpp", "taskflow.cpp");
+    private static final List<String> SOURCES = List.of("metg.h", "openmp.cpp", "taskflow.cpp", "taskflow_graph.cpp");
     private static final long LIMIT_SECONDS = 180;
 
     private final String compiler;
@@ -41,14 +41,20 @@ final class NativeSystems implements AutoCloseable {
     }
 
     /**
-     * Compiles the program for Taskflow.
+     * Compiles one of the programs for Taskflow.
      *
+     * @param graph
+     *            whether it builds a graph and runs it again and again; otherwise it pushes one task after the other
      * @param headers
      *            the folder that contains {@code taskflow/taskflow.hpp}; null to search the compiler's folders
      */
-    MetgSystem taskflow(int workers, @Nullable Path headers) throws PeerUnavailableException, InterruptedException {
+    MetgSystem taskflow(int workers, boolean graph, @Nullable Path headers)
+            throws PeerUnavailableException, InterruptedException {
         List<String> flags = headers == null ? List.of("-pthread") : List.of("-pthread", "-I" + headers);
-        return new ProgramSystem("taskflow", "Taskflow", false, compile("taskflow", flags), workers);
+        return graph
+                ? new ProgramSystem("taskflow-graph", "Taskflow, graph", false, compile("taskflow_graph", flags),
+                        workers)
+                : new ProgramSystem("taskflow", "Taskflow", false, compile("taskflow", flags), workers);
     }
 
     private Path compile(String name, List<String> flags) throws PeerUnavailableException, InterruptedException {

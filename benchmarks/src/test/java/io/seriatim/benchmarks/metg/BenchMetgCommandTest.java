@@ -56,7 +56,7 @@ class BenchMetgCommandTest {
     @CsvSource(delimiter = '|',
             textBlock = """
                     --pattern | fan | --pattern must be of trivial, no-communication, stencil, periodic-stencil, nearest, spread, four-nearest, fft, tree, all-to-all, random-nearest, load-imbalance, but is 'fan'
-                    --system | tbb | --system must be of seriatim, futures, forkjoin, openmp, taskflow, but is 'tbb'
+                    --system | tbb | --system must be of seriatim, seriatim-graph, futures, forkjoin, openmp, taskflow, taskflow-graph, but is 'tbb'
                     --workers | 0 | --workers must be at least 1, but is 0
                     --reps | 0 | --reps must be at least 1, but is 0
                     --seconds | 0 | --seconds must be above 0, but is 0.0

@@ -29,7 +29,8 @@ class MetgSystemsTest {
     @ParameterizedTest
     @EnumSource
     void systemsOnTheJvmPassTheChecks(TaskPattern pattern) throws Exception {
-        for (MetgSystem system : List.of(new EngineSystem(3), new FutureSystem(3), new ForkJoinSystem(3))) {
+        for (MetgSystem system : List.of(new EngineSystem(3, false), new EngineSystem(3, true), new FutureSystem(3),
+                new ForkJoinSystem(3))) {
             try (system) {
                 for (int width : new int[]{1, 2, 7}) {
                     assertTrue(system.run(pattern.graph(width), STEPS, 3) > 0);
@@ -80,7 +81,7 @@ class MetgSystemsTest {
     }
 
     private static boolean fails(TaskGraph graph, long seed, int steps, UnaryOperator<TaskGraph> declared) {
-        try (MetgSystem system = new EngineSystem(Engine.builder().shuffled(seed).build(), 1, declared)) {
+        try (MetgSystem system = new EngineSystem(Engine.builder().shuffled(seed).build(), 1, false, declared)) {
             system.run(graph, steps, 1);
             return false;
         } catch (WrongValueException e) {
@@ -112,7 +113,7 @@ class MetgSystemsTest {
     @Test
     void aWrongSystemFailsTheBenchmarkAndTheOthersGoOn() throws InterruptedException {
         StringWriter err = new StringWriter();
-        MetgSystem wrong = new EngineSystem(Engine.builder().shuffled(1).build(), 1,
+        MetgSystem wrong = new EngineSystem(Engine.builder().shuffled(1).build(), 1, false,
                 graph -> graph.without(1, 0, 0));
         MetgOptions options = new MetgOptions(List.of(TaskPattern.NEAREST), 1, List.of(2), 0.001, 10, 1);
         try (wrong; MetgSystem good = new ForkJoinSystem(1)) {
