@@ -35,6 +35,8 @@ final class ConvolutionForward {
     private static final int WEIGHTS = 1;
     /** Whether the library has a fast convolution. */
     private static final Decisions<ConvolutionStructure, Boolean> FAST = new Decisions<>();
+    /** The order in which the layouts of images are tried. */
+    private static final Decisions<ConvolutionStructure, List<Images>> ORDER = new Decisions<>();
 
     private final Convolution convolution;
     private final Geometry geometry;
@@ -158,6 +160,10 @@ final class ConvolutionForward {
 
     private Convolution plain() {
         return new Convolution(convolution.window(), convolution.groups(), convolution.bias(), List.of());
+    }
+
+    private Convolution unbiased() {
+        return new Convolution(convolution.window(), convolution.groups(), false, List.of());
     }
 
     private boolean isReadable() {
@@ -316,7 +322,7 @@ final class ConvolutionForward {
             builder.dnnl().setScales(attributes, DnnlConstants.WEIGHTS,
                     combined.getFirst().shape().size() == 1 ? 0 : outputs);
         }
-        for (Images images : Images.values()) {
+        for (Images images : inOrder(builder)) {
             PrimitiveDescriptor descriptor = tryDescribe(builder, images, biasDescriptor, attributes);
             if (descriptor != null) {
                 add(builder, descriptor, biasDescriptor, ofSums);
@@ -324,6 +330,24 @@ final class ConvolutionForward {
             }
         }
         return false;
+    }
+
+    /**
+     * The layouts of images, in the order in which they are tried: first the given one, unless the library has nothing
+     * fast for it even without post-ops. That is decided once for each structure, since the library takes about as long
+     * to find that out as to describe the convolution.
+     */
+    private List<Images> inOrder(SequenceBuilder builder) {
+        ConvolutionStructure structure =
+                ConvolutionStructure.of(unbiased(), List.of(x, TensorSpec.of(w.dtype(), w.shape()), y));
+        return structure == null
+                ? Images.GIVEN_FIRST
+                : ORDER.get(structure, () -> {
+                    ConvolutionForward forward = new ConvolutionForward(structure.convolution(),
+                            structure.operands().toArray(TensorSpec[]::new));
+                    return forward.isMisread() || forward.tryDescribe(builder, Images.AS_GIVEN, null,
+                            builder.attributes()) != null ? Images.GIVEN_FIRST : Images.GIVEN_LAST;
+                });
     }
 
     /** Null if the library has no fast implementation. */
@@ -403,7 +427,7 @@ final class ConvolutionForward {
         if (w.layout() instanceof Layout.Opaque || !geometry.hasLibraryRank() || isMisread()) {
             return w;
         }
-        for (Images images : Images.values()) {
+        for (Images images : inOrder(builder)) {
             PrimitiveDescriptor descriptor = tryDescribe(builder, images, null, builder.attributes());
             if (descriptor != null) {
                 MemoryDescriptor wanted = dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS);

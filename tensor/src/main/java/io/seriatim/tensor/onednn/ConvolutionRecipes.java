@@ -38,6 +38,9 @@ final class ConvolutionRecipes {
     enum Images {
         AS_GIVEN, ANY;
 
+        static final List<Images> GIVEN_FIRST = List.of(AS_GIVEN, ANY);
+        static final List<Images> GIVEN_LAST = List.of(ANY, AS_GIVEN);
+
         /**
          * Those that the gradient of an image may have. If there are gaps between images, as between their rows in the
          * parts of a task, the library writes to other places (oneDNN 3.11).
