@@ -83,9 +83,10 @@ final class ConvolutionForward {
         }
         if (forward.isCertain(dnnl)) {
             return new LazyKernel(() -> forward.make(dnnl, arguments), WEIGHTS,
-                    given -> DnnlKernel.preferred(dnnl, forward::preferred, WEIGHTS, given));
+                    given -> forward.preferred(dnnl, arguments, given));
         }
-        return forward.described(dnnl, arguments);
+        Kernel known = DescribedKernels.take(convolution, arguments);
+        return known != null ? known : forward.described(dnnl, arguments);
     }
 
     private @Nullable Kernel described(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
@@ -272,7 +273,18 @@ final class ConvolutionForward {
     }
 
     private boolean build(SequenceBuilder builder) {
-        return build(builder, ofSums()) || build(builder, 0);
+        return build(builder, null);
+    }
+
+    /** Adds the convolution; if {@code packed} is there, of packed weights, whose layout becomes known. */
+    private boolean build(SequenceBuilder builder, @Nullable Packed packed) {
+        return build(builder, ofSums(), packed) || build(builder, 0, packed);
+    }
+
+    /** Weights that are given as the library wants them. */
+    private static final class Packed {
+        @Nullable
+        TensorSpec spec;
     }
 
     /**
@@ -296,7 +308,7 @@ final class ConvolutionForward {
                 || (spec.shape().size() == y.shape().dim(1) && spec.shape().dim(1) == y.shape().dim(1)));
     }
 
-    private boolean build(SequenceBuilder builder, int ofSums) {
+    private boolean build(SequenceBuilder builder, int ofSums, @Nullable Packed packed) {
         List<TensorSpec> rest = combined.subList(ofSums, combined.size());
         if (!geometry.hasLibraryRank() || isMisread() || !combined.stream()
                 .allMatch(spec -> isWhole(spec) || spec.shape().size() == 1
@@ -325,7 +337,7 @@ final class ConvolutionForward {
         for (Images images : inOrder(builder)) {
             PrimitiveDescriptor descriptor = tryDescribe(builder, images, biasDescriptor, attributes);
             if (descriptor != null) {
-                add(builder, descriptor, biasDescriptor, ofSums);
+                add(builder, descriptor, biasDescriptor, ofSums, packed);
                 return true;
             }
         }
@@ -371,13 +383,12 @@ final class ConvolutionForward {
     }
 
     private void add(SequenceBuilder builder, PrimitiveDescriptor descriptor,
-            @Nullable MemoryDescriptor biasDescriptor, int ofSums) {
+            @Nullable MemoryDescriptor biasDescriptor, int ofSums, @Nullable Packed packed) {
         Dnnl dnnl = builder.dnnl();
         List<Operand> operands = new ArrayList<>();
         operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x),
                 dnnl.find(descriptor, DnnlConstants.QUERY_SRC)));
-        operands.add(builder.input(DnnlConstants.WEIGHTS, 1, ConvolutionRecipes.givenWeights(builder, geometry, w),
-                dnnl.find(descriptor, DnnlConstants.QUERY_WEIGHTS)));
+        operands.add(weights(builder, descriptor, packed));
         int slot = 2;
         if (bias != null) {
             operands.add(builder.input(DnnlConstants.BIAS, slot++, builder.describe(bias), biasDescriptor));
@@ -414,6 +425,52 @@ final class ConvolutionForward {
         builder.step(descriptor, operands.toArray(Operand[]::new));
     }
 
+    private Operand weights(SequenceBuilder builder, PrimitiveDescriptor descriptor, @Nullable Packed packed) {
+        if (packed == null) {
+            return builder.input(DnnlConstants.WEIGHTS, WEIGHTS, ConvolutionRecipes.givenWeights(builder, geometry, w),
+                    builder.dnnl().find(descriptor, DnnlConstants.QUERY_WEIGHTS));
+        }
+        TensorSpec spec = wanted(builder, descriptor);
+        packed.spec = spec;
+        return new Operand(DnnlConstants.WEIGHTS, WEIGHTS, ConvolutionRecipes.givenWeights(builder, geometry, spec));
+    }
+
+    /** The weights in the layout that the library wants. */
+    private TensorSpec wanted(SequenceBuilder builder, PrimitiveDescriptor descriptor) {
+        Dnnl dnnl = builder.dnnl();
+        MemoryDescriptor wanted = dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS);
+        return dnnl.equal(wanted, ConvolutionRecipes.givenWeights(builder, geometry, w))
+                ? w
+                : new TensorSpec(w.dtype(), w.shape(),
+                        new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));
+    }
+
+    /**
+     * The layout in which weights are read fastest. To find it out, the library describes the whole convolution, so
+     * that the kernel of packed weights need not be described again.
+     */
+    private TensorSpec preferred(Dnnl dnnl, @Nullable TensorSpec[] arguments, TensorSpec given) {
+        if (!x.isRowMajor() && im2col() != null) {
+            return DnnlKernel.preferred(dnnl, this::preferred, WEIGHTS, given);
+        }
+        Packed packed = new Packed();
+        @Nullable
+        TensorSpec[] specs = arguments.clone();
+        DnnlKernel kernel = DnnlKernel.of(dnnl, builder -> build(builder, packed),
+                builder -> new ConvolutionForward(convolution, specs).build(builder));
+        TensorSpec wanted = packed.spec;
+        if (kernel == null || wanted == null) {
+            return DnnlKernel.preferred(dnnl, this::preferred, WEIGHTS, given);
+        }
+        if (wanted.layout() instanceof Layout.Opaque) {
+            specs[WEIGHTS] = wanted;
+            DescribedKernels.put(convolution, specs, kernel);
+        } else {
+            kernel.close();
+        }
+        return wanted;
+    }
+
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
         if (argument != WEIGHTS) {
             return given;
@@ -423,18 +480,13 @@ final class ConvolutionForward {
     }
 
     private TensorSpec preferredWeights(SequenceBuilder builder) {
-        Dnnl dnnl = builder.dnnl();
         if (w.layout() instanceof Layout.Opaque || !geometry.hasLibraryRank() || isMisread()) {
             return w;
         }
         for (Images images : inOrder(builder)) {
             PrimitiveDescriptor descriptor = tryDescribe(builder, images, null, builder.attributes());
             if (descriptor != null) {
-                MemoryDescriptor wanted = dnnl.get(descriptor, DnnlConstants.QUERY_WEIGHTS);
-                return dnnl.equal(wanted, ConvolutionRecipes.givenWeights(builder, geometry, w))
-                        ? w
-                        : new TensorSpec(w.dtype(), w.shape(),
-                                new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));
+                return wanted(builder, descriptor);
             }
         }
         return w;

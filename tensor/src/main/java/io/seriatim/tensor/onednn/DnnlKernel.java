@@ -85,6 +85,19 @@ final class DnnlKernel implements Kernel {
         return made == null ? null : new DnnlKernel(dnnl, recipe, preference, made);
     }
 
+    /**
+     * A kernel, or null if the recipe has nothing for its arguments.
+     *
+     * @param first
+     *            the recipe of the primitives that are made now
+     * @param again
+     *            the recipe of equal ones, and of those for other numbers of threads
+     */
+    static @Nullable DnnlKernel of(Dnnl dnnl, Recipe first, Recipe again) {
+        Made made = make(dnnl, first);
+        return made == null ? null : new DnnlKernel(dnnl, again, (_, _, given) -> given, made);
+    }
+
     private static @Nullable Made make(Dnnl dnnl, Recipe recipe) {
         Handles handles = new Handles();
         Sequence single = null;

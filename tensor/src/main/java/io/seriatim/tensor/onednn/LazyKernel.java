@@ -20,7 +20,12 @@ final class LazyKernel implements Kernel {
     private final UnaryOperator<TensorSpec> preferredWeights;
     private final int weights;
     private volatile @Nullable Kernel made;
+    private volatile @Nullable Preference preference;
     private boolean closed;
+
+    /** The layout that is preferred for given weights. */
+    private record Preference(TensorSpec given, TensorSpec preferred) {
+    }
 
     /**
      * Creates a kernel that is not made yet.
@@ -68,7 +73,15 @@ final class LazyKernel implements Kernel {
 
     @Override
     public TensorSpec preferred(int argument, TensorSpec given) {
-        return argument == weights ? preferredWeights.apply(given) : given;
+        if (argument != weights) {
+            return given;
+        }
+        Preference known = preference;
+        if (known == null || !known.given().equals(given)) {
+            known = new Preference(given, preferredWeights.apply(given));
+            preference = known;
+        }
+        return known.preferred();
     }
 
     @Override

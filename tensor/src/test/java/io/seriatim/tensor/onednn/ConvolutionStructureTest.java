@@ -80,6 +80,37 @@ class ConvolutionStructureTest {
         assertTrue(lazy > 200, lazy + " of 300 convolutions were promised");
     }
 
+    /** The library describes it once, for the layout of the weights and for the kernel that reads it. */
+    @Test
+    void theKernelOfPackedWeightsIsDescribedWithTheirLayout() {
+        assumeTrue(OneDnn.status().loaded(), "oneDNN is not loaded");
+        Dnnl dnnl = Dnnl.require();
+        SplittableRandom random = new SplittableRandom(SEED);
+        int packed = 0;
+        for (int i = 0; i < 100; i++) {
+            List<TensorSpec> operands = new ArrayList<>();
+            Convolution convolution = random(random, operands);
+            TensorSpec[] specs = operands.toArray(TensorSpec[]::new);
+            Kernel kernel = ConvolutionForward.kernel(dnnl, convolution, specs);
+            TensorSpec wanted = kernel == null ? specs[1] : kernel.preferred(1, specs[1]);
+            if (kernel instanceof LazyKernel && wanted.layout() instanceof Layout.Opaque) {
+                specs[1] = wanted;
+                DnnlKernel described = DescribedKernels.take(convolution, specs);
+                if (described != null) {
+                    packed++;
+                    assertEquals(wanted, kernel.preferred(1, operands.get(1)));
+                    assertNull(DescribedKernels.take(convolution, specs), "asked once");
+                    described.load();
+                    described.close();
+                }
+            }
+            if (kernel != null) {
+                kernel.close();
+            }
+        }
+        assertTrue(packed > 50, packed + " of 100 convolutions had packed weights");
+    }
+
     /** Such as one for plain images that reorders them and then runs the reference. */
     @Test
     void whatContainsAReferenceIsNotFast() {
