@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -361,7 +362,7 @@ class PrepareAllTest extends EngineContract {
         engine.prepareAll("graph", List.of(good, bad)).push();
         OperationFailedException thrown = assertThrows(OperationFailedException.class, engine::waitForAll);
         assertEquals("bad", thrown.operation());
-        TestSupport.assertMentions(thrown.getCause(), "bad", "other");
+        TestSupport.assertMentions(Objects.requireNonNull(thrown.getCause()), "bad", "other");
         assertEquals("good", declared.get());
     }
 
