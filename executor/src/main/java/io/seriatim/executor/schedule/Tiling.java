@@ -11,7 +11,10 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.MatMul;
 import io.seriatim.tensor.computation.network.Recurrence;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -306,7 +309,7 @@ public final class Tiling {
                     .sorted(Comparator.comparing(split -> windows && isUneven(split.length(specs)))).toList();
         }
         return all.stream().sorted(Comparator.comparingLong(split -> {
-            long time = time(split, specs, cost);
+            long time = time(split, specs, cost) + copies(computation, split, specs);
             return split.equals(all.getFirst()) ? time : time + time / LEAST_SAVING + LEAST_FOLLOWER;
         })).toList();
     }
@@ -326,6 +329,27 @@ public final class Tiling {
             whole += specs[i] == null || split.axes().get(i) != Split.WHOLE ? 0 : specs[i].bytes();
         }
         return whole + Math.max(0, cost - whole) / units * Math.ceilDiv(units, count);
+    }
+
+    /**
+     * Returns the estimated time for the copies of a tile whose operands have gaps, which convolutions and functions of
+     * images need without gaps: parts of the channels of images that are laid out with channels last.
+     */
+    private long copies(Computation computation, Split split, TensorSpec[] specs) {
+        long bytes = 0;
+        for (int i = 0; i < specs.length && !(computation instanceof MatMul); i++) {
+            int axis = split.axes().get(i);
+            bytes += specs[i] != null && axis > 0 && isLast(specs[i], axis) ? specs[i].bytes() : 0;
+        }
+        return 2 * bytes / threads;
+    }
+
+    /** Returns whether an axis of images is the innermost one in memory although it is not the last one. */
+    private static boolean isLast(TensorSpec spec, int axis) {
+        Shape shape = spec.shape();
+        return axis < shape.rank() - 1 && shape.dim(axis) > 1 && !(spec.layout() instanceof Layout.Opaque)
+                && spec.strides()[axis] == 1
+                && shape.size() > shape.dim(0) * shape.dim(axis);
     }
 
     /** Returns into how many tiles a task of some cost is cut at most. */

@@ -27,6 +27,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.computation.network.Convolution;
 import io.seriatim.tensor.computation.network.Softmax;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -199,6 +200,32 @@ class TilingTest {
                     }
                 }
             }
+        }
+    }
+
+    /** Parts of the channels would have gaps, which the library copies before and after each tile. */
+    @ParameterizedTest
+    @CsvSource({"512, 14", "192, 28", "96, 56"})
+    void channelsStayTogetherWhereTheyAreLast(int channels, int size) {
+        Network network = Network.define(1, g -> {
+            Value image = g.conv2d(g.data("x", DType.FLOAT32, 1, channels / 4, size, size), channels, 1, 1, 0).relu();
+            Value depthwise = g.layers().conv2d(channels, channels, 3).padding(1).groups(channels).apply(image).relu();
+            return Outputs.of("out", g.conv2d(depthwise, channels / 4, 1, 1, 0));
+        });
+        try (Executor executor = Executor.builder().threads(2).build()) {
+            executor.run(network.startup());
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(names(network)));
+            List<long[]> parts = new ArrayList<>();
+            for (Task task : Internals.compiled(plan, executor.scope(), Bits.normal(1, 1, channels / 4, size, size))
+                    .tasks()) {
+                if (task instanceof Task.Compute compute
+                        && compute.stages().getFirst().computation() instanceof Convolution convolution
+                        && convolution.groups() > 1) {
+                    parts.add(compute.stages().getFirst().outputs().getFirst().spec().shape().dims());
+                }
+            }
+            assertEquals(2, parts.size());
+            parts.forEach(part -> assertArrayEquals(new long[]{1, channels, size / 2, size}, part));
         }
     }
 
