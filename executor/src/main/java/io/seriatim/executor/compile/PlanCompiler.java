@@ -18,12 +18,12 @@ import io.seriatim.executor.pass.PassContext;
 import io.seriatim.executor.pass.PassPipeline;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.Dependencies;
-import io.seriatim.executor.schedule.IntraOpChoice;
 import io.seriatim.executor.schedule.Lifetimes;
 import io.seriatim.executor.schedule.MemoryPlan;
 import io.seriatim.executor.schedule.Placement;
 import io.seriatim.executor.schedule.Priorities;
 import io.seriatim.executor.schedule.Releases;
+import io.seriatim.executor.schedule.ShortPlans;
 import io.seriatim.executor.schedule.Streams;
 import io.seriatim.executor.schedule.Tiling;
 import io.seriatim.graph.interpret.Interpreter;
@@ -101,7 +101,7 @@ public final class PlanCompiler {
         List<ParameterResults.Kept> kept = kept(graph, accesses, once);
         Priorities.order(graph, accesses.block(), options);
         boolean hostOnly = graph.tasks().stream().allMatch(task -> task.place().isHost());
-        if (!once && hostOnly && isSplit() && !values.hasParts() && !isForTeam(graph, accesses)) {
+        if (!once && hostOnly && isSplit() && !values.hasParts() && !isShort(graph, accesses)) {
             Tiling.split(graph, options, kernels, !NanPolicy.trains(accesses.block().program()));
         }
         return scheduled(graph, accesses, hostOnly, once, kept, externals, open, sharing, storages);
@@ -150,9 +150,10 @@ public final class PlanCompiler {
                 && options.passes().contains(PassName.LAYOUTS);
     }
 
-    private boolean isForTeam(TaskGraph graph, ValueNumbering accesses) {
+    /** Returns whether several threads would make a plan slower. */
+    private boolean isShort(TaskGraph graph, ValueNumbering accesses) {
         return !options.eager()
-                && IntraOpChoice.suits(graph.tasks(), graph.values(),
+                && ShortPlans.contain(graph.tasks(), graph.values(),
                         () -> Dependencies.of(graph, accesses.block(), options).before(), options.threads());
     }
 

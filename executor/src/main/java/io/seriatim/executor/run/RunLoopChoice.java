@@ -10,8 +10,8 @@ import io.seriatim.graph.op.Operations;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Owns the threads of an executor, and selects the run loop of each plan: on an engine of the caller, serial, parallel
- * over tasks, or parallel within kernels.
+ * Owns the threads of an executor, and selects the run loop of each plan: on an engine of the caller, serial, or
+ * parallel over tasks.
  */
 public final class RunLoopChoice implements AutoCloseable {
     private final Options options;
@@ -45,9 +45,9 @@ public final class RunLoopChoice implements AutoCloseable {
             return parallel;
         }
         return switch (paths.gain(options.threads())) {
-            case NONE -> IntraOpLoop.of(plan, options.threads());
-            case UNCERTAIN -> new ThreadAutotuner(new RunLoop.Serial(), parallel);
-            case LARGE -> parallel;
+            case NONE -> new RunLoop.Serial();
+            case UNCERTAIN -> ThreadAutotuner.ofTrials(new RunLoop.Serial(), parallel, options.threads());
+            case LARGE -> ThreadAutotuner.ofMany(new RunLoop.Serial(), parallel, options.threads());
         };
     }
 
