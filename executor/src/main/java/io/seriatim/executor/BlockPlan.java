@@ -5,6 +5,7 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.compile.Preparation;
 import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.ExternalShapes;
 import io.seriatim.executor.ir.OpenSizes;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.RunFailure;
@@ -16,6 +17,7 @@ import io.seriatim.executor.lower.Cuts;
 import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.HeldWorkspace;
 import io.seriatim.executor.run.NestedBlock;
 import io.seriatim.executor.run.Recording;
 import io.seriatim.executor.run.RestPlans;
@@ -30,16 +32,13 @@ import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.graph.program.Block;
 import io.seriatim.graph.program.HeapMemory;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
@@ -72,7 +71,7 @@ final class BlockPlan implements NestedBlock {
     private final int depth;
     /** The number of conditions of feeds that this one knows. */
     private final int conditions;
-    private final SingleFlight<Shapes, Variant> compilations = new SingleFlight<>();
+    private final SingleFlight<ExternalShapes, Variant> compilations = new SingleFlight<>();
     private final KeptSizes<Variant> variants;
     private final PlanWorkspaces workspaces;
     private final LongAdder runs = new LongAdder();
@@ -80,47 +79,13 @@ final class BlockPlan implements NestedBlock {
     private final Map<String, Tensor> constants;
     private final FoldedResults folded;
     /** The shapes of runs that were compiled in haste, the most recent ones; null if all are compiled fully. */
-    private final @Nullable SeenOnce<Shapes> seen;
+    private final @Nullable SeenOnce<ExternalShapes> seen;
     /** The sizes that change from iteration to iteration; null for a block that is compiled for each size. */
     private final @Nullable ChangingSizes changing;
     /** The plan without open sizes that was used last; null before the first run. */
     private volatile @Nullable Variant latest;
     /** The plan with open sizes that was used last; null before the first. */
     private volatile @Nullable Variant latestOpen;
-
-    /** The types, shapes and shared memory for which a plan is compiled. */
-    private record Shapes(List<Optional<TensorSpec>> externals, Sharing sharing) {
-        /** An odd number whose bits look random: that of the golden ratio. */
-        private static final long FACTOR = 0x9E3779B97F4A7C15L;
-
-        static Shapes of(@Nullable Object[] externals, Sharing sharing) {
-            return new Shapes(Arrays.stream(externals)
-                    .map(each -> each instanceof Tensor tensor
-                            ? Optional.of(tensor.spec().rowMajor())
-                            : Optional.<TensorSpec>empty())
-                    .toList(), sharing);
-        }
-
-        /** Returns a number for what is equal, which takes less memory than the shapes of many parameters. */
-        long key() {
-            long key = sharing.hashCode();
-            for (Optional<TensorSpec> external : externals) {
-                key = key * FACTOR + external.map(each -> 1L + each.dtype().name().hashCode()).orElse(0L);
-                if (external.isPresent()) {
-                    for (long size : external.get().shape().dims()) {
-                        key = (key ^ key >>> 29) * FACTOR + size + 1;
-                    }
-                }
-            }
-            return key;
-        }
-
-        @Override
-        public String toString() {
-            return "the plan of a block for the shapes "
-                    + externals.stream().flatMap(Optional::stream).map(TensorSpec::toString).toList();
-        }
-    }
 
     /** A compiled plan, the loop that runs it, its kernels, and the plan of the rest of the block, if it has one. */
     static final class Variant extends KeptSizes.Size {
@@ -262,7 +227,8 @@ final class BlockPlan implements NestedBlock {
     }
 
     private BlockPlan(Executor executor, ValueNumbering accesses, boolean once, boolean usesDevice, int depth,
-            int conditions, Map<String, Tensor> constants, PlanWorkspaces workspaces, @Nullable SeenOnce<Shapes> seen) {
+            int conditions, Map<String, Tensor> constants, PlanWorkspaces workspaces,
+            @Nullable SeenOnce<ExternalShapes> seen) {
         this.executor = executor;
         this.variants = new KeptSizes<>(executor.options().specialisations(),
                 () -> KernelMemory.limit() >> conditions);
@@ -284,23 +250,45 @@ final class BlockPlan implements NestedBlock {
     }
 
     @Override
-    public void run(RunContext context, Consumer<Frame> results) {
+    public Iterations begin(boolean isLoop) {
+        HeldWorkspace<Variant> held =
+                isLoop && !once ? new HeldWorkspace<>(this::workspace, workspaces::giveBack) : null;
+        return new Iterations() {
+            @Override
+            public void run(RunContext context, Consumer<Frame> results) {
+                BlockPlan.this.run(context, held, results);
+            }
+
+            @Override
+            public void close() {
+                if (held != null) {
+                    held.close();
+                }
+            }
+        };
+    }
+
+    void run(RunContext context, Consumer<Frame> results) {
+        run(context, null, results);
+    }
+
+    private void run(RunContext context, @Nullable HeldWorkspace<Variant> held, Consumer<Frame> results) {
         runs.increment();
         Sharing sharing = sharing(context.bindings());
         Variant with = known(context.externals(), sharing);
         if (with != null) {
-            run(context, with, results);
+            run(context, with, held, results);
         } else if (isNew(context.externals(), sharing)) {
-            run(context, forNew(context, sharing),
+            run(context, forNew(context, sharing), held,
                     seen == null && changing != null ? changing.recorded(results) : results);
         } else {
-            run(context, other(context.externals(), sharing), results);
+            run(context, other(context.externals(), sharing), held, results);
         }
     }
 
     /** Returns whether the shapes may be some of many that come once each. */
     private boolean isNew(@Nullable Object[] externals, Sharing sharing) {
-        return seen == null ? changing != null : !once && seen.add(Shapes.of(externals, sharing));
+        return seen == null ? changing != null : !once && seen.add(ExternalShapes.of(externals, sharing));
     }
 
     /** Returns a plan for shapes that come for the first time: for all sizes of what grows, or for these only. */
@@ -320,20 +308,21 @@ final class BlockPlan implements NestedBlock {
         return made;
     }
 
-    private void run(RunContext context, Variant with, Consumer<Frame> results) {
-        Workspace<Variant, Frame> in = workspace();
+    private void run(RunContext context, Variant with, @Nullable HeldWorkspace<Variant> held, Consumer<Frame> results) {
+        Workspace<Variant, Frame> in = held == null ? workspace() : held.get();
         try {
             Frame frame = frame(with, in);
-            run(context, with, frame, results);
+            run(context, with, frame, held, results);
             if (with.isOpen() && frame.attends()) {
                 with.uses().isFused();
             }
         } finally {
-            giveBack(in, with);
+            giveBack(in, with, held != null);
         }
     }
 
-    private static void run(RunContext context, Variant with, Frame frame, Consumer<Frame> results) {
+    private static void run(RunContext context, Variant with, Frame frame, @Nullable HeldWorkspace<Variant> held,
+            Consumer<Frame> results) {
         Recording recording = context.recording();
         RunLog log = recording == null ? null : recording.begin(with.described());
         try {
@@ -346,7 +335,11 @@ final class BlockPlan implements NestedBlock {
                             + ". Free memory or use a smaller batch",
                     e);
         } finally {
-            frame.end();
+            if (held == null) {
+                frame.end();
+            } else {
+                held.end(frame);
+            }
             if (log != null) {
                 log.end();
             }
@@ -454,7 +447,7 @@ final class BlockPlan implements NestedBlock {
 
     Variant other(@Nullable Object[] externals, Sharing sharing) {
         try {
-            return compilations.get(Shapes.of(externals, sharing), () -> find(externals, sharing),
+            return compilations.get(ExternalShapes.of(externals, sharing), () -> find(externals, sharing),
                     () -> put(made(externals, OpenSizes.NONE, sharing, once)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -490,7 +483,7 @@ final class BlockPlan implements NestedBlock {
             CompiledPlan plan = executor.specialiser().specialise(accesses, externals, open, constants, sharing, cuts,
                     hasty, folded);
             // For a program that runs once, no dependencies are derived; its tasks run in program order.
-            return new Variant(Shapes.of(externals, sharing).key(), plan,
+            return new Variant(ExternalShapes.of(externals, sharing).key(), plan,
                     hasty ? new RunLoop.Serial() : executor.loop(plan),
                     kernels, rest(plan),
                     hasty && !once);
@@ -552,13 +545,15 @@ final class BlockPlan implements NestedBlock {
         }
     }
 
-    private void giveBack(Workspace<Variant, Frame> in, Variant with) {
+    private void giveBack(Workspace<Variant, Frame> in, Variant with, boolean isHeld) {
         if (with.isHasty() || with.isClosed()) {
             with.close();
             in.closeFrames(Variant::isClosed);
         }
         if (once) {
             in.close();
+        } else if (isHeld) {
+            workspaces.keep(in);
         } else {
             workspaces.giveBack(in);
         }

@@ -50,8 +50,13 @@ final class PlanWorkspaces {
         poll().forEach(this::giveBack);
     }
 
-    void giveBack(Workspace<BlockPlan.Variant, Frame> in) {
+    /** Closes the frames of closed plans in a workspace that stays in use. */
+    void keep(Workspace<BlockPlan.Variant, Frame> in) {
         in.closeFrames(evictions.get(), BlockPlan.Variant::isClosed);
+    }
+
+    void giveBack(Workspace<BlockPlan.Variant, Frame> in) {
+        keep(in);
         if (!idle.offer(in)) {
             in.close();
         }

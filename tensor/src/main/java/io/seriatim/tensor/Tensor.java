@@ -533,6 +533,9 @@ public final class Tensor implements AutoCloseable {
                     "The shape " + shape() + " needs " + shape().rank() + " indexes, but has "
                             + Arrays.toString(indexes));
         }
+        if (indexes.length == 0) {
+            return offset;
+        }
         long[] strides = spec.strides();
         long at = 0;
         for (int i = 0; i < indexes.length; i++) {

@@ -104,10 +104,11 @@ final class Arguments {
     /** Binds packed weights and kept results, and sets the random keys of a run. Called after {@link Storage#begin}. */
     void begin(RunContext run) {
         pack(run.bindings());
-        for (KeptResult result : kept) {
-            result.bind(storage, run.bindings());
+        if (!kept.isEmpty()) {
+            kept.forEach(each -> each.bind(storage, run.bindings()));
         }
-        for (RandomKey key : keys) {
+        for (int i = 0; i < keys.size(); i++) {
+            RandomKey key = keys.get(i);
             long[] numbers = run.sessions().get().randomKey(key.access().index()).toLongArray();
             Copies.store(key.host(), numbers);
         }

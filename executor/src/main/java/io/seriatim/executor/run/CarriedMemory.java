@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CarriedMemory {
     /** For larger values, the time of an allocation does not count, and idle frames should not keep them. */
-    private static final long MOST_BYTES = 1 << 16;
+    static final long MOST_BYTES = 1 << 16;
     private static final CarriedMemory NONE = new CarriedMemory(List.of());
 
     private final List<Variable> variables;

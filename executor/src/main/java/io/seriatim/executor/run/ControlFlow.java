@@ -123,17 +123,17 @@ final class ControlFlow {
 
         /** Runs the block as often as the condition says. */
         void run() {
-            try {
+            try (NestedBlock.Iterations iterations = nested.begin(operation.isLoop())) {
                 if (!operation.isLoop()) {
                     if (operation.isTrue(values[operation.condition()])) {
-                        runOnce();
+                        runOnce(iterations);
                     }
                     return;
                 }
                 for (long i = 0; operation.isTrue(values[operation.condition()]); i++) {
                     iteration = new BlockSession.Iteration(loop, i);
                     session = null;
-                    runOnce();
+                    runOnce(iterations);
                 }
             } catch (RunFailure e) {
                 throw e;
@@ -142,14 +142,14 @@ final class ControlFlow {
             }
         }
 
-        private void runOnce() {
+        private void runOnce(NestedBlock.Iterations iterations) {
             around.cancellation().begin(operation.block());
             @Nullable
             Object[] outside = new Object[externals.length];
             for (int i = 0; i < outside.length; i++) {
                 outside[i] = values[externals[i]];
             }
-            nested.run(around.inside(outside, this, this, iteration), this);
+            iterations.run(around.inside(outside, this, this, iteration), this);
         }
 
         /** Takes the results of the block. */

@@ -210,6 +210,17 @@ public final class Frame implements AutoCloseable {
         context = null;
     }
 
+    /** Ends a run after which the same loop goes on: external values stay bound until {@link #unbind}. */
+    void endIteration() {
+        storage.endIteration(queues != null);
+        context = null;
+    }
+
+    /** Unbinds the external values of the last iteration. */
+    void unbind() {
+        storage.unbind();
+    }
+
     /** Returns a result of the run, which belongs to the caller; null if no task has computed it. */
     @Nullable
     public Object take(int wanted) {

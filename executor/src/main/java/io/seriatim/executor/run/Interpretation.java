@@ -141,7 +141,7 @@ final class Interpretation {
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
         Access access = task.access();
-        if (ValueNumbering.isRead(access.op())) {
+        if (repeated[index] == null && ValueNumbering.isRead(access.op())) {
             read(task);
             return;
         }

@@ -10,12 +10,14 @@ import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.ReleaseMode;
 import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +56,13 @@ final class Storage {
     private final CarriedMemory carried;
     private final MovedResults moved;
     private int @Nullable [] transients;
+    private int @Nullable [] large;
+    /** By external value, whether it may stay bound between iterations: nothing but the enclosing block changes it. */
+    private final boolean[] isBindable;
+    /** By external value, the tensor that is still bound from the iteration before. */
+    private final @Nullable Object[] stillBound;
+    /** The values that a run computes, whose tensors differ from run to run. */
+    private final int[] computed;
     /** By memory that outlives the run, whether the scope has no tensor of the required type and shape for it. */
     private final boolean[] isAbsent;
     /** By memory, the number of its last users that have not ended. */
@@ -91,6 +100,35 @@ final class Storage {
         this.rules = MemoryRules.of(plan, hasPlace);
         this.carried = CarriedMemory.of(plan, rules, moved);
         this.moved = moved;
+        int[] externals = plan.accesses().externals();
+        boolean[] isKept = new boolean[n];
+        this.isBindable = bindable();
+        this.stillBound = new Object[externals.length];
+        for (int i = 0; i < externals.length; i++) {
+            isKept[externals[i]] = isBindable[i];
+        }
+        this.computed = IntStream.of(rules.changing()).filter(value -> !isKept[value]).toArray();
+    }
+
+    private boolean[] bindable() {
+        int[] externals = plan.accesses().externals();
+        boolean[] isChanged = new boolean[values.size()];
+        for (int memory : rules.released()) {
+            isChanged[memory] = true;
+        }
+        for (Task task : plan.tasks()) {
+            for (int value : task.writes()) {
+                isChanged[value] = true;
+                isChanged[values.memory(value)] = true;
+            }
+        }
+        boolean[] isBindable = new boolean[externals.length];
+        for (int i = 0; i < externals.length; i++) {
+            int value = externals[i];
+            isBindable[i] = values.origin(value) == ValueNumbering.Origin.OUTSIDE && values.memory(value) == value
+                    && rules.sharing()[value].length == 0 && !isChanged[value] && !values.hasParts(value);
+        }
+        return isBindable;
     }
 
     /** Allocates memory that is freed when the storage is closed, or when a later allocation fails. */
@@ -167,6 +205,7 @@ final class Storage {
     }
 
     /** Binds the external values of a run. */
+    @SuppressWarnings("ReferenceEquality") // The tensor itself, not an equal one.
     void begin(RunContext run) {
         int[] counts = plan.releases().counts();
         for (int memory : rules.released()) {
@@ -174,8 +213,10 @@ final class Storage {
         }
         int[] given = plan.accesses().externals();
         for (int i = 0; i < given.length; i++) {
-            if (!values.isPart(given[i])) {
-                bindExternal(given[i], run, run.externals()[i]);
+            Object there = run.externals()[i];
+            if ((there == null || stillBound[i] != there) && !values.isPart(given[i])) {
+                bindExternal(given[i], run, there);
+                stillBound[i] = isBindable[i] && present[given[i]] == there ? there : null;
             }
         }
         for (int i = 0; i < plan.storages().size(); i++) {
@@ -241,7 +282,9 @@ final class Storage {
             if (list != null) {
                 // Other plans may have cached packed copies of a variable of the scope, so its changes are declared and
                 // counted.
-                Tensor there = values.isInScope(memory) ? tensor.declared() : tensor;
+                Tensor there = values.isInScope(memory) && tensor.buffer().changes() != Buffer.UNKNOWN
+                        ? tensor.declared()
+                        : tensor;
                 for (View view : list) {
                     view.arguments()[view.index()] = view(there, view.arg());
                 }
@@ -354,6 +397,22 @@ final class Storage {
      *            whether devices have used the memory; their work has ended
      */
     void end(boolean usedDevices) {
+        finish(usedDevices);
+        unbind();
+    }
+
+    /** Ends a run as {@link #end} does; external values stay bound for the next iteration. */
+    void endIteration(boolean usedDevices) {
+        finish(usedDevices);
+        for (int value : computed) {
+            present[value] = initial[value];
+        }
+        for (int memory : large()) {
+            unbind(memory);
+        }
+    }
+
+    private void finish(boolean usedDevices) {
         for (int memory : rules.released()) {
             if (present[memory] != null) {
                 close(memory, present[memory]);
@@ -369,23 +428,44 @@ final class Storage {
         }
         copied.clear();
         carried.end();
-        letGo();
     }
 
     /**
      * Drops the references to what was fed and what the run has computed for its caller. The frame may be idle for a
      * long time, since other shapes have frames of their own.
      */
-    private void letGo() {
+    void unbind() {
+        Arrays.fill(stillBound, null);
         for (int value : rules.changing()) {
             present[value] = initial[value];
         }
         for (int memory : transients()) {
-            bound[memory] = null;
-            for (View view : Objects.requireNonNull(views.get(memory))) {
-                view.arguments()[view.index()] = null;
-            }
+            unbind(memory);
         }
+    }
+
+    private void unbind(int memory) {
+        bound[memory] = null;
+        for (View view : Objects.requireNonNull(views.get(memory))) {
+            view.arguments()[view.index()] = null;
+        }
+    }
+
+    /** Returns the computed memory to which no argument refers between iterations. */
+    private int[] large() {
+        int[] known = large;
+        if (known == null) {
+            boolean[] isComputed = new boolean[present.length];
+            for (int value : computed) {
+                isComputed[value] = true;
+            }
+            known = IntStream.of(transients()).filter(memory -> {
+                TensorSpec spec = values.spec(memory);
+                return isComputed[memory] && (spec == null || spec.bytes() > CarriedMemory.MOST_BYTES);
+            }).toArray();
+            large = known;
+        }
+        return known;
     }
 
     /** Returns the memory with arguments that is another one in every run. */
