@@ -33,9 +33,10 @@ import org.jspecify.annotations.Nullable;
 final class CarriedMemory {
     /** For larger values, the time of an allocation does not count, and idle frames should not keep them. */
     static final long MOST_BYTES = 1 << 16;
-    private static final CarriedMemory NONE = new CarriedMemory(List.of());
+    private static final CarriedMemory NONE = new CarriedMemory(List.of(), null);
 
     private final List<Variable> variables;
+    private final @Nullable ExposedMemory exposed;
     /** The tensors that this run has given as results. */
     private final List<Tensor> results = new ArrayList<>();
     private BlockSession.@Nullable Iteration latest;
@@ -45,6 +46,8 @@ final class CarriedMemory {
     private static final class Variable {
         private final String name;
         private final int external;
+        /** The memory of the external value; −1 if there is none. */
+        private final int externalMemory;
         private final int value;
         /** Its type; null if it has another size in each iteration. */
         private final @Nullable TensorSpec spec;
@@ -56,8 +59,9 @@ final class CarriedMemory {
         private @Nullable Tensor given;
         private @Nullable Tensor spare;
 
-        Variable(String name, int external, int value, @Nullable TensorSpec spec) {
+        Variable(String name, int external, int externalMemory, int value, @Nullable TensorSpec spec) {
             this.name = name;
+            this.externalMemory = externalMemory;
             this.external = external;
             this.value = value;
             this.spec = spec;
@@ -70,20 +74,21 @@ final class CarriedMemory {
             return found instanceof Tensor tensor && (spec == null || tensor.spec().equals(spec)) ? tensor : null;
         }
 
+        /** Forgets the values of another loop; the spare memory is nobody else's, and serves this one. */
         void forget() {
             before = null;
             next = null;
             given = null;
-            spare = null;
         }
     }
 
-    private CarriedMemory(List<Variable> variables) {
+    private CarriedMemory(List<Variable> variables, @Nullable ExposedMemory exposed) {
         this.variables = variables;
+        this.exposed = exposed;
     }
 
     /** Returns the memory of the variables that a block reads and writes. */
-    static CarriedMemory of(CompiledPlan plan, MemoryRules rules, MovedResults moved) {
+    static CarriedMemory of(CompiledPlan plan, MemoryRules rules, MovedResults moved, ExposedMemory exposed) {
         ValueTable values = plan.values();
         boolean applies = plan.accesses().block().index() > 0 && plan.streams().isHostOnly() && !values.hasParts()
                 && plan.tasks().stream().noneMatch(Task.Rest.class::isInstance);
@@ -99,7 +104,8 @@ final class CarriedMemory {
             boolean keeps = task.operations().stream()
                     .anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
             if (keeps) {
-                Arrays.stream(task.reads()).map(values::memory).forEach(kept::add);
+                Arrays.stream(task.reads()).map(values::memory).filter(memory -> !exposed.isTracked(memory))
+                        .forEach(kept::add);
             }
             if (moved.isMove(i)) {
                 grown.add(task.writes()[0]);
@@ -125,7 +131,7 @@ final class CarriedMemory {
                         && !values.isPersistable(externals[before])
                         && values.memory(externals[before]) == externals[before]
                         && !kept.contains(externals[before])) {
-                    variables.add(new Variable(values.name(value), before, value, null));
+                    variables.add(new Variable(values.name(value), before, externals[before], value, null));
                 }
                 continue;
             }
@@ -136,10 +142,11 @@ final class CarriedMemory {
                     || values.isPersistable(externals[external])
                     || excluded.contains(values.memory(externals[external])));
             if (isOwn && !isKept) {
-                variables.add(new Variable(values.name(value), external == null ? -1 : external, value, spec));
+                variables.add(new Variable(values.name(value), external == null ? -1 : external,
+                        external == null ? -1 : values.memory(externals[external]), value, spec));
             }
         }
-        return variables.isEmpty() ? NONE : new CarriedMemory(variables);
+        return variables.isEmpty() ? NONE : new CarriedMemory(variables, exposed);
     }
 
     void begin(RunContext run) {
@@ -201,7 +208,8 @@ final class CarriedMemory {
         }
         for (Variable each : variables) {
             Tensor before = each.before;
-            if (follows && before != null && before == each.given && each.next != null && !isResult(before)) {
+            if (follows && before != null && before == each.given && each.next != null && !isResult(before)
+                    && !isExposed(each.externalMemory)) {
                 before.buffer().settle();
                 if (each.spec == null) {
                     // The next size fits into the same block mostly.
@@ -210,11 +218,17 @@ final class CarriedMemory {
                     each.spare = before;
                 }
             }
-            each.given = each.next;
+            each.given = isExposed(each.value) ? null : each.next;
             each.next = null;
             each.before = null;
         }
         results.clear();
+    }
+
+    /** Returns whether the interpreter had a memory in this iteration, and may have kept it. */
+    private boolean isExposed(int memory) {
+        ExposedMemory known = exposed;
+        return memory >= 0 && known != null && known.isTracked(memory) && !known.isFree(memory);
     }
 
     private boolean isResult(Tensor tensor) {
@@ -230,6 +244,7 @@ final class CarriedMemory {
         for (Variable each : variables) {
             if (each.spare != null) {
                 each.spare.close();
+                each.spare = null;
             }
             each.forget();
         }

@@ -203,6 +203,22 @@ final class ControlFlow {
             return false;
         }
 
+        /**
+         * Returns whether nothing but the frame has a reference to the operands and results: no operation of the block
+         * asked for variables by name, and each result has memory of its own.
+         */
+        boolean exposesNothing() {
+            if (isNamed) {
+                return false;
+            }
+            for (int i = 0; i < written.length; i++) {
+                if (values[written[i]] != null && !isOwn(i)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
         /** Returns whether the operation has an operand of the name of a result. */
         boolean changes(int index) {
             return written[index] < given.length;

@@ -210,15 +210,15 @@ public final class Frame implements AutoCloseable {
         context = null;
     }
 
-    /** Ends a run after which the same loop goes on: external values stay bound until {@link #unbind}. */
+    /** Ends a run after which the same loop goes on: external values stay bound until {@link #endLoop}. */
     void endIteration() {
         storage.endIteration(queues != null);
         context = null;
     }
 
-    /** Unbinds the external values of the last iteration. */
-    void unbind() {
-        storage.unbind();
+    /** Ends the loop of the last iteration: unbinds its external values. */
+    void endLoop() {
+        storage.endLoop();
     }
 
     /** Returns a result of the run, which belongs to the caller; null if no task has computed it. */

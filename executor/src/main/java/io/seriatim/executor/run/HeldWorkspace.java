@@ -40,14 +40,14 @@ public final class HeldWorkspace<P> implements AutoCloseable {
         latest = frame;
         frame.endIteration();
         if (before != null && before != frame) {
-            before.unbind();
+            before.endLoop();
         }
     }
 
     @Override
     public void close() {
         if (latest != null) {
-            latest.unbind();
+            latest.endLoop();
             latest = null;
         }
         Workspace<P, Frame> known = held;

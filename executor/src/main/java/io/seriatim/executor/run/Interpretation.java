@@ -151,6 +151,7 @@ final class Interpretation {
                         || writeList(known, task) || select(known, task))) {
             return;
         }
+        storage.exposed().expose(task);
         BlockSession session = frame.context().sessions().get();
         if (isAlone(task)) {
             runAlone(index, task, session);
@@ -301,10 +302,18 @@ final class Interpretation {
             blocks[index] = control;
         }
         ControlFlow.Run run = control.begin(frame.context(), operands(task), frame.host());
-        within(index, () -> {
-            run.run();
-            return true;
-        });
+        boolean exposes = true;
+        try {
+            within(index, () -> {
+                run.run();
+                return true;
+            });
+            exposes = !run.exposesNothing();
+        } finally {
+            if (exposes) {
+                storage.exposed().expose(task);
+            }
+        }
         for (int i = 0; i < task.writes().length; i++) {
             Object value = run.result(i);
             if (value != null) {
@@ -375,7 +384,8 @@ final class Interpretation {
 
     /** Returns whether anything else may have a reference to the memory of a result. */
     boolean keeps(int wanted) {
-        return isKept[values.memory(values.result(wanted))];
+        int memory = values.memory(values.result(wanted));
+        return isKept[memory] && !storage.exposed().isFree(memory);
     }
 
     /** Returns whether a value was given memory that nothing else has. */

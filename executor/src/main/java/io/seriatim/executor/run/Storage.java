@@ -55,6 +55,7 @@ final class Storage {
     private final List<@Nullable List<View>> views;
     private final CarriedMemory carried;
     private final MovedResults moved;
+    private final ExposedMemory exposed;
     private int @Nullable [] transients;
     private int @Nullable [] large;
     /** By external value, whether it may stay bound between iterations: nothing but the enclosing block changes it. */
@@ -98,7 +99,8 @@ final class Storage {
         }
         this.present = initial.clone();
         this.rules = MemoryRules.of(plan, hasPlace);
-        this.carried = CarriedMemory.of(plan, rules, moved);
+        this.exposed = new ExposedMemory(plan);
+        this.carried = CarriedMemory.of(plan, rules, moved, exposed);
         this.moved = moved;
         int[] externals = plan.accesses().externals();
         boolean[] isKept = new boolean[n];
@@ -208,6 +210,7 @@ final class Storage {
     @SuppressWarnings("ReferenceEquality") // The tensor itself, not an equal one.
     void begin(RunContext run) {
         int[] counts = plan.releases().counts();
+        exposed.begin();
         for (int memory : rules.released()) {
             uses.setPlain(memory, counts[memory]);
         }
@@ -384,10 +387,28 @@ final class Storage {
     }
 
     private void close(int memory, @Nullable Object value) {
-        if (rules.isClosable()[memory] && !moved.isMoved(memory) && value instanceof Tensor tensor
-                && tensor.buffer().isOpen()) {
+        if (moved.isMoved(memory)) {
+            return;
+        }
+        if (rules.isClosable()[memory]) {
+            close(value);
+        } else if (exposed.isFree(memory)) {
+            // A loop that has run gives its result in other memory than that of its operand.
+            for (int other : rules.sharing()[memory]) {
+                close(present[other]);
+            }
+            close(value);
+        }
+    }
+
+    private static void close(@Nullable Object value) {
+        if (value instanceof Tensor tensor && tensor.buffer().isOpen()) {
             tensor.close();
         }
+    }
+
+    ExposedMemory exposed() {
+        return exposed;
     }
 
     /**
@@ -398,7 +419,7 @@ final class Storage {
      */
     void end(boolean usedDevices) {
         finish(usedDevices);
-        unbind();
+        letGo();
     }
 
     /** Ends a run as {@link #end} does; external values stay bound for the next iteration. */
@@ -410,6 +431,11 @@ final class Storage {
         for (int memory : large()) {
             unbind(memory);
         }
+    }
+
+    /** Ends the loop of the last iteration. */
+    void endLoop() {
+        letGo();
     }
 
     private void finish(boolean usedDevices) {
@@ -434,7 +460,7 @@ final class Storage {
      * Drops the references to what was fed and what the run has computed for its caller. The frame may be idle for a
      * long time, since other shapes have frames of their own.
      */
-    void unbind() {
+    private void letGo() {
         Arrays.fill(stillBound, null);
         for (int value : rules.changing()) {
             present[value] = initial[value];

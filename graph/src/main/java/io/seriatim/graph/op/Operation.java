@@ -40,6 +40,7 @@ public final class Operation {
     private final boolean boundary;
     private final boolean shapeArithmetic;
     private final boolean copy;
+    private final boolean keepsNothing;
     private final @Nullable UnaryOperator<long[]> ofShape;
     private final @Nullable Function<OpDesc, List<String>> changedInPlace;
     private final @Nullable UnaryOperator<OpDesc> runForm;
@@ -100,6 +101,7 @@ public final class Operation {
         boundary = builder.boundary;
         shapeArithmetic = builder.shapeArithmetic;
         copy = builder.copy;
+        keepsNothing = builder.keepsNothing;
         ofShape = builder.ofShape;
         changedInPlace = builder.changedInPlace;
         runForm = builder.runForm;
@@ -294,6 +296,15 @@ public final class Operation {
      */
     public boolean isCopy() {
         return copy;
+    }
+
+    /**
+     * Whether it keeps no reference to values on which an executor runs it, see {@link Builder#keepsNothing}.
+     *
+     * @return true of branches, loops and selections
+     */
+    public boolean keepsNothing() {
+        return keepsNothing;
     }
 
     /**

@@ -42,6 +42,7 @@ abstract sealed class OperationBuilder permits Operation.Builder {
     boolean boundary;
     boolean shapeArithmetic;
     boolean copy;
+    boolean keepsNothing;
     @Nullable
     UnaryOperator<long[]> ofShape;
     @Nullable
@@ -448,6 +449,18 @@ abstract sealed class OperationBuilder permits Operation.Builder {
      */
     public Operation.Builder copies() {
         copy = true;
+        return self();
+    }
+
+    /**
+     * Declares that the operation, where an executor runs it on values instead of variables with names, keeps no
+     * reference to what it reads and has written: it only runs a block, or chooses a value. Such memory can be used
+     * again.
+     *
+     * @return this
+     */
+    public Operation.Builder keepsNothing() {
+        keepsNothing = true;
         return self();
     }
 

@@ -39,7 +39,7 @@ public final class ControlOperations {
 
     private static void branches(Operations registry) {
         control("conditional_block").in("Cond*", "Input*?").out("Out*", "Scope").attr("is_scalar_condition", false)
-                .infer(inference -> condition(inference, "Cond")).register(registry);
+                .keepsNothing().infer(inference -> condition(inference, "Cond")).register(registry);
         control("conditional_block_grad").in("Cond*?", "Input*?", "Out*", "Out@GRAD*", "Scope").out("Input@GRAD*")
                 .attr("is_scalar_condition", false).register(registry);
     }
@@ -54,7 +54,7 @@ public final class ControlOperations {
     }
 
     private static void loops(Operations registry) {
-        control("while").in("X*?", "Condition").out("Out*", "StepScopes").attr("is_test", false)
+        control("while").in("X*?", "Condition").out("Out*", "StepScopes").attr("is_test", false).keepsNothing()
                 .infer(inference -> condition(inference, "Condition")).register(registry);
         control("while_grad").in("X*?", "Out*", "Out@GRAD*?", "StepScopes").out("X@GRAD*").attr("is_test", false)
                 .attr("original_output_grad", NONE).register(registry);
@@ -82,7 +82,7 @@ public final class ControlOperations {
     }
 
     private static void selections(Operations registry) {
-        Operation.define("select_input").in("X*", "Mask").out("Out").infer(inference -> {
+        Operation.define("select_input").in("X*", "Mask").out("Out").keepsNothing().infer(inference -> {
             mask(inference);
             inference.set("Out", 0, common(inference));
         }).grad("select_output(Mask, X=Out@GRAD) -> Out=X@GRAD").register(registry);
