@@ -13,6 +13,7 @@ final class GraphEdges {
     /** If an operation has more predecessors than this, no attempt is made to find those that are implied by others. */
     private static final int SEARCHED = 64;
 
+    private final Rules rules;
     private final GraphNode[] nodes;
     private final int[][] predecessors;
     /** For each variable, the index of the last operation that mutates it, or -1, and those that have read it since. */
@@ -24,6 +25,7 @@ final class GraphEdges {
     private int count;
 
     private GraphEdges(Operation whole, GraphNode[] nodes) {
+        rules = whole.core.rules;
         this.nodes = nodes;
         predecessors = new int[nodes.length][];
         lastMutation = new int[whole.count];
@@ -47,7 +49,7 @@ final class GraphEdges {
         int[] successors = new int[nodes.length];
         for (int i = 0; i < nodes.length; i++) {
             edges.find(i);
-            nodes[i].expect(whole.core.rules.predecessors(edges.predecessors[i].length));
+            nodes[i].expect(edges.predecessors[i].length);
             for (int p : edges.predecessors[i]) {
                 successors[p]++;
             }
@@ -86,7 +88,8 @@ final class GraphEdges {
                 lastMutation[place] = index;
             }
         }
-        predecessors[index] = count <= SEARCHED ? necessary(index) : Arrays.copyOf(found, count);
+        predecessors[index] =
+                rules.predecessors(count <= SEARCHED ? necessary(index) : Arrays.copyOf(found, count));
     }
 
     private void add(int index, int predecessor) {

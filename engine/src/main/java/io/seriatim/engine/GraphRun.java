@@ -42,6 +42,8 @@ final class GraphRun implements Body {
     /** How often a runner looks before it yields, and before it checks the time. */
     private static final int SPINS = 1_000;
     private static final int CHECKED = 16;
+    /** How often a helper between two runs finds another operation in the queue before it leaves. */
+    private static final int PATIENCE = 100;
 
     private final EngineCore core;
     private final WorkerLane lane;
@@ -226,9 +228,10 @@ final class GraphRun implements Body {
                 }
             }
         }
-        if (more) {
+        if (more || (available > 0 && mine.size() > 0)) {
             callHelp(mine);
-        } else if (successors.length == 0 && (int) UNFINISHED.getAndAdd(this, -1) == 1) {
+        }
+        if (successors.length == 0 && (int) UNFINISHED.getAndAdd(this, -1) == 1) {
             LockSupport.unpark(parked);
         }
         return next;
@@ -237,10 +240,17 @@ final class GraphRun implements Body {
     /** Looks for a ready node of another runner; returns null if this runner must leave. */
     private @Nullable GraphNode search(int number, ThreadState state) {
         long until = System.nanoTime() + SEARCH_NANOS;
-        for (int looks = 1; unfinished > 0 && core.broken == null; looks++) {
-            for (int i = 1; i < deques.length; i++) {
-                int other = number + i;
-                GraphNode node = deques[other < deques.length ? other : other - deques.length].steal();
+        int others = 0;
+        for (int looks = 1; core.broken == null; looks++) {
+            if (unfinished == 0) {
+                // A helper waits for the next run, unless its worker is needed for something else. The operation that
+                // follows is in the queue for a moment only, until the worker that ended this one takes it.
+                others = lane.queue.isEmpty() ? 0 : others + 1;
+                if (number == 0 || others > PATIENCE) {
+                    return null;
+                }
+            } else {
+                GraphNode node = steal(number);
                 if (node != null) {
                     return node;
                 }
@@ -253,6 +263,17 @@ final class GraphRun implements Body {
                 park(state);
                 looks = 0;
                 until = System.nanoTime() + SEARCH_NANOS;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable GraphNode steal(int number) {
+        for (int i = 1; i < deques.length; i++) {
+            int other = number + i;
+            GraphNode node = deques[other < deques.length ? other : other - deques.length].steal();
+            if (node != null) {
+                return node;
             }
         }
         return null;

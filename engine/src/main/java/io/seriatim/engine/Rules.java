@@ -87,9 +87,9 @@ class Rules {
         return 1_000_000_000;
     }
 
-    /** Returns for how many of its predecessors an operation of a graph waits: for all. */
-    int predecessors(int count) {
-        return count;
+    /** Returns for which of its predecessors, given by their indexes, an operation of a graph waits: for all. */
+    int[] predecessors(int[] indexes) {
+        return indexes;
     }
 
     /** Called before a worker is removed from its lane, where memory may be exhausted. */

@@ -159,8 +159,8 @@ class PrepareAllTest extends EngineContract {
     /** An operation that does not wait for one of several predecessors. */
     private static final class ForgetsOne extends Rules {
         @Override
-        int predecessors(int count) {
-            return Math.max(count - 1, Math.min(count, 1));
+        int[] predecessors(int[] indexes) {
+            return indexes.length < 2 ? indexes : Arrays.copyOf(indexes, indexes.length - 1);
         }
     }
 
@@ -226,6 +226,7 @@ class PrepareAllTest extends EngineContract {
         Assumptions.assumeTrue(kind == EngineUnderTest.POOLED_2 || kind == EngineUnderTest.POOLED_4);
         Engine engine = open();
         for (int i = 0; i < 5; i++) {
+            CountDownLatch entered = new CountDownLatch(1);
             CountDownLatch begun = new CountDownLatch(1);
             CountDownLatch go = new CountDownLatch(1);
             Thread[] first = new Thread[1];
@@ -233,6 +234,7 @@ class PrepareAllTest extends EngineContract {
             Var v = engine.newVar("v");
             PreparedOp waits = engine.op("waits").prepare(() -> {
                 first[0] = Thread.currentThread();
+                entered.countDown();
                 TestSupport.await(begun);
             });
             PreparedOp blocks = engine.op("blocks").mutates(v).prepare(() -> {
@@ -241,6 +243,7 @@ class PrepareAllTest extends EngineContract {
             });
             PreparedOp last = engine.op("last").mutates(v).prepare(ran::incrementAndGet);
             engine.prepareAll("graph", List.of(waits, blocks, last)).push();
+            TestSupport.await(entered);
             TestSupport.await(begun);
             TestSupport.untilParked(first[0]);
             engine.op("other").submit(ran::incrementAndGet).get();
