@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A runner of a graph removes and adds nodes of its deque while two others steal them. */
+/** A runner of a graph removes and adds nodes of its deque while another one steals them. */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Each node is removed once.")
 @Outcome(expect = FORBIDDEN, desc = "A node is removed twice, or is lost.")
@@ -39,15 +39,10 @@ public class StealAgainstPop {
         poppedLast = deque.pop();
     }
 
-    /** Steals a node. */
+    /** Tries to steal two nodes. */
     @Actor
     public void steal() {
         stolen = deque.steal();
-    }
-
-    /** Steals a node. */
-    @Actor
-    public void stealToo() {
         stolenToo = deque.steal();
     }
 
