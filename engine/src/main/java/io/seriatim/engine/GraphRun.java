@@ -201,17 +201,15 @@ final class GraphRun implements Body {
 
     /** Executes a node; returns a node that is ready now, or null. */
     private @Nullable GraphNode execute(GraphNode node, NodeDeque mine, ThreadState state) {
-        Operation op = node.op;
         if (core.life.isCancelled()) {
             cancel(node);
-        } else if (!marred) {
-            Throwable thrown = state.run(op, -1);
-            Thread.interrupted();
-            if (thrown != null) {
-                fail(node, thrown);
-            }
         } else {
-            executeUnlessPoisoned(node, state);
+            Failure poison = marred ? poison(node) : null;
+            if (poison != null) {
+                skip(node, poison);
+            } else {
+                run(node, state);
+            }
         }
         node.renew();
         GraphNode next = null;
@@ -357,25 +355,30 @@ final class GraphRun implements Body {
 
     // --- failures
 
-    private void executeUnlessPoisoned(GraphNode node, ThreadState state) {
+    /** Returns the failure because of which a node must be skipped, or null. */
+    private @Nullable Failure poison(GraphNode node) {
         Operation op = node.op;
         if (!op.has(Operation.EVEN_IF_FAILED)) {
             for (int i = 0; i < op.mutatesEnd; i++) {
                 Failure failure = failures[node.places[i]];
                 if (failure != null) {
-                    skip(node, failure);
-                    return;
+                    return failure;
                 }
             }
         }
+        return null;
+    }
+
+    private void run(GraphNode node, ThreadState state) {
+        Operation op = node.op;
         Throwable thrown = state.run(op, -1);
         Thread.interrupted();
         if (thrown != null) {
             fail(node, thrown);
-            return;
-        }
-        for (int i = op.mutatesEnd; i < op.count; i++) {
-            failures[node.places[i]] = null;
+        } else if (marred) {
+            for (int i = op.mutatesEnd; i < op.count; i++) {
+                failures[node.places[i]] = null;
+            }
         }
     }
 

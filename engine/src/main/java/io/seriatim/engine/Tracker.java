@@ -90,10 +90,9 @@ final class Tracker {
             } else {
                 s.writer = null;
                 if (!op.has(Operation.SILENT)) {
-                    s.mutated();
+                    s.mutated(graph == null ? 1 : graph.mutations(i));
                 }
                 if (graph != null) {
-                    s.mutated(graph.mutations(i) - 1);
                     if (graph.isMarred()) {
                         setFailure(s, graph.failure(i));
                     }

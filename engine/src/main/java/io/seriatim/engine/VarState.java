@@ -26,7 +26,7 @@ final class VarState {
         }
         // The first call at each place links it, for which there may be no memory when an operation ends.
         VarState first = new VarState();
-        first.mutated();
+        first.mutated(1);
         first.failure(first.version() > 0 ? first.failure() : null);
     }
 
@@ -67,10 +67,6 @@ final class VarState {
 
     long version() {
         return (long) VERSION.getAcquire(this);
-    }
-
-    void mutated() {
-        mutated(1);
     }
 
     void mutated(int times) {

@@ -136,12 +136,12 @@ final class Waits {
     void forFuture(EngineFuture<?> future, Dependencies on, long deadline)
             throws InterruptedException, TimeoutException {
         core.checkWhole();
-        owner("get of a future");
+        Operation owner = owner("get of a future");
         if (Thread.interrupted()) {
             throw new InterruptedException("get of " + on.describe());
         }
         Waiter waiter = new Waiter();
-        List<Wait> waits = waits(future, on, waiter);
+        List<Wait> waits = waits(owner, future, on, waiter);
         try {
             Wait search = certainlyEnd(waits);
             if (search != null) {
@@ -167,15 +167,14 @@ final class Waits {
         Operation owner = ThreadState.runningOf(core);
         if (owner != null && owner.has(Operation.MEMBER)) {
             throw new IllegalStateException(call + " inside operation '" + owner.name
-                    + "', which belongs to a graph of operations: these must not wait for their engine. Wait before you "
-                    + "push the graph, or push the operation by itself");
+                    + "', which belongs to a graph of operations: these must not wait for their engine. Wait before "
+                    + "you push the graph, or push the operation by itself");
         }
         return owner;
     }
 
     /** Returns the waits to register for a future: none outside operations, or one for each awaited operation. */
-    private List<Wait> waits(EngineFuture<?> future, Dependencies on, Waiter waiter) {
-        Operation owner = ThreadState.runningOf(core);
+    private List<Wait> waits(@Nullable Operation owner, EngineFuture<?> future, Dependencies on, Waiter waiter) {
         if (owner == null) {
             return List.of();
         }

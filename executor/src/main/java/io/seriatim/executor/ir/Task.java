@@ -1,6 +1,7 @@
 package io.seriatim.executor.ir;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
@@ -42,6 +43,11 @@ public sealed interface Task {
     /** Returns whether the memory of the task's results is known only when it has run. */
     default boolean isUnplanned() {
         return this instanceof Interpreted || this instanceof Rest;
+    }
+
+    /** Returns whether the task executes an operation that only the interpreter implements. */
+    default boolean needsInterpreter() {
+        return operations().stream().anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
     }
 
     /** Returns the stages of all tasks, in order. */

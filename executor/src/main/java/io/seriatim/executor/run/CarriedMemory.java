@@ -5,7 +5,6 @@ import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.interpret.BlockSession;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
@@ -101,9 +100,7 @@ final class CarriedMemory {
         Set<Integer> grown = new HashSet<>();
         for (int i = 0; i < plan.tasks().size(); i++) {
             Task task = plan.tasks().get(i);
-            boolean keeps = task.operations().stream()
-                    .anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
-            if (keeps) {
+            if (task.needsInterpreter()) {
                 Arrays.stream(task.reads()).map(values::memory).filter(memory -> !exposed.isTracked(memory))
                         .forEach(kept::add);
             }
@@ -228,7 +225,7 @@ final class CarriedMemory {
     /** Returns whether the interpreter had a memory in this iteration, and may have kept it. */
     private boolean isExposed(int memory) {
         ExposedMemory known = exposed;
-        return memory >= 0 && known != null && known.isTracked(memory) && !known.isFree(memory);
+        return memory >= 0 && known != null && known.isTaken(memory);
     }
 
     private boolean isResult(Tensor tensor) {

@@ -16,9 +16,9 @@ import java.util.Arrays;
  */
 final class ExposedMemory {
     private final ValueTable values;
-    /** By memory, whether an operation that is not lowered reads or writes it. */
+    /** By memory, whether an operation that keeps no references reads or writes it. */
     private final boolean[] isUsed;
-    /** By memory, whether it may be exposed in any run. */
+    /** By memory, whether another operation that is not lowered does, which may keep some in any run. */
     private final boolean[] isAlways;
     private final boolean[] isExposed;
     private final boolean isNone;
@@ -30,20 +30,14 @@ final class ExposedMemory {
         this.isExposed = new boolean[values.size()];
         boolean isAny = false;
         for (Task task : plan.tasks()) {
-            boolean keeps = task instanceof Task.Rest || task.operations().stream()
-                    .anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
+            if (!(task instanceof Task.Rest) && !task.needsInterpreter()) {
+                continue;
+            }
             boolean isTracked = plan.streams().isHostOnly() && !values.hasParts()
                     && task instanceof Task.Interpreted one
                     && Operations.system().get(one.access().op().type()).keepsNothing();
-            isAny |= keeps && isTracked;
-            for (int value : keeps ? task.reads() : new int[0]) {
-                isUsed[values.memory(value)] = true;
-                isAlways[values.memory(value)] |= !isTracked;
-            }
-            for (int value : keeps ? task.writes() : new int[0]) {
-                isUsed[values.memory(value)] = true;
-                isAlways[values.memory(value)] |= !isTracked;
-            }
+            isAny |= isTracked;
+            mark(isTracked ? isUsed : isAlways, task);
         }
         this.isNone = !isAny;
     }
@@ -58,18 +52,27 @@ final class ExposedMemory {
     /** Records that something else may have a reference to what a task reads or writes. */
     void expose(Task task) {
         if (!isNone) {
-            for (int value : task.reads()) {
-                isExposed[values.memory(value)] = true;
-            }
-            for (int value : task.writes()) {
-                isExposed[values.memory(value)] = true;
-            }
+            mark(isExposed, task);
+        }
+    }
+
+    private void mark(boolean[] memories, Task task) {
+        for (int value : task.reads()) {
+            memories[values.memory(value)] = true;
+        }
+        for (int value : task.writes()) {
+            memories[values.memory(value)] = true;
         }
     }
 
     /** Returns whether operations use a memory that expose it in some runs only, and have not done so in this one. */
     boolean isFree(int memory) {
-        return isUsed[memory] && !isAlways[memory] && !isExposed[memory];
+        return isTracked(memory) && !isExposed[memory];
+    }
+
+    /** Returns whether operations use a memory that expose it in some runs only, and have done so in this one. */
+    boolean isTaken(int memory) {
+        return isTracked(memory) && isExposed[memory];
     }
 
     /** Returns whether operations use a memory that expose it in some runs only. */

@@ -119,8 +119,7 @@ final class MovedResults {
 
         /** Returns whether a task may keep a reference to what it reads. */
         static boolean keeps(Task task, int value) {
-            return has(task.reads(), value) && (task instanceof Task.Rest || task.operations().stream()
-                    .anyMatch(each -> !Operations.system().get(each.op().type()).isLowered()));
+            return has(task.reads(), value) && (task instanceof Task.Rest || task.needsInterpreter());
         }
 
         private static boolean has(int[] all, int value) {

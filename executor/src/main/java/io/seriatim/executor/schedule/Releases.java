@@ -3,7 +3,6 @@ package io.seriatim.executor.schedule;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.TaskGraph;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.op.Operations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -70,9 +69,7 @@ record Releases(int[][] after, int[] counts) {
         boolean[] closable = new boolean[values.size()];
         Arrays.fill(closable, true);
         for (Task task : tasks) {
-            boolean keeps = task.isUnplanned() && task.operations().stream()
-                    .anyMatch(access -> !Operations.system().get(access.op().type()).isLowered());
-            if (keeps) {
+            if (task.isUnplanned() && task.needsInterpreter()) {
                 for (int value : task.reads()) {
                     closable[values.memory(value)] = false;
                 }
