@@ -153,6 +153,21 @@ final class LiteralSizesTest {
         }
     }
 
+    /** A shape of ones in front of kept dimensions; x is [2, 3], and what follows needs the sizes of the result. */
+    @ParameterizedTest
+    @CsvSource({"2,3", "-1,3", "2,-1"})
+    void expandKeepsDimensionsFromTheRight(long rows, long columns) throws IOException {
+        WireMessage graph = message().text(2, "g")
+                .message(1, message().texts(1, "x", "shape").text(2, "e").text(4, "Expand"))
+                .message(1, message().texts(1, "e", "to").text(2, "y").text(4, "Reshape"))
+                .message(5, longs("shape", false, 4, 1, 1)).message(5, longs("to", false, 2, 12))
+                .message(11, value("x", FLOAT, rows, columns)).message(12, value("y", FLOAT, -1, -1));
+        Path file = Files.write(folder.resolve("expand.onnx"), WireMessage.model(graph, 17).toBytes());
+        try (InferenceModel model = OnnxModels.load(file)) {
+            assertArrayEquals(floats("0 1 2 3 4 5 0 1 2 3 4 5 0 1 2 3 4 5 0 1 2 3 4 5 2"), run(model, Map.of()));
+        }
+    }
+
     private static float[] floats(String text) {
         String[] words = text.split(" ", -1);
         float[] floats = new float[words.length];

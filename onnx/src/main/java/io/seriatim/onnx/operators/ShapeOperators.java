@@ -239,16 +239,21 @@ public final class ShapeOperators {
             return node.op("onnx_expand").in("X", x).in("Shape", node.input(1)).attr("announced", node.announced(1))
                     .out("Out");
         }
-        long[] wanted = new long[Math.max(shape.length, x.rank())];
-        Arrays.fill(wanted, -1);
-        int more = wanted.length - shape.length;
-        for (int i = 0; i < shape.length; i++) {
-            boolean keeps = shape[i] == 1 && more + i >= wanted.length - x.rank();
-            wanted[more + i] = keeps ? -1 : shape[i];
+        int rank = Math.max(shape.length, x.rank());
+        long[] wanted = new long[rank];
+        boolean isSame = rank == x.rank();
+        for (int i = 0; i < rank; i++) {
+            int from = i - (rank - x.rank());
+            int given = i - (rank - shape.length);
+            boolean keeps = from >= 0 && (given < 0 || shape[given] == 1);
+            wanted[i] = keeps ? x.dim(from) : shape[given];
+            isSame &= keeps;
         }
-        return Arrays.stream(wanted).allMatch(dim -> dim == -1)
+        // Of new dimensions in front, expand_v2 announces the kept ones, −1, from the left, as Paddle does.
+        boolean isShifted = rank > x.rank() && Arrays.stream(wanted).anyMatch(dim -> dim == -1);
+        return isSame
                 ? x
-                : Arrays.stream(wanted).anyMatch(dim -> dim == 0)
+                : isShifted || Arrays.stream(wanted).anyMatch(dim -> dim == 0)
                         ? node.op("onnx_expand").in("X", x).in("Shape", node.input(1)).out("Out")
                         : node.op("expand_v2").in("X", x).attr("shape", wanted).out("Out");
     }
