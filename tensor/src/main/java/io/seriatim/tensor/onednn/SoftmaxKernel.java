@@ -29,13 +29,14 @@ final class SoftmaxKernel implements Kernel {
     private static final int MOST_SCANNED = 4096;
 
     private final DnnlKernel fast;
-    private final @Nullable DnnlKernel sum;
+    /** Made when the first run on several threads needs it; null for few elements. */
+    private final @Nullable LazyKernel sum;
     private final int result;
     private final TensorSpec y;
     private final AxisView rows;
     private final int infinity;
 
-    private SoftmaxKernel(DnnlKernel fast, @Nullable DnnlKernel sum, int result, TensorSpec y, int axis) {
+    private SoftmaxKernel(DnnlKernel fast, @Nullable LazyKernel sum, int result, TensorSpec y, int axis) {
         this.fast = fast;
         this.sum = sum;
         this.result = result;
@@ -60,7 +61,26 @@ final class SoftmaxKernel implements Kernel {
             return null;
         }
         boolean large = y.isRowMajor() && y.shape().size() > MOST_SCANNED;
-        return new SoftmaxKernel(fast, large ? ElementwiseRecipes.sum(dnnl, y, result) : null, result, y, axis);
+        return new SoftmaxKernel(fast,
+                large ? new LazyKernel(() -> sum(dnnl, y, result), -1, given -> given) : null, result, y, axis);
+    }
+
+    private static Kernel sum(Dnnl dnnl, TensorSpec y, int result) {
+        Kernel sum = ElementwiseRecipes.sum(dnnl, y, result);
+        return sum == null ? new UnknownSum() : sum;
+    }
+
+    /** Stands for a sum that the library does not have. */
+    private record UnknownSum() implements Kernel {
+        @Override
+        public void run(@Nullable Tensor[] arguments, KernelContext context) {
+            context.scratch(Float.BYTES).segment().set(ValueLayout.JAVA_FLOAT, 0, Float.NaN);
+        }
+
+        @Override
+        public String provider() {
+            return OneDnnKernels.PROVIDER;
+        }
     }
 
     @Override
@@ -78,9 +98,13 @@ final class SoftmaxKernel implements Kernel {
 
     private boolean hasNan(Tensor written, @Nullable Tensor[] arguments, KernelContext context) {
         // On one thread plain Java is faster. A sum that is not finite may also be one of logarithms of 0.
-        boolean finite = sum != null && context.threads() > 1
-                && NanGuardedKernel.isFinite(sum, arguments, 0, context);
+        boolean finite = sum != null && context.threads() > 1 && isFinite(sum, arguments, context);
         return !finite && hasNan(written.memory(), written.offset(), context.ints(0));
+    }
+
+    private static boolean isFinite(Kernel sum, @Nullable Tensor[] arguments, KernelContext context) {
+        sum.run(arguments, context);
+        return Float.isFinite(context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0));
     }
 
     private boolean hasNan(MemorySegment memory, long offset, int[] tile) {
@@ -132,9 +156,6 @@ final class SoftmaxKernel implements Kernel {
     @Override
     public void load() {
         fast.load();
-        if (sum != null) {
-            sum.load();
-        }
     }
 
     @Override
