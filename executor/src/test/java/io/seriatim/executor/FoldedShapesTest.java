@@ -12,9 +12,10 @@ import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Plans for further sizes take over shape arithmetic that earlier plans have folded, if its inputs are equal. */
+/** Equal operations, and plans for further sizes, take over what was folded or lowered for equal inputs. */
 class FoldedShapesTest {
     private static final int ROUNDS = 3;
     /** More than the results that are kept of an operation. */
@@ -63,6 +64,57 @@ class FoldedShapesTest {
                 }
             }
             assertTrue(plan.bindings().bound() > ROUNDS * LENGTHS * 2, "most sizes are bound again");
+        }
+    }
+
+    @Test
+    void equalOperationsAreLoweredForTheirOwnInputs() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 3)));
+        append(program, doubled("x", "a"));
+        append(program, doubled("a", "b"));
+        append(program, OpDesc.of("concat").in("X", "b", "b").out("Out", "twice").attr("axis", 0));
+        append(program, doubled("twice", "y"));
+        try (Executor executor = Executor.builder().build()) {
+            Plan plan = executor.compile(program, feeds("x"), fetches("a", "y"));
+            for (int rows = 1; rows <= LENGTHS; rows++) {
+                Tensor x = Bits.normal(rows, rows, 3);
+                Results results = plan.run(x);
+                float[] a = x.toFloatArray();
+                float[] y = new float[2 * a.length];
+                for (int i = 0; i < a.length; i++) {
+                    a[i] = a[i] * 2 + 1;
+                    y[i] = (a[i] * 2 + 1) * 2 + 1;
+                    y[a.length + i] = y[i];
+                }
+                assertArrayEquals(a, results.get("a").toFloatArray());
+                assertArrayEquals(y, results.get("y").toFloatArray());
+            }
+        }
+    }
+
+    private static OpDesc.Builder doubled(String from, String to) {
+        return OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 2f).attr("bias", 1f);
+    }
+
+    @Test
+    void aShapeIsFoldedAlsoIfAnEqualOperationGivesAResult() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, -1)));
+        append(program, OpDesc.of("shape").in("Input", "x").out("Out", "result"));
+        append(program, OpDesc.of("shape").in("Input", "x").out("Out", "sizes"));
+        append(program, OpDesc.of("fill_constant").in("ShapeTensor", "sizes").out("Out", "twos").attr("dtype", 5)
+                .attr("value", 2f));
+        append(program, OpDesc.of("elementwise_add").in("X", "x").in("Y", "twos").out("Out", "y"));
+        try (Executor executor = Executor.builder().build()) {
+            Plan plan = executor.compile(program, feeds("x"), fetches("result", "y"));
+            for (int rows = 1; rows <= LENGTHS; rows++) {
+                Results results = plan.run(Tensor.of(new float[rows * 2], rows, 2));
+                assertArrayEquals(new long[]{rows, 2}, results.get("result").toLongArray());
+                float[] twos = new float[rows * 2];
+                Arrays.fill(twos, 2);
+                assertArrayEquals(twos, results.get("y").toFloatArray());
+            }
         }
     }
 }

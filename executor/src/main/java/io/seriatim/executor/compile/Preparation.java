@@ -1,5 +1,6 @@
 package io.seriatim.executor.compile;
 
+import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.pass.Layouts;
 import io.seriatim.executor.pass.ParameterResults;
@@ -7,6 +8,7 @@ import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,15 +37,14 @@ public final class Preparation {
      * kernel for packed weights replaces the kernel of its stage; these are not loaded.
      */
     static void load(List<Task> tasks, List<Layouts.Packed> packed, List<ParameterResults.Kept> kept) {
+        Set<Stage> ofPacked = Collections.newSetFromMap(new IdentityHashMap<>());
+        packed.forEach(each -> ofPacked.add(((Task.Compute) tasks.get(each.task())).stages().get(each.stage())));
         Set<Kernel> used = new LinkedHashSet<>();
-        for (int i = 0; i < tasks.size(); i++) {
-            if (tasks.get(i) instanceof Task.Compute compute) {
-                for (int j = 0; j < compute.stages().size(); j++) {
-                    Kernel kernel = compute.stages().get(j).kernel();
-                    int task = i;
-                    int stage = j;
-                    if (kernel != null
-                            && packed.stream().noneMatch(each -> each.task() == task && each.stage() == stage)) {
+        for (Task task : tasks) {
+            if (task instanceof Task.Compute compute) {
+                for (Stage stage : compute.stages()) {
+                    Kernel kernel = stage.kernel();
+                    if (kernel != null && !ofPacked.contains(stage)) {
                         used.add(kernel);
                     }
                 }

@@ -14,8 +14,6 @@ import io.seriatim.graph.interpret.Collective;
 import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.Inference;
-import io.seriatim.graph.op.LodSlot;
 import io.seriatim.graph.op.Lowered;
 import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
@@ -70,6 +68,7 @@ public final class Lowerer {
     /** The inferred results of an operation that is interpreted because of open sizes; null for any other. */
     private @Nullable Map<String, List<@Nullable ArgType>> opened;
     private final Set<String> everShared = new HashSet<>();
+    private final LoweredOperations before = new LoweredOperations();
     private final List<Integer> storages = new ArrayList<>();
 
     /**
@@ -302,21 +301,10 @@ public final class Lowerer {
                 return interpreted(access, "the type of '" + values.name(value) + "' is known only at run time");
             }
         }
-        for (String slot : schema.values()) {
-            for (String name : op.input(slot)) {
-                if (values.constant(access.read(name)) == null) {
-                    return interpreted(access, "it depends on the elements of '" + name + "'");
-                }
-            }
-        }
-        for (String slot : schema.lodInputs()) {
-            for (String name : op.input(LodSlot.of(slot))) {
-                ArgType type = types[access.read(name)];
-                // The shape of one level of offsets gives the number of sequences; that of several levels does not.
-                if (type != null && type.dims().length != 1 && values.constant(access.read(name)) == null) {
-                    return interpreted(access, "it depends on the levels of '" + name + "'");
-                }
-            }
+        KnownOperands source = new KnownOperands(access, types, values, true);
+        String missing = source.missing(schema);
+        if (missing != null) {
+            return interpreted(access, missing);
         }
         for (int value : access.reads()) {
             if (!isKnown(value)) {
@@ -324,24 +312,31 @@ public final class Lowerer {
                 return interpreted(access, "the sizes of '" + values.name(value) + "' change between iterations");
             }
         }
-        if (folding.isFolded(access)) {
+        OperationInputs inputs = folding.inputs(access, schema);
+        if (folding.isFolded(access, inputs)) {
             return null;
         }
-        Inference.Source source = new KnownOperands(access, types, values, true);
+        LoweredOperations.Entry equal = communicates ? null : before.find(inputs);
+        if (equal != null) {
+            return new Conversion(access, equal.lowered(), equal.results()).task();
+        }
         Map<String, List<@Nullable ArgType>> results = schema.infer(op, source);
         if (!areTensors(results)) {
             return interpreted(access, "its results are not tensors");
         }
         boolean ofShapes = !communicates && folding.isOfShapes(access, schema, results);
         if (ofShapes && schema.isShapeArithmetic()) {
-            folding.fold(access, schema, results);
+            folding.fold(access, inputs, schema, results);
             return null;
         }
         Lowering lowering = new Lowering(op, schema, source, results, random);
         Lowered lowered = communicates ? Collective.lower(op, lowering, communicator) : schema.lower(lowering);
         if (ofShapes && ShapeFolding.isFunction(lowered)) {
-            folding.fold(access, schema, results);
+            folding.fold(access, inputs, schema, results);
             return null;
+        }
+        if (!communicates) {
+            before.keep(access, schema, source, inputs, new LoweredOperations.Entry(results, lowered), values);
         }
         return new Conversion(access, lowered, results).task();
     }

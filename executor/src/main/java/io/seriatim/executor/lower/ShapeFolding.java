@@ -95,14 +95,19 @@ final class ShapeFolding {
         return true;
     }
 
-    /** Takes over the results of an operation that an earlier plan has folded; returns false if there are none. */
-    boolean isFolded(Access access) {
-        FoldedResults.Folded known = folded.find(access, types, values);
+    /** Returns what the results of an operation follow from. */
+    OperationInputs inputs(Access access, Operation schema) {
+        return folded.inputs(access, schema, types, values);
+    }
+
+    /** Takes over the results of an operation, or of an equal one, that was folded before; false if there are none. */
+    boolean isFolded(Access access, OperationInputs inputs) {
+        FoldedResults.Folded known = folded.find(inputs);
         if (known == null || !isUsedWithin(access)) {
             return false;
         }
-        for (int i = 0; i < known.values().length; i++) {
-            int value = known.values()[i];
+        for (int i = 0; i < known.types().length; i++) {
+            int value = access.writes()[i];
             ArgType type = known.types()[i];
             values.constant(value, known.constants()[i]);
             values.spec(value, type.spec());
@@ -122,7 +127,8 @@ final class ShapeFolding {
     }
 
     /** Computes the results as constants. */
-    void fold(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
+    void fold(Access access, OperationInputs inputs, Operation schema,
+            Map<String, List<@Nullable ArgType>> results) {
         OpDesc op = access.op();
         BlockSession session =
                 schema.isOfShape() ? null : ran(interpreter, accesses.block(), access.index(), constants(access));
@@ -139,7 +145,7 @@ final class ShapeFolding {
                 }
             }
         });
-        folded.keep(access, schema, types, values);
+        folded.keep(access, inputs, types, values);
     }
 
     private Map<String, Tensor> constants(Access access) {

@@ -7,12 +7,15 @@ import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Copies;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.pass.Layouts;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,14 +43,18 @@ final class Arguments {
         this.values = plan.values();
         this.storage = storage;
         this.works = new Work[plan.tasks().size()][];
+        Map<Integer, List<Layouts.Packed>> packed = new HashMap<>();
+        plan.layouts().forEach(each -> packed.computeIfAbsent(each.task(), _ -> new ArrayList<>(1)).add(each));
         for (int i = 0; i < works.length; i++) {
-            works[i] = plan.tasks().get(i) instanceof Task.Compute compute ? works(i, compute) : new Work[0];
+            works[i] = plan.tasks().get(i) instanceof Task.Compute compute
+                    ? works(i, compute, packed.getOrDefault(i, List.of()))
+                    : new Work[0];
         }
         this.packings = Packing.of(plan, works);
         this.kept = plan.kept().stream().map(KeptResult::new).toList();
     }
 
-    private Work[] works(int index, Task.Compute task) {
+    private Work[] works(int index, Task.Compute task, List<Layouts.Packed> packed) {
         long limit = storage.hostLimit();
         Work[] all = new Work[task.stages().size()];
         for (int i = 0; i < all.length; i++) {
@@ -55,12 +62,22 @@ final class Arguments {
             List<@Nullable Arg> args = task.stages().get(i).args();
             for (int j = 0; j < args.size(); j++) {
                 Arg arg = args.get(j);
-                if (arg != null && !plan.isPacked(index, i, j)) {
+                if (arg != null && !isPacked(packed, i, j)) {
                     resolve(index, task, arg, all[i].arguments(), j);
                 }
             }
         }
         return all;
+    }
+
+    /** Returns whether an argument is a packed weight, which is bound separately. */
+    private static boolean isPacked(List<Layouts.Packed> ofTask, int stage, int argument) {
+        for (Layouts.Packed packed : ofTask) {
+            if (packed.stage() == stage && packed.input() == argument) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void resolve(int index, Task.Compute task, Arg arg, @Nullable Tensor[] arguments, int at) {

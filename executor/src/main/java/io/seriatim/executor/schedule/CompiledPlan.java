@@ -55,12 +55,6 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
         int[][] after,
         @Nullable TensorSpec[] externals, OpenSizes open,
         Sharing sharing, List<Integer> storages) {
-    /** Returns whether an argument of a stage is a packed weight, which is bound separately. */
-    public boolean isPacked(int task, int stage, int argument) {
-        return layouts.stream()
-                .anyMatch(packed -> packed.task() == task && packed.stage() == stage && packed.input() == argument);
-    }
-
     /** Returns whether the plan was compiled for the types, shapes and shared memory of the given external values. */
     public boolean fits(@Nullable Object[] given, Sharing shared) {
         if (!sharing.equals(shared)) {
