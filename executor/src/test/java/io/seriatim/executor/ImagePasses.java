@@ -12,6 +12,7 @@ import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -52,6 +53,17 @@ public final class ImagePasses {
             executor.run(network.startup());
             Plan plan = executor.compile(main, Executor.feeds("x"), new Fetches(names(network)));
             return stages(plan.specialisation(executor.scope(), x)).filter(property).count();
+        }
+    }
+
+    /** Returns the number of stages of a program's plan that satisfy a predicate. */
+    public static long count(Program program, String fetched, Predicate<Stage> property, Map<String, Tensor> feeds) {
+        try (Executor executor = Executor.builder().threads(1).build()) {
+            List<String> names = List.copyOf(feeds.keySet());
+            Plan plan = executor.compile(program, Executor.feeds(names.toArray(String[]::new)),
+                    new Fetches(List.of(fetched)));
+            Tensor[] given = names.stream().map(feeds::get).toArray(Tensor[]::new);
+            return stages(plan.specialisation(executor.scope(), given)).filter(property).count();
         }
     }
 

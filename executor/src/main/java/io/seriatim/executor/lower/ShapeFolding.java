@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class ShapeFolding {
     /** The maximum number of elements of an operand and of a result, more than any shape has. */
     static final long MOST_FOLDED = 64;
+    /** The maximum number of elements of a result that stands in the program. */
+    private static final long MOST_GIVEN = 1L << 14;
 
     private final ValueNumbering accesses;
     private final ValueTable values;
@@ -73,9 +75,10 @@ final class ShapeFolding {
         if (!isUsedWithin(access) || !access.isPure()) {
             return false;
         }
+        long most = access.reads().length == 0 ? MOST_GIVEN : MOST_FOLDED;
         for (List<@Nullable ArgType> types : results.values()) {
             for (ArgType type : types) {
-                if (type != null && type.spec().shape().size() > MOST_FOLDED) {
+                if (type != null && type.spec().shape().size() > most) {
                     return false;
                 }
             }

@@ -9,7 +9,10 @@ import java.util.List;
  */
 public final class PassPipeline {
     static final List<RewritePass> PASSES = List.of(
-            // Eliminates copies and dead code. First, so that all later passes process fewer tasks.
+            // Turns assignments at the places of a slice into copies. Before CopyElimination, which removes what computed
+            // the places.
+            SliceAssignments.PASS,
+            // Eliminates copies and dead code. Before all others, so that they process fewer tasks.
             CopyElimination.PASS,
             // Gives operations the shape of what they read. After CopyElimination, which removes the reshapes between
             // them; before all passes that compare shapes.

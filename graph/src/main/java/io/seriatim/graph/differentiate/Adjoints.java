@@ -6,7 +6,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Fill;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -87,7 +87,7 @@ final class Adjoints {
             long[] at = Views.indexes(place);
             Operand indexes = l.constant(Tensor.of(at, at.length, 1));
             Operand flat = l.reshape(own(whole), whole.shape().size());
-            Operand sum = l.run(new ScatterNdAdd(), flat, indexes, l.reshape(part, at.length));
+            Operand sum = l.run(new ScatterNd(ScatterNd.Function.ADD), flat, indexes, l.reshape(part, at.length));
             sums.put(whole.source(), new Sum(sum.reshape(whole.shape().dims()), true));
         } else if (sums.containsKey(whole.source())) {
             Operand to = Views.at(place, own(whole));

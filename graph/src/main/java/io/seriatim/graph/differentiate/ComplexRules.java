@@ -18,7 +18,7 @@ import io.seriatim.tensor.computation.Pad;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.Where;
@@ -35,7 +35,7 @@ import java.util.Set;
 final class ComplexRules {
     private static final Set<Class<?>> MOVING = Set.of(ComplexNumber.class, ComplexPart.class, Conjugate.class,
             Copy.class, Fourier.class, Gather.class, GatherGrad.class, GatherNd.class, MatMul.class, Pad.class,
-            PutAlongAxis.class, Scatter.class, ScatterNdAdd.class, TakeAlongAxis.class, Where.class);
+            PutAlongAxis.class, Scatter.class, ScatterNd.class, TakeAlongAxis.class, Where.class);
 
     private ComplexRules() {
     }

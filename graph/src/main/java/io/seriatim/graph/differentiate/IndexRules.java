@@ -11,7 +11,7 @@ import io.seriatim.tensor.computation.GatherNd;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Range;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.TopK;
 import io.seriatim.tensor.kernel.Computation;
@@ -31,13 +31,8 @@ final class IndexRules {
         Rules.rule(GatherGrad.class,
                 (grad, d) -> d.give(0, d.l().run(grad.forward(), d.gradient(), d.in(1))));
         Rules.rule(GatherNd.class, (_, d) -> d.give(0,
-                d.l().run(new ScatterNdAdd(), zeros(d), d.in(1), d.gradient())));
-        Rules.rule(ScatterNdAdd.class, (_, d) -> {
-            d.give(0, d.gradient());
-            if (d.wants(2)) {
-                d.give(2, d.l().run(new GatherNd(), d.gradient(), d.in(1)));
-            }
-        });
+                d.l().run(new ScatterNd(ScatterNd.Function.ADD), zeros(d), d.in(1), d.gradient())));
+        Rules.rule(ScatterNd.class, IndexRules::scatterNd);
         Rules.rule(TakeAlongAxis.class, (take, d) -> d.give(0,
                 d.l().run(new PutAlongAxis(take.axis(), true), zeros(d), d.in(1), d.gradient())));
         Rules.rule(PutAlongAxis.class, IndexRules::put);
@@ -59,6 +54,24 @@ final class IndexRules {
         if (d.wants(2)) {
             Operand taken = d.l().run(new TakeAlongAxis(put.axis()), d.gradient(), d.in(1));
             d.give(2, put.add() ? taken : winning(d, put, new TakeAlongAxis(put.axis()), taken));
+        }
+    }
+
+    private static void scatterNd(ScatterNd scatter, Derivative d) {
+        boolean adds = switch (scatter.function()) {
+            case ASSIGN -> false;
+            case ADD -> true;
+            case MULTIPLY, MAXIMUM, MINIMUM -> throw new IllegalArgumentException(
+                    scatter.function() + " of slices at indexes has no gradient");
+        };
+        if (adds) {
+            d.give(0, d.gradient());
+        } else if (d.wants(0)) {
+            d.give(0, d.l().run(scatter, d.gradient(), d.in(1), d.l().fill(0, d.like(2).spec())));
+        }
+        if (d.wants(2)) {
+            Operand taken = d.l().run(new GatherNd(), d.gradient(), d.in(1));
+            d.give(2, adds ? taken : winning(d, scatter, new GatherNd(), taken));
         }
     }
 

@@ -13,6 +13,8 @@ import java.util.Arrays;
 final class Literals {
     /** More elements than any shape has. */
     private static final long MOST = 64;
+    /** The same for numbers that grow evenly, which exporters write for the places of a slice. */
+    private static final long MOST_EVEN = 1L << 14;
 
     private Literals() {
     }
@@ -21,8 +23,23 @@ final class Literals {
     static boolean isLiteral(Tensor value, boolean isTrained) {
         DType dtype = value.dtype();
         boolean few = value.shape().size() > 0 && value.shape().size() <= MOST;
-        return few && (dtype == DType.INT32 || dtype == DType.INT64 || dtype == DType.BOOL
-                || (dtype == DType.FLOAT32 && !isTrained && isFinite(value)));
+        boolean whole = dtype == DType.INT32 || dtype == DType.INT64;
+        return few
+                ? whole || dtype == DType.BOOL || (dtype == DType.FLOAT32 && !isTrained && isFinite(value))
+                : whole && growsEvenly(value);
+    }
+
+    private static boolean growsEvenly(Tensor value) {
+        if (value.shape().size() == 0 || value.shape().size() > MOST_EVEN) {
+            return false;
+        }
+        long[] numbers = value.toLongArray();
+        for (int i = 2; i < numbers.length; i++) {
+            if (numbers[i] - numbers[i - 1] != numbers[1] - numbers[0]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean isFinite(Tensor value) {

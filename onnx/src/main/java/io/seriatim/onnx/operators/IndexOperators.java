@@ -250,6 +250,13 @@ public final class IndexOperators {
         }
         Ref indexes = fromFront(node, given, Size.all(node.block(), x).subList(0, (int) depth));
         String reduction = reduction(node);
+        Tensor known = node.block().model().value(indexes);
+        IndexedSlice slice = known == null || !reduction.equals("none") ? null : IndexedSlice.of(known);
+        if (slice != null && slice.isWithin(x.dims())) {
+            return node.op("set_value").in("Input", x).in("ValueTensor", node.input(2)).attr("dtype", x.dtype())
+                    .attr("axes", slice.axes()).attr("starts", slice.starts()).attr("ends", slice.ends())
+                    .attr("steps", slice.steps()).attr("decrease_axes", slice.single()).out("Out");
+        }
         return reduction.equals("add")
                 ? node.op("scatter_nd_add").in("X", x).in("Index", indexes).in("Updates", node.input(2)).out("Out")
                 : node.op("onnx_scatter_nd").in("X", x).in("Index", indexes).in("Updates", node.input(2))

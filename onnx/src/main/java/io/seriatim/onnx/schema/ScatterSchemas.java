@@ -8,13 +8,10 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Step;
 import io.seriatim.graph.op.WorkingMemory;
-import io.seriatim.tensor.DType;
-import io.seriatim.tensor.IndexRangeException;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.computation.GatherNd;
+import io.seriatim.tensor.computation.ScatterNd;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -54,112 +51,15 @@ final class ScatterSchemas {
     }
 
     private static void scatterTuples(Lowering l) {
-        String reduction = l.attrs().getText("reduction");
-        Operand x = Copies.rowMajor(l, l.in("X"));
-        Operand result = Copies.temporary(l, x);
-        Step.HostFunction function = (in, out) -> scatterTuples(reduction, in, Objects.requireNonNull(out.getFirst()));
-        l.call("onnx_scatter_nd",
-                reduction.equals("none") ? new Step.Differentiable(function, ScatterSchemas::gradients) : function,
-                List.of(x, l.in("Index"), Copies.rowMajor(l, l.in("Updates"))), List.of(result));
-        l.out("Out", result);
-    }
-
-    private static List<@Nullable Operand> gradients(Lowering l, List<Operand> inputs, List<Operand> outputs,
-            List<@Nullable Operand> gradients) {
-        Operand dout = gradients.getFirst();
-        @Nullable
-        Operand[] all = new @Nullable Operand[3];
-        if (dout != null) {
-            Operand cleared = Copies.temporary(l, dout);
-            Operand zeros = l.fill(0, inputs.get(2).spec());
-            l.call("onnx_scatter_nd",
-                    (in, out) -> scatterTuples("none", in, Objects.requireNonNull(out.getFirst())),
-                    List.of(Copies.rowMajor(l, dout), inputs.get(1), zeros), List.of(cleared));
-            all[0] = cleared;
-            all[2] = l.run(new GatherNd(), dout, inputs.get(1));
-        }
-        return Arrays.asList(all);
-    }
-
-    private static void scatterTuples(String reduction, List<@Nullable Tensor> in, Tensor out) {
-        Tensor x = Objects.requireNonNull(in.get(0));
-        Tensor index = Objects.requireNonNull(in.get(1));
-        Tensor updates = Objects.requireNonNull(in.get(2));
-        long[] tuples = index.toLongArray();
-        Shape shape = x.shape();
-        int depth = (int) index.shape().dim(index.shape().rank() - 1);
-        long slice = 1;
-        for (int i = depth; i < shape.rank(); i++) {
-            slice *= shape.dim(i);
-        }
-        List<Place> places = new ArrayList<>();
-        long count = depth == 0 ? index.shape().size() : tuples.length / depth;
-        for (int k = 0; k < count; k++) {
-            long at = 0;
-            for (int i = 0; i < depth; i++) {
-                long place = tuples[k * depth + i];
-                if (place < 0 || place >= shape.dim(i)) {
-                    throw new IndexRangeException("Operation 'onnx_scatter_nd': index " + place
-                            + " is not within axis " + i + " of length " + shape.dim(i));
-                }
-                at = at * shape.dim(i) + place;
-            }
-            places.add(new Place(at * slice, k * slice));
-        }
-        write(reduction, x, updates, slice, places, out);
-    }
-
-    /** Where some elements of the updates belong. */
-    private record Place(long to, long from) {
-    }
-
-    private static void write(String reduction, Tensor x, Tensor updates, long length, List<Place> places, Tensor out) {
-        if (reduction.equals("none")) {
-            Copies.into(x, out);
-            MemorySegment from = updates.elements();
-            long bytes = x.dtype().bytes();
-            MemorySegment memory = out.elements();
-            for (Place place : places) {
-                MemorySegment.copy(from, place.from() * bytes, memory, place.to() * bytes, length * bytes);
-            }
-        } else if (x.dtype().isFloating()) {
-            double[] values = x.toDoubleArray();
-            double[] more = updates.toDoubleArray();
-            for (Place place : places) {
-                for (int i = 0; i < length; i++) {
-                    int at = Math.toIntExact(place.to() + i);
-                    values[at] = reduced(reduction, values[at], more[Math.toIntExact(place.from() + i)]);
-                }
-            }
-            Copies.into(Tensor.of(x.dtype(), values, x.shape().dims()), out);
-        } else {
-            long[] values = x.toLongArray();
-            long[] more = updates.toLongArray();
-            for (Place place : places) {
-                for (int i = 0; i < length; i++) {
-                    int at = Math.toIntExact(place.to() + i);
-                    values[at] = reduced(reduction, x.dtype(), values[at], more[Math.toIntExact(place.from() + i)]);
-                }
-            }
-            Copies.into(Tensor.of(x.dtype(), values, x.shape().dims()), out);
-        }
-    }
-
-    private static double reduced(String reduction, double a, double b) {
-        return switch (reduction) {
-            case "mul" -> a * b;
-            case "max" -> Math.max(a, b);
-            default -> Math.min(a, b);
+        ScatterNd.Function function = switch (l.attrs().getText("reduction")) {
+            case "none" -> ScatterNd.Function.ASSIGN;
+            case "mul" -> ScatterNd.Function.MULTIPLY;
+            case "max" -> ScatterNd.Function.MAXIMUM;
+            case "min" -> ScatterNd.Function.MINIMUM;
+            case String other -> throw new IllegalArgumentException(
+                    "the attribute reduction must be none, mul, max or min, but is '" + other + "'");
         };
-    }
-
-    private static long reduced(String reduction, DType dtype, long a, long b) {
-        boolean less = dtype == DType.UINT64 ? Long.compareUnsigned(a, b) < 0 : a < b;
-        return switch (reduction) {
-            case "mul" -> a * b;
-            case "max" -> less ? b : a;
-            default -> less ? a : b;
-        };
+        l.out("Out", l.run(new ScatterNd(function), l.in("X"), l.in("Index"), l.in("Updates")));
     }
 
     private static void inferRanges(Inference inference) {
@@ -203,20 +103,22 @@ final class ScatterSchemas {
         }
         long length = shape.dim(axis);
         long steps = updates.shape().dim(axis);
-        List<Place> places = new ArrayList<>();
         for (int b = 0; b < batch; b++) {
             if (starts.length != batch || starts[b] < 0 || (!circular && starts[b] > length - steps)) {
                 throw new IllegalArgumentException("Operation 'onnx_tensor_scatter': " + steps + " elements from "
                         + (b < starts.length ? starts[b] : 0) + " do not fit into axis " + axis + " of length "
                         + length);
             }
-            for (long o = 0; o < outer; o++) {
+        }
+        Copies.into(x, out);
+        long row = inner * x.dtype().bytes();
+        for (int b = 0; b < batch; b++) {
+            for (long slice = b * outer; slice < (b + 1) * outer; slice++) {
                 for (long t = 0; t < steps; t++) {
-                    places.add(new Place(((b * outer + o) * length + (starts[b] % length + t) % length) * inner,
-                            ((b * outer + o) * steps + t) * inner));
+                    MemorySegment.copy(updates.elements(), (slice * steps + t) * row, out.elements(),
+                            (slice * length + (starts[b] % length + t) % length) * row, row);
                 }
             }
         }
-        write("none", x, updates, inner, places, out);
     }
 }

@@ -314,4 +314,24 @@ class WrittenFormsTest {
                 .attr("paddings", paddings).attr("value", 7f));
         assertEquals(pads.contains("-"), nodes.contains("Slice"), nodes.toString());
     }
+
+    /** Written as places of elements, which are read as a slice again. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void slicesThatAreSet(int step) throws IOException {
+        feed("x", DType.FLOAT32, false, 3, 7, 4);
+        feed("u", DType.FLOAT32, false, 3, 4 / step, 4);
+        written(OpDesc.of("set_value").in("Input", "x").in("ValueTensor", "u").out("Out", "out")
+                .attr("axes", new long[]{0, 1}).attr("starts", new long[]{0, 2}).attr("ends", new long[]{3, 6})
+                .attr("steps", new long[]{1, step}).attr("dtype", 5));
+    }
+
+    @Test
+    void axesOfOneElementThatAreSet() throws IOException {
+        feed("x", DType.INT64, false, 3, 7);
+        feed("u", DType.INT64, false, 4);
+        written(OpDesc.of("set_value").in("Input", "x").in("ValueTensor", "u").out("Out", "out")
+                .attr("axes", new long[]{0, 1}).attr("starts", new long[]{1, 3}).attr("ends", new long[]{2, 7})
+                .attr("steps", new long[]{1, 1}).attr("decrease_axes", new long[]{0}).attr("dtype", 3));
+    }
 }

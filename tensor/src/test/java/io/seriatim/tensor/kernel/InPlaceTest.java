@@ -22,7 +22,7 @@ import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Scan;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
 import io.seriatim.tensor.computation.UnaryGrad;
@@ -363,7 +363,8 @@ class InPlaceTest {
                             Tensor.of(new long[]{3, 0, 3}, 1, 3),
                             numbers(dtype, 2, 1, 3));
                 }
-                same(kernels, new ScatterNdAdd(), 0, numbers(dtype, 1, 5, 7), Tensor.of(new long[]{3, 0, 3}, 3, 1),
+                same(kernels, new ScatterNd(ScatterNd.Function.ADD), 0, numbers(dtype, 1, 5, 7),
+                        Tensor.of(new long[]{3, 0, 3}, 3, 1),
                         numbers(dtype, 2, 3, 7));
             }
         }

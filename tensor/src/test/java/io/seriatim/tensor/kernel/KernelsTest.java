@@ -25,7 +25,7 @@ import io.seriatim.tensor.computation.PostOp;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.Scan;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TopK;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
@@ -232,7 +232,24 @@ class KernelsTest {
         Tensor tuples = Tensor.of(new long[]{0, 1, 2, 0, 0, 1}, 3, 2);
         Tensor values = Tensor.of(new float[]{10, 20, 30}, 3);
         assertArrayEquals(new float[]{1, 41, 1, 1, 21, 1},
-                KernelRun.run(kernels, new ScatterNdAdd(), x, tuples, values)[0].toFloatArray());
+                KernelRun.run(kernels, new ScatterNd(ScatterNd.Function.ADD), x, tuples, values)[0].toFloatArray());
+        assertArrayEquals(new float[]{1, 30, 1, 1, 20, 1}, KernelRun
+                .run(kernels, new ScatterNd(ScatterNd.Function.ASSIGN), x, tuples, values)[0].toFloatArray());
+        assertArrayEquals(new float[]{1, 300, 1, 1, 20, 1}, KernelRun
+                .run(kernels, new ScatterNd(ScatterNd.Function.MULTIPLY), x, tuples, values)[0].toFloatArray());
+        Tensor extreme = Tensor.of(new float[]{-3, Float.NaN, 0.5f}, 3);
+        assertArrayEquals(new float[]{1, 1, 1, 1, Float.NaN, 1}, KernelRun
+                .run(kernels, new ScatterNd(ScatterNd.Function.MAXIMUM), x, tuples, extreme)[0].toFloatArray());
+        assertArrayEquals(new float[]{1, -3, 1, 1, Float.NaN, 1}, KernelRun
+                .run(kernels, new ScatterNd(ScatterNd.Function.MINIMUM), x, tuples, extreme)[0].toFloatArray());
+        Tensor unsigned = Tensor.of(DType.UINT64, new long[]{-1, 5}, 2);
+        assertArrayEquals(new long[]{-1, 7}, KernelRun.run(kernels, new ScatterNd(ScatterNd.Function.MAXIMUM),
+                unsigned, Tensor.of(new long[]{0, 1}, 2, 1), Tensor.of(DType.UINT64, new long[]{3, 7}, 2))[0]
+                .toLongArray());
+        Tensor rows = Tensor.of(new long[]{1, 1}, 2, 1);
+        assertArrayEquals(new float[]{1, 1, 3, 4, 1, 1}, KernelRun.run(kernels,
+                new ScatterNd(ScatterNd.Function.ASSIGN), x, rows, Tensor.of(new float[]{1, 2, 3, 4}, 2, 2))[0]
+                .toFloatArray());
         assertArrayEquals(new float[]{2, 5, 2},
                 KernelRun.run(kernels, new GatherNd(), updates, tuples)[0].toFloatArray());
         assertArrayEquals(new long[]{0, 0, 1, 1, 0, 0, 0, 0, 1},

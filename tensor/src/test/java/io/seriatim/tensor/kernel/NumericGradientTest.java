@@ -18,7 +18,7 @@ import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.computation.Scan;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
@@ -289,7 +289,8 @@ class NumericGradientTest {
                 g -> run(new PutAlongAxis(1, true), Tensor.of(DType.FLOAT64, new double[6], 2, 3), along, g.dy())));
         Tensor tuples = Tensor.of(new long[]{1, 0, 1, 0, 0, 2}, 3, 2);
         cases.add(new Case("gather nd", new GatherNd(), List.of(random(r, -1, 1, 2, 3, 2), tuples), List.of(0),
-                g -> run(new ScatterNdAdd(), Tensor.of(DType.FLOAT64, new double[12], 2, 3, 2), tuples, g.dy())));
+                g -> run(new ScatterNd(ScatterNd.Function.ADD), Tensor.of(DType.FLOAT64, new double[12], 2, 3, 2),
+                        tuples, g.dy())));
         for (Pad.Mode mode : Pad.Mode.values()) {
             Pad pad = new Pad(List.of(1L, 0L), List.of(2L, 1L), mode, 0.5);
             cases.add(new Case("pad " + mode, pad, List.of(random(r, -1, 1, 3, 2)), List.of(0),

@@ -11,7 +11,7 @@ import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Copy;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -97,7 +97,8 @@ public final class SumOperations {
             sum = l.binary(Binary.Function.ADD, sum, l.in("X", dense[i]));
         }
         for (int place : rows) {
-            sum = l.run(new ScatterNdAdd(), sum, l.rowIndexes("X", place).unsqueeze(1), l.in("X", place));
+            sum = l.run(new ScatterNd(ScatterNd.Function.ADD), sum, l.rowIndexes("X", place).unsqueeze(1),
+                    l.in("X", place));
         }
         l.out("Out", sum);
     }

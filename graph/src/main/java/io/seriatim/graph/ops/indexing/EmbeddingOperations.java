@@ -13,7 +13,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.computation.Copy;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -107,7 +107,7 @@ public final class EmbeddingOperations {
             l.into(Copy.PLAIN, List.of(l.constant(Tensor.of(unique, unique.length))),
                     List.of(l.outputRowIndexes("Out")));
             l.out("Out",
-                    l.run(new ScatterNdAdd(), l.fill(0, l.output("Out").spec()),
+                    l.run(new ScatterNd(ScatterNd.Function.ADD), l.fill(0, l.output("Out").spec()),
                             l.constant(Tensor.of(places, places.length, 1)),
                             l.in("X")));
         }).register(registry);

@@ -12,7 +12,7 @@ import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.GatherNd;
 import io.seriatim.tensor.computation.PutAlongAxis;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import java.util.Arrays;
 import java.util.List;
@@ -98,7 +98,8 @@ public final class GatherOperations {
         }).lower(l -> l.out("Out", l.run(new GatherNd(), l.in("X"), l.in("Index")))).grad(signature);
         gather.gradOperation(signature, null).shapesOnly("X").lower(l -> {
             if (l.wants("X@GRAD")) {
-                l.out("X@GRAD", l.run(new ScatterNdAdd(), Indexes.zeros(l, "X"), l.in("Index"), l.in("Out@GRAD")));
+                l.out("X@GRAD", l.run(new ScatterNd(ScatterNd.Function.ADD), Indexes.zeros(l, "X"), l.in("Index"),
+                        l.in("Out@GRAD")));
             }
         }).register(registry);
         gather.register(registry);

@@ -18,7 +18,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Binary.Function;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.Where;
 import java.util.Arrays;
 import java.util.List;
@@ -166,7 +166,7 @@ public final class MessageOperations {
         if (messages.dtype().isFloating()) {
             return l.run(new GatherGrad(Gather.of(0), Arrays.stream(dims).boxed().toList()), messages, places);
         }
-        return l.run(new ScatterNdAdd(), l.fill(0, TensorSpec.of(messages.dtype(), dims)),
+        return l.run(new ScatterNd(ScatterNd.Function.ADD), l.fill(0, TensorSpec.of(messages.dtype(), dims)),
                 places.reshape(places.shape().size(), 1), messages);
     }
 

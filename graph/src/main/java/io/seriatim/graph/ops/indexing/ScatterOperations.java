@@ -11,7 +11,7 @@ import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherNd;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import java.util.Arrays;
 
 /** Operations that put or add slices at indexes. */
@@ -83,7 +83,9 @@ public final class ScatterOperations {
                             "the updates must have the shape %s, but have %s", Numbers.text(expected),
                             Numbers.text(inference.dims("Updates")));
                     inference.same("X", "Out");
-                }).lower(l -> l.out("Out", l.run(new ScatterNdAdd(), l.in("X"), l.in("Index"), l.in("Updates"))))
+                })
+                .lower(l -> l.out("Out",
+                        l.run(new ScatterNd(ScatterNd.Function.ADD), l.in("X"), l.in("Index"), l.in("Updates"))))
                 .grad(signature);
         scatter.gradOperation(signature, null).shapesOnly("Updates").lower(l -> {
             l.out("X@GRAD", l.in("Out@GRAD"));

@@ -156,7 +156,10 @@ public final class SetValueOperations {
 
     /** The given value, expanded to the part as the value sees it, then with the dimensions of the part. */
     private static void set(Lowering l) {
-        Operand part = part(l, l.mutable("Input", "Out"));
+        Operand whole = l.in("Input");
+        // What is replaced altogether need not be copied before.
+        boolean all = part(l, whole).shape().size() == whole.shape().size();
+        Operand part = part(l, all ? l.output("Out") : l.mutable("Input", "Out"));
         long[] seen = assigned(part.shape().dims(), l.attrs());
         Operand value = l.has("ValueTensor") ? l.in("ValueTensor") : given(l.attrs(), l, part.dtype());
         long[] dims = value.shape().dims();

@@ -3,8 +3,13 @@ package io.seriatim.onnx.write.operators;
 import io.seriatim.onnx.emit.OpWriters;
 import io.seriatim.onnx.emit.WrittenOp;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** What reads or writes elements at places that are computed. */
 public final class IndexWriters {
@@ -32,6 +37,7 @@ public final class IndexWriters {
         all.add("scatter", IndexWriters::scatter);
         all.add("scatter_nd_add", op -> op.out("Out", op.node("ScatterND", Map.of("reduction", "add"), op.in("X"),
                 op.cast(op.in("Index"), DType.INT64), op.in("Updates"))));
+        all.add("set_value", IndexWriters::setValue);
     }
 
     private static void gather(WrittenOp op) {
@@ -85,5 +91,55 @@ public final class IndexWriters {
                 ? op.node("Unsqueeze", op.in("Updates"), op.ints(0))
                 : op.in("Updates");
         op.out("Out", op.node("ScatterND", op.in("X"), rows, updates));
+    }
+
+    /** A slice is written to as to the places of its elements, so its axes must have known sizes. */
+    private static void setValue(WrittenOp op) {
+        long[] axes = op.attrs().getLongs("axes");
+        long[] starts = op.attrs().getLongs("starts");
+        long[] ends = op.attrs().getLongs("ends");
+        long[] steps = op.attrs().getLongs("steps");
+        long[] dims = op.dims("Input");
+        boolean known = op.has("ValueTensor") && op.attrs().getLongs("none_axes").length == 0
+                && starts.length == axes.length && ends.length == axes.length && steps.length == axes.length;
+        for (int i = 0; known && i < axes.length; i++) {
+            known = axes[i] == i && starts[i] >= 0 && ends[i] > starts[i] && steps[i] > 0 && dims[i] >= ends[i];
+        }
+        if (!known) {
+            throw op.error("sets a part whose bounds are not constants within the first axes");
+        }
+        long[] counts = new long[axes.length];
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = (ends[i] - starts[i] - 1) / steps[i] + 1;
+        }
+        int[] single = op.attrs().getInts("decrease_axes");
+        List<Long> shape = new ArrayList<>();
+        for (int i = 0; i < counts.length; i++) {
+            int axis = i;
+            if (IntStream.of(single).noneMatch(other -> other == axis)) {
+                shape.add(counts[i]);
+            }
+        }
+        for (int i = counts.length; i < dims.length; i++) {
+            shape.add(dims[i]);
+        }
+        long[] updates = shape.stream().mapToLong(Long::longValue).toArray();
+        long[] given = op.dims("ValueTensor");
+        int places = updates.length - (dims.length - counts.length);
+        for (int i = 0; i < Math.max(updates.length, given.length); i++) {
+            if (given.length != updates.length || (given[i] != updates[i] && (i < places || updates[i] >= 0))) {
+                throw op.error("sets a part to a value that is expanded to it");
+            }
+        }
+        long[] tuples = new long[Math.toIntExact(Shape.of(counts).size() * counts.length)];
+        long[] memory = Shape.of(counts).strides();
+        for (int i = 0; i < tuples.length; i++) {
+            int axis = i % counts.length;
+            tuples[i] = starts[axis] + i / counts.length / memory[axis] % counts[axis] * steps[axis];
+        }
+        long[] of = Arrays.copyOf(updates, places + 1);
+        of[places] = counts.length;
+        op.out("Out", op.node("ScatterND", op.in("Input"), op.graph().constant(Tensor.of(tuples, of)),
+                op.in("ValueTensor")));
     }
 }

@@ -20,7 +20,7 @@ import io.seriatim.tensor.computation.Reduction;
 import io.seriatim.tensor.computation.ReductionGrad;
 import io.seriatim.tensor.computation.Scan;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.Triangle;
 import io.seriatim.tensor.computation.Unary;
@@ -80,8 +80,12 @@ final class ComplexKernels {
         register(kernels, "gather_grad", GatherGrad.class, COMPLEX, ComplexKernels::gatherGrad);
         register(kernels, "gather_nd", GatherNd.class, COMPLEX,
                 (_, arguments) -> ComplexParts.find(PortableIndex::gatherNd, ComplexParts.last(arguments)));
-        register(kernels, "scatter_nd_add", ScatterNdAdd.class, COMPLEX,
-                (_, arguments) -> ComplexParts.find(PortableIndex::scatterNdAdd, ComplexParts.last(arguments)));
+        register(kernels, "scatter_nd", ScatterNd.class, COMPLEX,
+                (scatter, arguments) -> scatter.function() == ScatterNd.Function.ASSIGN
+                        || scatter.function() == ScatterNd.Function.ADD
+                                ? ComplexParts.find(parts -> PortableIndex.scatterNd(scatter, parts),
+                                        ComplexParts.last(arguments))
+                                : null);
         register(kernels, "scatter", Scatter.class, COMPLEX, (scatter, arguments) -> ComplexParts
                 .find(parts -> PortableIndex.scatter(scatter, parts), ComplexParts.last(arguments)));
         register(kernels, "take_along_axis", TakeAlongAxis.class, COMPLEX, (take, arguments) -> {

@@ -7,7 +7,7 @@ import io.seriatim.tensor.computation.OneHot;
 import io.seriatim.tensor.computation.PutAlongAxis;
 import io.seriatim.tensor.computation.Range;
 import io.seriatim.tensor.computation.Scatter;
-import io.seriatim.tensor.computation.ScatterNdAdd;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.computation.TakeAlongAxis;
 import io.seriatim.tensor.computation.TopK;
 import io.seriatim.tensor.computation.Triangle;
@@ -25,8 +25,7 @@ final class IndexKernels {
         register(kernels, "gather", Gather.class, PortableIndex::gather);
         register(kernels, "gather_grad", GatherGrad.class, PortableIndex::gatherGrad);
         register(kernels, "gather_nd", GatherNd.class, (_, arguments) -> PortableIndex.gatherNd(arguments));
-        register(kernels, "scatter_nd_add", ScatterNdAdd.class,
-                (_, arguments) -> PortableIndex.scatterNdAdd(arguments));
+        register(kernels, "scatter_nd", ScatterNd.class, PortableIndex::scatterNd);
         register(kernels, "scatter", Scatter.class, PortableIndex::scatter);
         register(kernels, "take_along_axis", TakeAlongAxis.class, PortableAlongAxis::take);
         register(kernels, "put_along_axis", PutAlongAxis.class, PortableAlongAxis::put);

@@ -12,9 +12,11 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.Scatter;
+import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -402,7 +404,7 @@ final class PortableIndex {
         });
     }
 
-    static @Nullable Kernel scatterNdAdd(@Nullable TensorSpec[] arguments) {
+    static @Nullable Kernel scatterNd(ScatterNd scatter, @Nullable TensorSpec[] arguments) {
         if (!areRowMajor(arguments)) {
             return null;
         }
@@ -411,14 +413,90 @@ final class PortableIndex {
         long count = tuples.slice(0, tuples.rank() - 1).size();
         long slice = x.slice((int) tuples.dim(-1), x.rank()).size();
         return PortableKernel.of((all, context) -> {
+            Tensor indices = all.get(1);
             for (long i = 0; i < count; i++) {
-                tuple("scatter_nd_add", all.get(1), i, x);
+                tuple(scatter.operation(), indices, i, x);
             }
-            copyWhole(all.get(0), all.get(3));
+            Tensor out = all.get(3);
+            copyWhole(all.get(0), out);
+            if (scatter.function() == ScatterNd.Function.ASSIGN) {
+                assign(all.get(2), indices, x, count, slice, out);
+                return;
+            }
             for (long i = 0; i < count; i++) {
-                add(all.get(2), i * slice, all.get(3), tuple("scatter_nd_add", all.get(1), i, x) * slice, slice,
-                        context);
+                merge(scatter.function(), all.get(2), i * slice, out,
+                        tuple(scatter.operation(), indices, i, x) * slice, slice, context);
             }
         });
+    }
+
+    private static void assign(Tensor updates, Tensor indices, Shape x, long count, long slice, Tensor out) {
+        long bytes = slice * out.dtype().bytes();
+        MemorySegment from = updates.memory();
+        MemorySegment to = out.memory();
+        for (long i = 0; i < count; i++) {
+            long read = updates.offset() + i * bytes;
+            long write = out.offset() + tuple("scatter_nd", indices, i, x) * bytes;
+            if (bytes == Integer.BYTES) {
+                to.set(ValueLayout.JAVA_INT_UNALIGNED, write, from.get(ValueLayout.JAVA_INT_UNALIGNED, read));
+            } else {
+                MemorySegment.copy(from, read, to, write, bytes);
+            }
+        }
+    }
+
+    /** Merges a stretch of one row-major tensor into one of another, in the arithmetic of their type. */
+    private static void merge(ScatterNd.Function function, Tensor from, long read, Tensor to, long write, long count,
+            KernelContext context) {
+        if (function == ScatterNd.Function.ADD) {
+            add(from, read, to, write, count, context);
+            return;
+        }
+        int bytes = from.dtype().bytes();
+        for (long i = 0; i < count; i += KernelContext.TILE) {
+            int length = (int) Math.min(KernelContext.TILE, count - i);
+            long in = from.offset() + (read + i) * bytes;
+            long out = to.offset() + (write + i) * bytes;
+            if (from.dtype().arithmetic() == DType.INT64) {
+                long[] a = context.longs(0);
+                long[] b = context.longs(1);
+                Longs.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                Longs.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                for (int j = 0; j < length; j++) {
+                    b[j] = merged(function, a[j], b[j], from.dtype() == DType.UINT64);
+                }
+                Longs.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+            } else {
+                double[] a = context.doubles(0);
+                double[] b = context.doubles(1);
+                Doubles.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                Doubles.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                for (int j = 0; j < length; j++) {
+                    b[j] = merged(function, a[j], b[j]);
+                }
+                Doubles.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+            }
+        }
+    }
+
+    private static long merged(ScatterNd.Function function, long a, long b, boolean unsigned) {
+        boolean less = unsigned ? Long.compareUnsigned(a, b) < 0 : a < b;
+        return switch (function) {
+            case ASSIGN -> a;
+            case ADD -> a + b;
+            case MULTIPLY -> a * b;
+            case MAXIMUM -> less ? b : a;
+            case MINIMUM -> less ? a : b;
+        };
+    }
+
+    private static double merged(ScatterNd.Function function, double a, double b) {
+        return switch (function) {
+            case ASSIGN -> a;
+            case ADD -> a + b;
+            case MULTIPLY -> a * b;
+            case MAXIMUM -> Math.max(a, b);
+            case MINIMUM -> Math.min(a, b);
+        };
     }
 }

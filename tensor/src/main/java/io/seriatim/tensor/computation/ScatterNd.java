@@ -6,14 +6,31 @@ import io.seriatim.tensor.kernel.Computation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds slices to a copy at index tuples; with zeros it is the gradient of {@link GatherNd}. Inputs x, indices (int32 or
- * int64, [..., k]), updates of the shape indices.shape[:-1] + x.shape[k:]; output x with the updates added, repeated
- * indices repeatedly.
+ * Writes slices to a copy at index tuples; adding to zeros is the gradient of {@link GatherNd}. Inputs x, indices
+ * (int32 or int64, [..., k], from 0), updates of the shape indices.shape[:-1] + x.shape[k:]; output x with the updates,
+ * repeated indices repeatedly, in their order.
+ *
+ * @param function
+ *            what an update and the element at its place become
  */
-public record ScatterNdAdd() implements Computation {
+public record ScatterNd(Function function) implements Computation {
+    /** What an update does. */
+    public enum Function {
+        /** It replaces the element. */
+        ASSIGN,
+        /** It is added. */
+        ADD,
+        /** It is a factor. */
+        MULTIPLY,
+        /** The larger of both stays; NaN if either is. */
+        MAXIMUM,
+        /** The smaller of both stays; NaN if either is. */
+        MINIMUM
+    }
+
     @Override
     public String operation() {
-        return "scatter_nd_add";
+        return "scatter_nd";
     }
 
     @Override
