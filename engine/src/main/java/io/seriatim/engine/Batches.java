@@ -224,8 +224,12 @@ final class Batches {
         return false;
     }
 
-    /** Returns whether no thread can be waiting for this particular operation, so that it may stay in a batch. */
+    /**
+     * Returns whether no thread can be waiting for this particular operation, so that it may stay in a batch. What lends
+     * its worker to a graph must not stand behind the graph itself.
+     */
     private static boolean isBatchable(Operation op) {
-        return op.attachment == null && !op.has(Operation.ASYNC_BODY) && op.priority == 0 && !op.has(Operation.URGENT);
+        return op.attachment == null && op.priority == 0
+                && (op.flags & (Operation.ASYNC_BODY | Operation.URGENT | Operation.GRAPH | Operation.HELPER)) == 0;
     }
 }
