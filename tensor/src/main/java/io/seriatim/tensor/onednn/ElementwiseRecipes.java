@@ -228,7 +228,7 @@ final class ElementwiseRecipes {
         List<Long> from = new ArrayList<>();
         List<Long> to = new ArrayList<>();
         merge(x.shape(), reduction.reduced(x.shape()), from, to);
-        if (from.size() > MOST_DIMENSIONS) {
+        if (from.size() > MOST_DIMENSIONS || JavaThresholds.areShortRows(reduction.function(), x.dtype(), from, to)) {
             return null;
         }
         DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {

@@ -76,7 +76,93 @@ final class PortableReduction {
         }
         boolean rows = (kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1)
                 || kernel.results.rowLength() == 1;
-        return PortableKernel.of(kernel.whole ? kernel::longs : rows ? kernel::byRow : kernel::byTile);
+        return PortableKernel.of(kernel.whole
+                ? kernel::longs
+                : rows ? kernel.areShortRows(x) ? kernel::byShortRows : kernel::byRow : kernel::byTile);
+    }
+
+    /** Whether rows lie one after the other, several to a tile. */
+    private boolean areShortRows(TensorSpec x) {
+        boolean fits = switch (function) {
+            case SUM, MEAN, MAX, MIN -> x.dtype().arithmetic() == DType.FLOAT32;
+            default -> false;
+        };
+        long length = elements.rowLength();
+        return fits && results.rows() == 1 && elements.rows() == 1 && elements.rowStride(0) == 1
+                && results.rowStride(0) == length && length > 0 && length <= KernelContext.TILE / 2;
+    }
+
+    /** Loads as many rows at once as fit a tile. The bits are those of {@link #byRow}. */
+    private void byShortRows(PortableKernel.Arguments all, KernelContext context) {
+        Tensor x = all.get(0);
+        Tensor y = all.get(1);
+        float[] tile = context.floats(0);
+        double[] values = context.doubles(0);
+        int length = (int) elements.rowLength();
+        int most = KernelContext.TILE / length;
+        for (long column = 0; column < results.rowLength(); column += most) {
+            int count = (int) Math.min(most, results.rowLength() - column);
+            Floats.load(x.memory(), x.dtype(), x.offset() + column * length * x.dtype().bytes(), 1, tile, 0,
+                    count * length);
+            switch (function) {
+                case MAX -> {
+                    for (int i = 0; i < count; i++) {
+                        values[i] = greatest(tile, i * length, length);
+                    }
+                }
+                case MIN -> {
+                    for (int i = 0; i < count; i++) {
+                        values[i] = least(tile, i * length, length);
+                    }
+                }
+                default -> {
+                    for (int i = 0; i < count; i++) {
+                        values[i] = sum(tile, i * length, length);
+                    }
+                }
+            }
+            storeTile(y, 0, column, values, count);
+        }
+    }
+
+    private static double sum(float[] tile, int from, int length) {
+        double a = 0;
+        double b = 0;
+        double c = 0;
+        double d = 0;
+        int i = from;
+        for (; i + 3 < from + length; i += 4) {
+            a += tile[i];
+            b += tile[i + 1];
+            c += tile[i + 2];
+            d += tile[i + 3];
+        }
+        for (; i < from + length; i++) {
+            a += tile[i];
+        }
+        return a + b + (c + d);
+    }
+
+    private static float greatest(float[] tile, int from, int length) {
+        float a = Float.NEGATIVE_INFINITY;
+        float b = a;
+        int i = from;
+        for (; i + 1 < from + length; i += 2) {
+            a = Math.max(a, tile[i]);
+            b = Math.max(b, tile[i + 1]);
+        }
+        return Math.max(i < from + length ? Math.max(a, tile[i]) : a, b);
+    }
+
+    private static float least(float[] tile, int from, int length) {
+        float a = Float.POSITIVE_INFINITY;
+        float b = a;
+        int i = from;
+        for (; i + 1 < from + length; i += 2) {
+            a = Math.min(a, tile[i]);
+            b = Math.min(b, tile[i + 1]);
+        }
+        return Math.min(i < from + length ? Math.min(a, tile[i]) : a, b);
     }
 
     private long start() {
