@@ -168,6 +168,26 @@ final class LiteralSizesTest {
         }
     }
 
+    /** x is [2, 3] with rows of 0 1 2 and 3 4 5; the last number of what is expected is the length of axis 0. */
+    @ParameterizedTest
+    @CsvSource({"0,1,false,3 4 5 3,false", "1,-1,false,2 5 2,false", "1,1 2,false,1 2 4 5 2,false",
+            "1,-2 -1,false,1 2 4 5 2,false", "1,0 1 2,false,0 1 2 3 4 5 2,false", "1,1,true,1 4 2,false",
+            "1,2 1,false,2 1 5 4 2,true", "1,2 0,false,2 0 5 3 2,true"})
+    void constantPlacesThatFollowOneAnotherAreSlices(int axis, String places, boolean isList, String expected,
+            boolean gathers) throws IOException {
+        long[] numbers = Stream.of(places.split(" ")).mapToLong(Long::parseLong).toArray();
+        WireMessage graph = message().text(2, "g")
+                .message(1, message().texts(1, "x", "k").text(2, "y").text(4, "Gather")
+                        .message(5, message().text(1, "axis").number(3, axis).number(20, 2)))
+                .message(5, longs("k", numbers.length == 1 && !isList, numbers))
+                .message(11, value("x", FLOAT, 2, 3)).message(12, value("y", FLOAT, -1, -1));
+        Path file = Files.write(folder.resolve("gather.onnx"), WireMessage.model(graph, 17).toBytes());
+        try (InferenceModel model = OnnxModels.load(file)) {
+            assertEquals(gathers, model.program().toString().contains("gather"), model.program().toString());
+            assertArrayEquals(floats(expected), run(model, Map.of()));
+        }
+    }
+
     private static float[] floats(String text) {
         String[] words = text.split(" ", -1);
         float[] floats = new float[words.length];

@@ -140,6 +140,10 @@ public final class IndexOperators {
         Ref x = node.input(0);
         BlockBuilder block = node.block();
         int axis = node.axis(node.integer("axis", 0), x.rank());
+        Ref range = range(node, x, axis);
+        if (range != null) {
+            return range;
+        }
         Ref indexes = fromFront(node, node.input(1), x, axis);
         if (indexes.rank() == 1) {
             return node.op("gather").in("X", x).in("Index", indexes).attr("axis", axis).out("Out");
@@ -157,6 +161,29 @@ public final class IndexOperators {
         sizes.addAll(axis, Size.all(block, indexes));
         Ref flat = node.op("gather").in("X", x).in("Index", block.reshape(indexes, -1)).attr("axis", axis).out("Out");
         return Size.reshape(block, flat, sizes);
+    }
+
+    /**
+     * Constant places that follow one another are a slice, which needs no copy where a view will do. Vectors are left
+     * as they are, since most are shapes.
+     */
+    private static @Nullable Ref range(Node node, Ref x, int axis) {
+        long[] places = node.input(1).rank() <= 1 && x.rank() >= 2 ? node.integers(1) : null;
+        long length = x.dim(axis);
+        if (places == null || places.length == 0 || length < 0) {
+            return null;
+        }
+        long first = places[0] < 0 ? places[0] + length : places[0];
+        for (int i = 0; i < places.length; i++) {
+            if ((places[i] < 0 ? places[i] + length : places[i]) != first + i) {
+                return null;
+            }
+        }
+        if (first < 0 || first + places.length > length) {
+            return null;
+        }
+        Ref slice = places.length == length ? x : node.block().slice(x, axis, first, first + places.length);
+        return node.input(1).rank() == 0 ? node.block().squeeze(slice, axis) : slice;
     }
 
     private static Ref gatherElements(Node node) {
