@@ -225,8 +225,8 @@ final class Batches {
     }
 
     /**
-     * Returns whether no thread can be waiting for this particular operation, so that it may stay in a batch. What lends
-     * its worker to a graph must not stand behind the graph itself.
+     * Returns whether no thread can be waiting for this particular operation, so that it may stay in a batch. What
+     * lends its worker to a graph must not stand behind the graph itself.
      */
     private static boolean isBatchable(Operation op) {
         return op.attachment == null && op.priority == 0

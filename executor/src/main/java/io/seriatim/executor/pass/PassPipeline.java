@@ -9,8 +9,8 @@ import java.util.List;
  */
 public final class PassPipeline {
     static final List<RewritePass> PASSES = List.of(
-            // Turns assignments at the places of a slice into copies. Before CopyElimination, which removes what computed
-            // the places.
+            // Turns assignments at the places of a slice into copies. Before CopyElimination, which removes what
+            // computed the places.
             SliceAssignments.PASS,
             // Eliminates copies and dead code. Before all others, so that they process fewer tasks.
             CopyElimination.PASS,
