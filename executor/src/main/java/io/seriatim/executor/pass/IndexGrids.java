@@ -231,9 +231,7 @@ final class IndexGrids {
         for (Stage stage : writers) {
             Arg out = stage.onlyOutput();
             long from = out == null ? -1 : out.offset() / whole.dtype().bytes();
-            if (out == null || out.spec().shape().rank() != last + 1 || from >= whole.shape().dim(last)
-                    || !out.spec().shape().slice(0, last).equals(whole.shape().slice(0, last))
-                    || !isAlong(out.spec(), whole)) {
+            if (out == null || !SharedConcatenations.isAt(out, whole, last, from)) {
                 return null;
             }
             if (place < from || place >= from + out.spec().shape().dim(last)) {
@@ -250,16 +248,5 @@ final class IndexGrids {
             }
         }
         return found;
-    }
-
-    private static boolean isAlong(TensorSpec part, TensorSpec whole) {
-        long[] own = part.strides();
-        long[] strides = whole.strides();
-        for (int i = 0; i < own.length; i++) {
-            if (own[i] != strides[i] && part.shape().dim(i) > 1) {
-                return false;
-            }
-        }
-        return true;
     }
 }

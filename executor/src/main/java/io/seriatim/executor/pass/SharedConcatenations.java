@@ -130,7 +130,7 @@ final class SharedConcatenations {
     }
 
     /** Returns whether an operand is all of a value but for an axis, along which it begins at a given place. */
-    private static boolean isAt(Arg part, TensorSpec all, int axis, long begin) {
+    static boolean isAt(Arg part, TensorSpec all, int axis, long begin) {
         TensorSpec spec = part.spec();
         long[] strides = all.strides();
         if (spec.dtype() != all.dtype() || spec.shape().rank() != strides.length

@@ -109,14 +109,8 @@ final class SliceAssignments {
             taken[axis] = true;
             strides[place] = tuples.get(axis).stride(place) * memory[axis];
         }
-        TensorSpec plain = TensorSpec.of(whole.spec().dtype(), updates);
-        boolean inOrder = true;
-        long[] own = plain.strides();
-        for (int i = 0; i < own.length; i++) {
-            inOrder &= updates.dim(i) == 1 || own[i] == strides[i];
-        }
-        return new Arg(whole.source(), whole.offset() + offset * plain.dtype().bytes(),
-                inOrder ? plain : new TensorSpec(plain.dtype(), updates, Layout.strided(strides)));
+        TensorSpec part = new TensorSpec(whole.spec().dtype(), updates, Layout.strided(strides));
+        return new Arg(whole.source(), whole.offset() + offset * part.dtype().bytes(), part);
     }
 
     /** Returns the only axis whose index grows with a place; −1 if there are none or several. */

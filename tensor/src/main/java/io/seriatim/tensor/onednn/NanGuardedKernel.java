@@ -30,15 +30,25 @@ final class NanGuardedKernel implements Kernel {
         return Float.isFinite(first(sum, arguments, shift, context));
     }
 
+    /** Runs a sum of whole arguments, and tells whether it is finite. */
+    static boolean isFinite(Kernel sum, @Nullable Tensor[] arguments, KernelContext context) {
+        sum.run(arguments, context);
+        return Float.isFinite(first(context));
+    }
+
     /** Runs a kernel and reads the number at the beginning of the scratch memory. */
     static float first(DnnlKernel kernel, @Nullable Tensor[] arguments, long shift, KernelContext context) {
         kernel.run(arguments, shift, context);
+        return first(context);
+    }
+
+    private static float first(KernelContext context) {
         return context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0);
     }
 
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
-        if (isFinite(sum, arguments, 0, context)) {
+        if (isFinite(sum, arguments, context)) {
             fast.run(arguments, context);
         } else {
             portable.run(arguments, context);

@@ -98,13 +98,9 @@ final class SoftmaxKernel implements Kernel {
 
     private boolean hasNan(Tensor written, @Nullable Tensor[] arguments, KernelContext context) {
         // On one thread plain Java is faster. A sum that is not finite may also be one of logarithms of 0.
-        boolean finite = sum != null && context.threads() > 1 && isFinite(sum, arguments, context);
+        boolean finite = sum != null && context.threads() > 1
+                && NanGuardedKernel.isFinite(sum, arguments, context);
         return !finite && hasNan(written.memory(), written.offset(), context.ints(0));
-    }
-
-    private static boolean isFinite(Kernel sum, @Nullable Tensor[] arguments, KernelContext context) {
-        sum.run(arguments, context);
-        return Float.isFinite(context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0));
     }
 
     private boolean hasNan(MemorySegment memory, long offset, int[] tile) {

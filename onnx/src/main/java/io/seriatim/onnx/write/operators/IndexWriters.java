@@ -125,21 +125,27 @@ public final class IndexWriters {
         }
         long[] updates = shape.stream().mapToLong(Long::longValue).toArray();
         long[] given = op.dims("ValueTensor");
-        int places = updates.length - (dims.length - counts.length);
-        for (int i = 0; i < Math.max(updates.length, given.length); i++) {
-            if (given.length != updates.length || (given[i] != updates[i] && (i < places || updates[i] >= 0))) {
-                throw op.error("sets a part to a value that is expanded to it");
-            }
+        boolean fits = given.length == updates.length;
+        for (int i = 0; fits && i < given.length; i++) {
+            fits = given[i] == updates[i] || updates[i] < 0;
         }
+        if (!fits) {
+            throw op.error("sets a part to a value that is expanded to it");
+        }
+        long[] of = Arrays.copyOf(updates, updates.length - (dims.length - counts.length) + 1);
+        of[of.length - 1] = counts.length;
+        op.out("Out", op.node("ScatterND", op.in("Input"),
+                op.graph().constant(Tensor.of(places(starts, steps, counts), of)), op.in("ValueTensor")));
+    }
+
+    /** Returns the index tuples of a slice, one after the other. */
+    private static long[] places(long[] starts, long[] steps, long[] counts) {
         long[] tuples = new long[Math.toIntExact(Shape.of(counts).size() * counts.length)];
         long[] memory = Shape.of(counts).strides();
         for (int i = 0; i < tuples.length; i++) {
             int axis = i % counts.length;
             tuples[i] = starts[axis] + i / counts.length / memory[axis] % counts[axis] * steps[axis];
         }
-        long[] of = Arrays.copyOf(updates, places + 1);
-        of[places] = counts.length;
-        op.out("Out", op.node("ScatterND", op.in("Input"), op.graph().constant(Tensor.of(tuples, of)),
-                op.in("ValueTensor")));
+        return tuples;
     }
 }

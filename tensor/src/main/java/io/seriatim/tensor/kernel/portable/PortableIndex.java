@@ -9,12 +9,14 @@ import io.seriatim.tensor.Longs;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Binary;
 import io.seriatim.tensor.computation.Gather;
 import io.seriatim.tensor.computation.GatherGrad;
 import io.seriatim.tensor.computation.Scatter;
 import io.seriatim.tensor.computation.ScatterNd;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.portable.function.BinaryFunctions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Comparator;
@@ -417,41 +419,38 @@ final class PortableIndex {
             for (long i = 0; i < count; i++) {
                 tuple(scatter.operation(), indices, i, x);
             }
+            Tensor updates = all.get(2);
             Tensor out = all.get(3);
             copyWhole(all.get(0), out);
-            if (scatter.function() == ScatterNd.Function.ASSIGN) {
-                assign(all.get(2), indices, x, count, slice, out);
-                return;
-            }
             for (long i = 0; i < count; i++) {
-                merge(scatter.function(), all.get(2), i * slice, out,
-                        tuple(scatter.operation(), indices, i, x) * slice, slice, context);
+                long read = i * slice;
+                long write = tuple(scatter.operation(), indices, i, x) * slice;
+                switch (scatter.function()) {
+                    case ASSIGN -> assign(updates, read, out, write, slice);
+                    case ADD -> add(updates, read, out, write, slice, context);
+                    case MULTIPLY -> merge(Binary.Function.MULTIPLY, updates, read, out, write, slice, context);
+                    case MAXIMUM -> merge(Binary.Function.MAXIMUM, updates, read, out, write, slice, context);
+                    case MINIMUM -> merge(Binary.Function.MINIMUM, updates, read, out, write, slice, context);
+                }
             }
         });
     }
 
-    private static void assign(Tensor updates, Tensor indices, Shape x, long count, long slice, Tensor out) {
-        long bytes = slice * out.dtype().bytes();
-        MemorySegment from = updates.memory();
-        MemorySegment to = out.memory();
-        for (long i = 0; i < count; i++) {
-            long read = updates.offset() + i * bytes;
-            long write = out.offset() + tuple("scatter_nd", indices, i, x) * bytes;
-            if (bytes == Integer.BYTES) {
-                to.set(ValueLayout.JAVA_INT_UNALIGNED, write, from.get(ValueLayout.JAVA_INT_UNALIGNED, read));
-            } else {
-                MemorySegment.copy(from, read, to, write, bytes);
-            }
+    private static void assign(Tensor from, long read, Tensor to, long write, long count) {
+        int bytes = from.dtype().bytes();
+        long in = from.offset() + read * bytes;
+        long out = to.offset() + write * bytes;
+        if (count * bytes == Integer.BYTES) {
+            to.memory().set(ValueLayout.JAVA_INT_UNALIGNED, out,
+                    from.memory().get(ValueLayout.JAVA_INT_UNALIGNED, in));
+        } else {
+            MemorySegment.copy(from.memory(), in, to.memory(), out, count * bytes);
         }
     }
 
     /** Merges a stretch of one row-major tensor into one of another, in the arithmetic of their type. */
-    private static void merge(ScatterNd.Function function, Tensor from, long read, Tensor to, long write, long count,
+    private static void merge(Binary.Function function, Tensor from, long read, Tensor to, long write, long count,
             KernelContext context) {
-        if (function == ScatterNd.Function.ADD) {
-            add(from, read, to, write, count, context);
-            return;
-        }
         int bytes = from.dtype().bytes();
         for (long i = 0; i < count; i += KernelContext.TILE) {
             int length = (int) Math.min(KernelContext.TILE, count - i);
@@ -463,7 +462,9 @@ final class PortableIndex {
                 Longs.load(from.memory(), from.dtype(), in, 1, a, 0, length);
                 Longs.load(to.memory(), to.dtype(), out, 1, b, 0, length);
                 for (int j = 0; j < length; j++) {
-                    b[j] = merged(function, a[j], b[j], from.dtype() == DType.UINT64);
+                    b[j] = from.dtype() == DType.UINT64
+                            ? BinaryFunctions.applyUnsigned(function, a[j], b[j])
+                            : BinaryFunctions.apply(function, a[j], b[j]);
                 }
                 Longs.store(to.memory(), to.dtype(), out, 1, b, 0, length);
             } else {
@@ -472,31 +473,10 @@ final class PortableIndex {
                 Doubles.load(from.memory(), from.dtype(), in, 1, a, 0, length);
                 Doubles.load(to.memory(), to.dtype(), out, 1, b, 0, length);
                 for (int j = 0; j < length; j++) {
-                    b[j] = merged(function, a[j], b[j]);
+                    b[j] = BinaryFunctions.apply(function, a[j], b[j]);
                 }
                 Doubles.store(to.memory(), to.dtype(), out, 1, b, 0, length);
             }
         }
-    }
-
-    private static long merged(ScatterNd.Function function, long a, long b, boolean unsigned) {
-        boolean less = unsigned ? Long.compareUnsigned(a, b) < 0 : a < b;
-        return switch (function) {
-            case ASSIGN -> a;
-            case ADD -> a + b;
-            case MULTIPLY -> a * b;
-            case MAXIMUM -> less ? b : a;
-            case MINIMUM -> less ? a : b;
-        };
-    }
-
-    private static double merged(ScatterNd.Function function, double a, double b) {
-        return switch (function) {
-            case ASSIGN -> a;
-            case ADD -> a + b;
-            case MULTIPLY -> a * b;
-            case MAXIMUM -> Math.max(a, b);
-            case MINIMUM -> Math.min(a, b);
-        };
     }
 }
