@@ -58,18 +58,26 @@ final class IndexGrid {
         return shape.dim(axis) == 1 ? 0 : strides[axis];
     }
 
-    long smallest() {
-        return bound(-1);
+    /** Returns whether all elements are from one number to another, also if they overflow. */
+    boolean isWithin(long least, long most) {
+        return bound(-1) >= least && bound(1) <= most;
     }
 
-    long largest() {
-        return bound(1);
+    /** Returns whether all elements are less than all those of another grid. */
+    boolean isBelow(IndexGrid other) {
+        return bound(1) < other.bound(-1);
     }
 
-    private long bound(int sign) {
-        long bound = base;
+    /** Returns whether no element is less than any of another grid. */
+    boolean isNotBelow(IndexGrid other) {
+        return bound(-1) >= other.bound(1);
+    }
+
+    /** The smallest or largest element. Exact as long as all summands are: what overflows is far outside. */
+    private double bound(int sign) {
+        double bound = base;
         for (int i = 0; i < strides.length; i++) {
-            bound += Math.max(0, sign * strides[i]) * sign * (shape.dim(i) - 1);
+            bound += Math.max(0, sign * (double) strides[i]) * sign * (shape.dim(i) - 1);
         }
         return bound;
     }
@@ -165,6 +173,11 @@ final class IndexGrid {
 
     /** Returns whether all elements are equal. */
     boolean isConstant() {
-        return smallest() == largest();
+        for (int i = 0; i < strides.length; i++) {
+            if (stride(i) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 }

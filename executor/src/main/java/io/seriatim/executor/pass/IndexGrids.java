@@ -27,6 +27,8 @@ final class IndexGrids {
     private static final long MOST_ELEMENTS = 1L << 20;
     /** How many tasks one after the other are looked at. */
     private static final int MOST_TASKS = 64;
+    /** Numbers are compared up to this size. */
+    private static final long EXACT = 1L << 52;
 
     private final TaskGraph tasks;
     private final ValueTable values;
@@ -94,7 +96,7 @@ final class IndexGrids {
         if (found == null) {
             Stage writer = depth < MOST_TASKS ? writer(value) : null;
             depth++;
-            found = Optional.ofNullable(writer == null ? null : computed(writer));
+            found = Optional.ofNullable(writer == null ? null : stored(computed(writer), dtype(writer)));
             depth--;
             known.put(value, found);
         }
@@ -141,6 +143,21 @@ final class IndexGrids {
         };
     }
 
+    private static DType dtype(Stage stage) {
+        return Objects.requireNonNull(stage.onlyOutput()).spec().dtype();
+    }
+
+    /** Returns a grid as it is stored in a type; null if the type cannot hold its elements, which then change. */
+    private static @Nullable IndexGrid stored(@Nullable IndexGrid grid, DType dtype) {
+        boolean holds = grid != null && switch (dtype) {
+            case INT64 -> true;
+            case INT32 -> grid.isWithin(Integer.MIN_VALUE, Integer.MAX_VALUE);
+            case BOOL -> grid.isWithin(0, 1);
+            default -> false;
+        };
+        return holds ? grid : null;
+    }
+
     private static Arg input(Stage stage, int index) {
         return Objects.requireNonNull(stage.inputs().get(index));
     }
@@ -166,9 +183,8 @@ final class IndexGrids {
         return switch (binary.function()) {
             case ADD -> x.plus(y, 1);
             case SUBTRACT -> x.plus(y, -1);
-            case LESS -> x.largest() < y.smallest() || x.smallest() >= y.largest()
-                    ? IndexGrid.range(x.largest() < y.smallest() ? 1 : 0, 0, x.shape())
-                    : null;
+            case LESS -> x.isWithin(-EXACT, EXACT) && y.isWithin(-EXACT, EXACT)
+                    && (x.isBelow(y) || x.isNotBelow(y)) ? IndexGrid.range(x.isBelow(y) ? 1 : 0, 0, x.shape()) : null;
             default -> null;
         };
     }
@@ -189,7 +205,7 @@ final class IndexGrids {
             IndexGrid x = operand(input(writer, 0), place, arg.spec().shape());
             IndexGrid y = operand(input(writer, 1), place, arg.spec().shape());
             depth--;
-            return combined(binary, x, y);
+            return stored(combined(binary, x, y), arg.spec().dtype());
         }
         IndexGrid whole = grid(arg);
         return whole != null ? whole.select(place) : ofParts(writers, arg.spec(), place);
@@ -241,7 +257,7 @@ final class IndexGrids {
                 return null;
             }
             depth++;
-            found = operand(input(stage, 0), place - from, out.spec().shape());
+            found = stored(operand(input(stage, 0), place - from, out.spec().shape()), whole.dtype());
             depth--;
             if (found == null) {
                 return null;

@@ -92,7 +92,7 @@ final class SliceAssignments {
         long offset = 0;
         for (int axis = 0; axis < tuples.size(); axis++) {
             IndexGrid grid = tuples.get(axis);
-            if (grid.smallest() < 0 || grid.largest() >= shape.dim(axis)) {
+            if (!grid.isWithin(0, shape.dim(axis) - 1)) {
                 return null;
             }
             offset += grid.base() * memory[axis];

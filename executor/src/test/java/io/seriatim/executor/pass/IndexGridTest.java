@@ -1,6 +1,6 @@
 package io.seriatim.executor.pass;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -58,8 +58,11 @@ class IndexGridTest {
             String where = "seed " + SEED + ", trial " + trial;
             assertNotNull(grid, where);
             assertTrue(Arrays.equals(elements, elements(grid)), where);
-            assertEquals(Arrays.stream(elements).min().getAsLong(), grid.smallest(), where);
-            assertEquals(Arrays.stream(elements).max().getAsLong(), grid.largest(), where);
+            long least = Arrays.stream(elements).min().getAsLong();
+            long most = Arrays.stream(elements).max().getAsLong();
+            assertTrue(grid.isWithin(least, most), where);
+            assertFalse(grid.isWithin(least + 1, most), where);
+            assertFalse(grid.isWithin(least, most - 1), where);
             if (elements.length > 2) {
                 int changed = random.nextInt(elements.length);
                 elements[changed] += 100;
@@ -68,6 +71,15 @@ class IndexGridTest {
             }
         }
         assertNull(IndexGrid.of(new long[]{0, 1, 3}, Shape.of(3)));
+    }
+
+    @Test
+    void elementsThatOverflowAreFarOutside() {
+        long[] elements = new long[65];
+        Arrays.setAll(elements, i -> i * (1L << 58));
+        IndexGrid grid = IndexGrid.of(elements, Shape.of(65));
+        assertNotNull(grid);
+        assertFalse(grid.isWithin(0, 100));
     }
 
     /** Slices, transpositions, expansions and reshapes are views; whatever is found has the right elements. */

@@ -148,4 +148,53 @@ class SliceAssignmentsTest {
                     where);
         }
     }
+
+    private String cast(String x, int from, int to) {
+        return append("Out", OpDesc.of("cast").in("X", x).attr("in_dtype", from).attr("out_dtype", to));
+    }
+
+    /** The result of adding 1 to zeros at indexes; the message if an index is wrong. */
+    private String counts(String index, int length, Executor.Builder builder) {
+        Program whole = program;
+        whole.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, length)));
+        whole.global().put(VarDesc.of("u", VarType.dense(DType.FLOAT32, length)));
+        if (whole.global().ops().stream().noneMatch(op -> op.type().equals("scatter_nd_add"))) {
+            Appender.append(whole.global(), OpDesc.of("scatter_nd_add").in("X", "x")
+                    .in("Index", reshaped(index, length, 1)).in("Updates", "u").out("Out", "y").build(), 0);
+        }
+        float[] ones = new float[length];
+        Arrays.fill(ones, 1);
+        try (Executor executor = builder.build()) {
+            return Arrays.toString(executor.run(whole, Map.of("x", Tensor.of(new float[length], length), "u",
+                    Tensor.of(ones, length)), new Fetches(List.of("y"))).get("y").toFloatArray());
+        } catch (RuntimeException e) {
+            return String.valueOf(e.getMessage()).contains("must be from 0 to") ? "out of range" : "other: " + e;
+        }
+    }
+
+    /** Indexes whose type cannot hold the numbers that the arithmetic gives. */
+    @Test
+    void numbersThatChangeWhenTheyAreStored() {
+        int length = 70;
+        long[] even = new long[length];
+        for (int kind = 0; kind < 3; kind++) {
+            program = new Program();
+            names = 0;
+            int factor = kind == 2 ? 58 : 0;
+            Arrays.setAll(even, i -> (long) i << factor);
+            String index = numbers(even);
+            if (kind == 0) {
+                index = cast(cast(index, 3, 0), 0, 3);
+            } else if (kind == 1) {
+                String high = append("Out", OpDesc.of("elementwise_add").in("X", index)
+                        .in("Y", numbers(Integer.MAX_VALUE)).attr("axis", -1));
+                index = append("Out", OpDesc.of("elementwise_sub").in("X", cast(cast(high, 3, 2), 2, 3))
+                        .in("Y", numbers(Integer.MAX_VALUE)).attr("axis", -1));
+            }
+            String expected = counts(index, length, Executor.builder().threads(1).without(Pass.SIMPLIFICATION));
+            String found = counts(index, length, Executor.builder().threads(1));
+            assertEquals(expected, found, "kind " + kind);
+            assertEquals(kind > 0, expected.equals("out of range"), expected);
+        }
+    }
 }

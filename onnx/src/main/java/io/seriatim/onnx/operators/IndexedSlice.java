@@ -37,6 +37,10 @@ final class IndexedSlice {
             return null;
         }
         long[] all = tuples.toLongArray();
+        if (Arrays.stream(all).anyMatch(index -> index < 0)) {
+            // Also where steps overflow: sums of numbers from 0 become negative first.
+            return null;
+        }
         IndexedSlice slice = new IndexedSlice(depth);
         long[] memory = shape.strides();
         int place = 0;

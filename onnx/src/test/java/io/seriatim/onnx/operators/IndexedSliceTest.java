@@ -104,5 +104,6 @@ class IndexedSliceTest {
         assertNull(IndexedSlice.of(Tensor.of(new long[]{0, 0, 1, 1}, 2, 2)));
         assertNull(IndexedSlice.of(Tensor.of(new long[]{2, 1, 0}, 3, 1)));
         assertNull(IndexedSlice.of(Tensor.of(new long[]{1, 1}, 2, 1)));
+        assertNull(IndexedSlice.of(Tensor.of(new long[]{0, 1L << 62, 1L << 63}, 3, 1)));
     }
 }
