@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one pending future waits for at one moment: the operations at the roots of its sources, and the compositions
@@ -16,6 +17,7 @@ final class Dependencies {
     /** One pending future of the graph. */
     private static final class Node {
         final EngineFuture<?> future;
+        final @Nullable Composition open;
         final List<EngineFuture<?>> sources;
         /** Confined to the constructor. */
         boolean expanded;
@@ -24,6 +26,8 @@ final class Dependencies {
 
         Node(EngineFuture<?> future) {
             this.future = future;
+            // Before the sources: a stage that is returned in between is in neither if this is read after them.
+            open = future.openComposition();
             sources = future.pendingSources();
         }
     }
@@ -74,9 +78,8 @@ final class Dependencies {
         if (node.future instanceof OpFuture<?> future && !future.isSettled()) {
             futures.add(future);
         }
-        Composition composition = node.future.openComposition();
-        if (composition != null) {
-            open.add(composition);
+        if (node.open != null) {
+            open.add(node.open);
         }
     }
 
