@@ -1,9 +1,11 @@
 package io.seriatim.engine;
 
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** What a future waits for, while it changes. */
@@ -36,18 +38,20 @@ class DependenciesTest {
                     Composition composition = new Composition();
                     DerivedFuture<Void> composed = new DerivedFuture<>((EngineFuture<?>) last);
                     composed.needs(composition);
+                    AtomicReference<CompletableFuture<Void>> stage = new AtomicReference<>();
                     CountDownLatch begun = new CountDownLatch(1);
                     Thread other = new Thread(() -> {
                         await(begun);
-                        composition.<Void, CompletableFuture<Void>>observe(nothing -> behind).apply(null);
+                        stage.set(composition.<Integer, CompletableFuture<Void>>observe(any -> behind).apply(1));
                     });
                     other.start();
                     begun.countDown();
                     Dependencies on = new Dependencies(composed);
                     other.join();
+                    assertSame(behind, stage.get());
                     Waiter waiter = new Waiter();
                     on.addWaiter(waiter, composed.engine());
-                    assertTrue(on.futures().contains(behind) || waiter.done, "round " + round);
+                    assertTrue(on.describe().contains("'behind'") || waiter.done, "round " + round);
                 }
             } finally {
                 end.countDown();
