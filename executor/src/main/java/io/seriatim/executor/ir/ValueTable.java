@@ -175,11 +175,17 @@ public final class ValueTable {
 
     /**
      * Sets the type of a value that the interpreter computes: the one that the program declares, or one that was
-     * inferred although sizes of the operands are open. A run fails if the value differs.
+     * inferred, although sizes of the operands are open or for what branches and loops give. A run fails if the value
+     * differs.
      */
     public void declared(int value, TensorSpec spec) {
         entries.get(value).spec = spec;
         entries.get(value).declared = true;
+    }
+
+    /** Records that kernels alone compute a value whose type was set by {@link #declared(int, TensorSpec)}. */
+    public void computed(int value) {
+        entries.get(value).declared = false;
     }
 
     /** Records that an external value holds no tensor before the run. */

@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The types of what branches give. Where a selection chooses between results of one type, the operations that follow
- * are compiled with it.
+ * The types of what branches and loops give. Where a selection chooses between results of one type, and where a branch
+ * or loop does not change the type of a variable, the operations that follow are compiled with it.
  */
 final class BranchResults {
     private final ValueNumbering accesses;
@@ -41,6 +41,29 @@ final class BranchResults {
     /** Returns whether an operation is a branch whose condition is a constant. */
     boolean isDecided(Access access) {
         return access.runsBlocks() && TakenBranches.isDecided(access.op(), new Before(access));
+    }
+
+    /** Returns the types of variables that a branch or loop overwrites without changing their types, by value. */
+    Map<Integer, ArgType> kept(Access access) {
+        if (!access.runsBlocks()) {
+            return Map.of();
+        }
+        Map<Integer, ArgType> kept = new HashMap<>();
+        BranchTypes.kept(accesses.block().program(), access.op(), new Before(access)).forEach((name, type) -> {
+            int value = access.written(name);
+            if (value >= 0 && value == access.read(name) && openResults.isAlone(value)) {
+                kept.put(value, type);
+            }
+        });
+        return kept;
+    }
+
+    /** Records types that a branch or loop has kept. */
+    void keep(Map<Integer, ArgType> kept) {
+        kept.forEach((value, type) -> {
+            types[value] = type;
+            values.declared(value, type.spec());
+        });
     }
 
     /** Records the types of what an interpreted operation computes, if it is a branch or a selection. */

@@ -189,7 +189,9 @@ public final class Lowerer {
                 throw Failures.of(List.of(access), this::shape, e);
             }
             if (task instanceof Task.Interpreted) {
+                Map<Integer, ArgType> kept = cuts == Cuts.NONE ? Map.of() : branches.kept(access);
                 interpreted(access);
+                branches.keep(kept);
                 if (opened == null) {
                     branches.record(access);
                     cut.interpreted(access);

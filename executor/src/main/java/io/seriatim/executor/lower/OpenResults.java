@@ -68,8 +68,12 @@ final class OpenResults {
 
     /** Returns whether a value is computed once in a run, in memory of its own. */
     boolean isOnlyOfRun(int value) {
-        return isWrittenOnce[value] && values.origin(value) == ValueNumbering.Origin.COMPUTED
-                && !values.isPersistable(value) && values.memory(value) == value
+        return isWrittenOnce[value] && values.origin(value) == ValueNumbering.Origin.COMPUTED && isAlone(value);
+    }
+
+    /** Returns whether a value is no variable that outlives runs, and has no memory of another one. */
+    boolean isAlone(int value) {
+        return !values.isPersistable(value) && values.memory(value) == value
                 && !everShared.contains(values.name(value));
     }
 }

@@ -160,6 +160,7 @@ final class CopyElimination {
                 }
             } else if (tasks.get(i) instanceof Task.Interpreted interpreted && isDead(i, interpreted, outlives)) {
                 tasks.remove(i);
+                Arrays.stream(interpreted.writes()).filter(this::isOfKernels).forEach(values::computed);
             }
         }
         if (!divided.isEmpty()) {
@@ -191,6 +192,13 @@ final class CopyElimination {
         return Arrays.stream(task.writes())
                 .noneMatch(value -> outlives[values.memory(value)] || tasks.readers(value).last() > index)
                 && Operations.system().isPure(task.access().op(), program, statefulRandom);
+    }
+
+    /** Returns whether kernels write a value and the interpreter does not. */
+    private boolean isOfKernels(int value) {
+        TaskSet writers = tasks.writers(value);
+        return !writers.isEmpty() && Arrays.stream(writers.toArray()).allMatch(
+                writer -> tasks.get(writer) instanceof Task.Compute);
     }
 
     /** Returns whether a value is temporary and no other task reads it. */

@@ -184,23 +184,35 @@ final class Interpretation {
             session.run(access.index());
             return true;
         });
-        Map<String, Tensor> given = null;
-        for (int i = 0; i < access.writes().length; i++) {
-            Object value = session.find(values.name(access.writes()[i]));
-            if (value instanceof Tensor && given == null) {
-                given = given(task);
-            }
-            if (value != null) {
-                results.take(task, i, value, given == null ? Map.of() : given);
-                int target = task.writes()[i];
-                isNew[target] = known.givesNew() && !values.isDeclared(target) && holds(target, value);
-            }
-        }
+        store(task, known, name -> session.find(name));
         for (int value : access.reads()) {
             remove(session, values.name(value));
         }
         for (int value : access.writes()) {
             remove(session, values.name(value));
+        }
+    }
+
+    /** Stores the results of an operation that has run with variables by name. */
+    private void store(Task.Interpreted task, Repeated known, Function<String, @Nullable Object> computed) {
+        int[] writes = task.access().writes();
+        @Nullable
+        Object[] found = new Object[writes.length];
+        Map<String, Tensor> given = null;
+        for (int i = 0; i < writes.length; i++) {
+            Object value = computed.apply(values.name(writes[i]));
+            if (value instanceof Tensor && given == null) {
+                given = given(task);
+            }
+            found[i] = value == null ? null : results.separate(task, i, value, given == null ? Map.of() : given);
+        }
+        for (int i = 0; i < writes.length; i++) {
+            Object value = found[i];
+            if (value != null) {
+                results.take(task, i, value);
+                int target = task.writes()[i];
+                isNew[target] = known.givesNew() && !values.isDeclared(target) && holds(target, value);
+            }
         }
     }
 
@@ -314,8 +326,14 @@ final class Interpretation {
                 storage.exposed().expose(task);
             }
         }
-        for (int i = 0; i < task.writes().length; i++) {
+        @Nullable
+        Object[] found = new Object[task.writes().length];
+        for (int i = 0; i < found.length; i++) {
             Object value = run.result(i);
+            found[i] = value == null ? null : results.separate(i, value, run);
+        }
+        for (int i = 0; i < found.length; i++) {
+            Object value = found[i];
             if (value != null) {
                 results.take(task, i, value, run);
             }
@@ -408,7 +426,7 @@ final class Interpretation {
             storage.set(target, result);
             isNew[target] = true;
         } else if (storage.get(target) instanceof Tensor || !result.spec().equals(values.spec(target))) {
-            results.take(task, index, result, Map.of());
+            results.take(task, index, result);
         } else {
             storage.bind(target, result);
         }
@@ -494,7 +512,7 @@ final class Interpretation {
         for (int i = 0; i < access.writes().length; i++) {
             Object value = computed.apply(values.name(access.writes()[i]));
             if (value != null) {
-                results.take(task, i, value, given);
+                results.take(task, i, results.separate(task, i, value, given));
             }
         }
     }

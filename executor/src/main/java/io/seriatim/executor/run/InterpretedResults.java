@@ -26,35 +26,45 @@ final class InterpretedResults {
     }
 
     /**
-     * Stores a result.
+     * Returns a result of an operation, in other memory than that of other variables which the operation was given: it
+     * may return another input unchanged, such as a gradient. All results are separated before the first one is stored,
+     * which may overwrite the memory of a variable.
      *
      * @param given
      *            the memory that the interpreter was given, by the names of its variables
      */
-    void take(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
+    Object separate(Task.Interpreted task, int index, Object value, Map<String, Tensor> given) {
+        String name = values.name(task.access().writes()[index]);
+        boolean changed = task.access().read(name) >= 0;
+        return value instanceof Tensor tensor
+                && ((!changed && storage.isInArena(tensor)) || isOfAnother(tensor, changed ? name : null, given))
+                        ? Copies.to(frame.host(), tensor)
+                        : value;
+    }
+
+    /** Stores a result that is separate from other variables. */
+    @SuppressWarnings("ReferenceEquality") // The tensor itself, not an equal one.
+    void take(Task.Interpreted task, int index, Object value) {
         int number = task.access().writes()[index];
         String name = values.name(number);
-        boolean changed = task.access().read(name) >= 0;
-        Object own = value;
-        // An operation may return another input unchanged, such as a gradient; the output then needs its own memory.
-        if (value instanceof Tensor tensor
-                && ((!changed && storage.isInArena(tensor)) || isOfAnother(tensor, changed ? name : null, given))) {
-            own = Copies.to(frame.host(), tensor);
-        }
         int target = task.writes()[index];
         isNew[target] = false;
-        if ((storage.isShared(target) || values.isDeclared(target)) && storage.get(target) instanceof Tensor place) {
+        Object before = storage.get(target);
+        if (before instanceof Tensor place && isOverwritten(target, place)) {
             overwrite(name, place, value);
+            return;
+        }
+        if (value == before && values.isDeclared(target)) {
             return;
         }
         if (values.isDeclared(target)) {
             own(task, name, target, value);
             return;
         }
-        storage.set(target, own);
+        storage.set(target, value);
         // A variable that is on a device is updated by a transfer instead.
         if (target == number && values.isPersistable(number)) {
-            frame.context().bindings().set(name, own);
+            frame.context().bindings().set(name, value);
             // Later kernels use the tensor that the scope now holds.
             if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
                     && there.spec().equals(values.spec(number))) {
@@ -63,19 +73,40 @@ final class InterpretedResults {
         }
     }
 
-    /** Stores a result of a branch or loop that has run on values by index. */
+    /**
+     * Returns whether a new value of a variable is copied to the memory of the one before: memory that other variables
+     * share, or that is fixed for all runs. Elsewhere something else may have a reference to it.
+     */
+    private boolean isOverwritten(int target, Tensor place) {
+        return storage.isShared(target)
+                || (values.isDeclared(target) && (storage.isInArena(place) || values.isPersistable(target)));
+    }
+
+    /**
+     * Returns a result of a branch or loop that has run on values by index, in other memory than that of other
+     * operands.
+     */
+    Object separate(int index, Object value, ControlFlow.Run run) {
+        return value instanceof Tensor tensor && !run.isOwn(index)
+                && ((!run.changes(index) && storage.isInArena(tensor)) || run.isOfAnother(index))
+                        ? Copies.to(frame.host(), tensor)
+                        : value;
+    }
+
+    /** Stores a result of a branch or loop that is separate from other variables. */
+    @SuppressWarnings("ReferenceEquality") // The tensor itself, not an equal one.
     void take(Task.Interpreted task, int index, Object value, ControlFlow.Run run) {
         int target = task.writes()[index];
         String name = values.name(task.access().writes()[index]);
         isNew[target] = false;
-        boolean isOwn = run.isOwn(index);
+        Object before = storage.get(target);
         if (!values.isDeclared(target)) {
-            boolean isCopied = value instanceof Tensor tensor && !isOwn
-                    && ((!run.changes(index) && storage.isInArena(tensor)) || run.isOfAnother(index));
-            storage.set(target, isCopied ? Copies.to(frame.host(), (Tensor) value) : value);
-        } else if (storage.get(target) instanceof Tensor place) {
+            storage.set(target, value);
+        } else if (value == before) {
+            return;
+        } else if (before instanceof Tensor place && isOverwritten(target, place)) {
             overwrite(name, place, value);
-        } else if (isOwn && value instanceof Tensor tensor && tensor.spec().equals(values.spec(target))) {
+        } else if (run.isOwn(index) && value instanceof Tensor tensor && tensor.spec().equals(values.spec(target))) {
             storage.bind(target, tensor);
         } else {
             own(task, name, target, value);

@@ -15,19 +15,24 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The types of what a branch gives if it is taken, inferred from those of what it reads. A selection between the
- * results of branches has the type of these if they agree.
+ * results of branches has the type of these if they agree. A variable that a branch or loop overwrites keeps its type
+ * if the block, given this type, ends with it.
  *
  * <p>
- * The operations of the branch are walked in order. A type is known only if it holds in each run in which the branch is
- * taken: what loops write, what depends on elements, and variables that share memory are unknown.
+ * The operations of the block are walked in order. A type is known only if it holds in each run in which the block is
+ * run: what depends on elements, and variables that share memory are unknown.
  */
 public final class BranchTypes {
+    /** The most walks over the block of a loop: one for each chain of variables that take over the type of others. */
+    private static final int MOST_ROUNDS = 8;
+
     private final Program program;
     private final Outside outside;
     /** The variables that operations of the branch have written so far; null for those of unknown types. */
@@ -104,6 +109,53 @@ public final class BranchTypes {
     }
 
     /**
+     * The types of variables that a branch or loop may overwrite, and that are the same before and after it, however
+     * often its block runs.
+     *
+     * <p>
+     * For a loop, they are an invariant: its block is walked with the types of the variables before it. Those that the
+     * block ends with another type for are unknown in the next walk, until the others stay.
+     *
+     * @param program
+     *            the program of the operation
+     * @param op
+     *            any operation
+     * @param outside
+     *            what is known before it
+     * @return by name, the types that are known; empty for an operation that is neither
+     */
+    public static Map<String, ArgType> kept(Program program, OpDesc op, Outside outside) {
+        boolean isLoop = op.type().equals("while");
+        if (!isLoop && !op.type().equals("conditional_block")) {
+            return Map.of();
+        }
+        Block block = ControlInstructions.block(program, op);
+        Set<String> written = new HashSet<>(op.outputNames());
+        addWritten(block, written);
+        Map<String, ArgType> kept = new HashMap<>();
+        for (String name : written) {
+            ArgType type = block.var(name) == null && outside.isSet(name) ? outside.type(name) : null;
+            if (type != null && isTensor(type)) {
+                kept.put(name, type);
+            }
+        }
+        for (int round = 0; round < MOST_ROUNDS && !kept.isEmpty(); round++) {
+            BranchTypes types = new BranchTypes(program, outside);
+            block.vars().forEach(variable -> types.types.put(variable.name(), null));
+            written.forEach(name -> types.types.put(name, kept.get(name)));
+            if (!types.walk(block)) {
+                return Map.of();
+            }
+            boolean stays =
+                    !kept.entrySet().removeIf(each -> !Objects.equals(each.getValue(), types.type(each.getKey())));
+            if (stays || !isLoop) {
+                return kept;
+            }
+        }
+        return Map.of();
+    }
+
+    /**
      * The type of a selection between results of branches.
      *
      * @param op
@@ -161,9 +213,12 @@ public final class BranchTypes {
     /** Records what an operation of a block writes, and returns the types that are known. */
     Map<String, ArgType> step(Operation schema, OpDesc op, Block block) {
         Map<String, ArgType> results = schema.isLowered() ? inferred(schema, op) : ofInstruction(op, block);
+        boolean isControl = schema.effects().contains(Effect.CONTROL);
+        Map<String, ArgType> kept = isControl ? kept(program, op, new Inside()) : Map.of();
         forget(op, schema);
-        if (schema.effects().contains(Effect.CONTROL)) {
+        if (isControl) {
             given.putAll(results);
+            types.putAll(kept);
         } else {
             types.putAll(results);
         }
