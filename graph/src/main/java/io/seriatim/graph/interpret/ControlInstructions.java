@@ -270,12 +270,17 @@ final class ControlInstructions {
     }
 
     void loopGradient(OpDesc op, Environment environment) {
+        try (GradientSums sums = new GradientSums()) {
+            loopGradient(op, environment, sums);
+        }
+    }
+
+    private void loopGradient(OpDesc op, Environment environment, GradientSums sums) {
         Block block = block(program, op);
         Set<String> written = written(block);
         List<String> inputs = op.input("X");
         List<String> gradients = op.output("X@GRAD");
         Map<String, Object> carried = incoming(op, carriedNames(op), environment);
-        Map<String, Object> sums = new HashMap<>();
         List<String> summed = wanted(inputs, gradients).stream().filter(name -> !carried.containsKey(name)).toList();
         Map<String, Object> countedBack = new HashMap<>();
         for (Environment.Step step : steps(op, "StepScopes", environment).steps().reversed()) {
@@ -285,7 +290,7 @@ final class ControlInstructions {
             after.keySet().retainAll(written);
             runGradient(block, inner, carried, summed, after);
             after.keySet().forEach(name -> countedBack.put(name, Objects.requireNonNull(inner.here(name))));
-            summed.forEach(name -> addTo(sums, name, inner.here(name)));
+            summed.forEach(name -> sums.add(name, inner.here(name)));
             carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
         }
         // Gradients of what came before the loop, such as the first element of a list, are at the counter's first
@@ -304,12 +309,6 @@ final class ControlInstructions {
     private static List<String> carriedNames(OpDesc op) {
         Attrs attrs = Instructions.attrs(op);
         return attrs.has("original_output_grad") ? attrs.getTexts("original_output_grad") : op.input("Out@GRAD");
-    }
-
-    private static void addTo(Map<String, Object> sums, String name, @Nullable Object value) {
-        if (value != null) {
-            sums.put(name, VariableValues.sum(sums.get(name), value));
-        }
     }
 
     /**

@@ -88,6 +88,12 @@ final class RecurrentInstructions {
     }
 
     void gradient(OpDesc op, Environment environment) {
+        try (GradientSums sums = new GradientSums()) {
+            gradient(op, environment, sums);
+        }
+    }
+
+    private void gradient(OpDesc op, Environment environment, GradientSums sums) {
         Shape shape = Shape.of(op, environment);
         if (!(environment.find(op.input("step_scopes").getFirst()) instanceof Environment.Steps kept)
                 || kept.steps().size() != shape.length()) {
@@ -95,7 +101,6 @@ final class RecurrentInstructions {
                     "The steps of the recurrence are not there: run it with the attribute is_train");
         }
         Map<String, @Nullable Tensor[]> parts = new HashMap<>();
-        Map<String, Object> sums = new HashMap<>();
         Map<String, Object> states = new HashMap<>();
         for (int step = shape.length() - 1; step >= 0; step--) {
             Environment inner = kept.steps().get(step).environment();
@@ -105,12 +110,7 @@ final class RecurrentInstructions {
             shape.sequences()
                     .forEach(name -> parts.computeIfAbsent(name,
                             _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
-            op.input("parameters").forEach(name -> {
-                Object value = inner.here(GradientRule.gradient(name));
-                if (value != null) {
-                    sums.put(name, VariableValues.sum(sums.get(name), value));
-                }
-            });
+            op.input("parameters").forEach(name -> sums.add(name, inner.here(GradientRule.gradient(name))));
             for (int i = 0; i < shape.before().size(); i++) {
                 states.put(shape.after().get(i), found(inner, shape.before().get(i)));
             }

@@ -1,0 +1,89 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.device.Devices;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.computation.Binary;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sums of the gradients of variables over the steps of a loop, in the order in which they are added. The first
+ * gradient is kept as it is, since others may have it; from the second one on, a sum has a tensor of its own, to which
+ * all further ones are added in place.
+ */
+final class GradientSums implements AutoCloseable {
+    private static final Kernels PORTABLE = Kernels.portable();
+
+    private final Map<String, Sum> sums = new HashMap<>();
+
+    private static final class Sum {
+        private Object value;
+        private boolean isOwn;
+        private @Nullable Kernel kernel;
+        /** The type of gradients for which the kernel is. */
+        private @Nullable TensorSpec added;
+
+        Sum(Object value) {
+            this.value = value;
+        }
+
+        void add(Object other) {
+            if (isOwn && value instanceof Tensor sum && other instanceof Tensor gradient
+                    && gradient.dtype() == sum.dtype() && gradient.shape().equals(sum.shape())) {
+                kernel(sum, gradient).run(new Tensor[]{sum, gradient, sum}, KernelContext.current());
+                return;
+            }
+            isOwn = value instanceof Tensor && other instanceof Tensor;
+            value = VariableValues.sum(value, other);
+        }
+
+        private Kernel kernel(Tensor sum, Tensor gradient) {
+            Kernel known = kernel;
+            if (known == null || !gradient.spec().equals(added)) {
+                close();
+                known = PORTABLE.prepare(Binary.of(Binary.Function.ADD), Devices.system().host().place(), sum.spec(),
+                        gradient.spec(), sum.spec());
+                kernel = known;
+                added = gradient.spec();
+            }
+            return known;
+        }
+
+        void close() {
+            if (kernel != null) {
+                kernel.close();
+                kernel = null;
+            }
+        }
+    }
+
+    /** Adds a gradient of a variable; null stands for zero. */
+    void add(String name, @Nullable Object gradient) {
+        if (gradient != null) {
+            Sum known = sums.get(name);
+            if (known == null) {
+                sums.put(name, new Sum(gradient));
+            } else {
+                known.add(gradient);
+            }
+        }
+    }
+
+    /** Returns the sum of a variable's gradients; null if there was none. */
+    @Nullable
+    Object get(String name) {
+        Sum known = sums.get(name);
+        return known == null ? null : known.value;
+    }
+
+    /** Closes kernels; the sums stay. */
+    @Override
+    public void close() {
+        sums.values().forEach(Sum::close);
+    }
+}
