@@ -150,12 +150,14 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
 
     /**
      * Numbers the values of a nested block. Its results are the variables of enclosing blocks that it writes, and
-     * variables that other blocks read, such as the block of its gradient.
+     * variables that other blocks read, such as the block of its gradient. Blocks within it are given what they read by
+     * the operations that run them.
      */
     public static ValueNumbering inner(Block block, Map<String, Set<Integer>> mentions) {
         Predicate<String> isKnownElsewhere = name -> {
             Set<Integer> blocks = mentions.getOrDefault(name, Set.of());
-            return block.var(name) == null || blocks.size() > 1 || !blocks.contains(block.index());
+            return block.var(name) == null || !blocks.contains(block.index())
+                    || blocks.stream().anyMatch(index -> !isWithin(block, block.program().block(index)));
         };
         // Some operations name variables of their block in attributes.
         List<String> wanted = new ArrayList<>();
@@ -174,6 +176,18 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         }
         wanted.remove(GradientRule.EMPTY);
         return new Numbering(block, List.of()).of(wanted);
+    }
+
+    /** Returns whether a block is another one or nested in it, and no gradient of a block. */
+    private static boolean isWithin(Block block, Block inner) {
+        Block at = inner;
+        while (at.index() != block.index()) {
+            if (at.parent() == Block.NONE || at.forward() != Block.NONE) {
+                return false;
+            }
+            at = block.program().block(at.parent());
+        }
+        return true;
     }
 
     /**

@@ -41,9 +41,13 @@ final class CarriedMemory {
     private BlockSession.@Nullable Iteration latest;
     private boolean follows;
 
-    /** A variable: its place among the external values, −1 if only its next value counts, and this value. */
+    /**
+     * A variable: its place among the external values, −1 if only its next value counts, and this value. A variable of
+     * the block itself has no value before an iteration.
+     */
     private static final class Variable {
         private final String name;
+        private final boolean isLocal;
         private final int external;
         /** The memory of the external value; −1 if there is none. */
         private final int externalMemory;
@@ -58,8 +62,10 @@ final class CarriedMemory {
         private @Nullable Tensor given;
         private @Nullable Tensor spare;
 
-        Variable(String name, int external, int externalMemory, int value, @Nullable TensorSpec spec) {
+        Variable(String name, boolean isLocal, int external, int externalMemory, int value,
+                @Nullable TensorSpec spec) {
             this.name = name;
+            this.isLocal = isLocal;
             this.externalMemory = externalMemory;
             this.external = external;
             this.value = value;
@@ -69,7 +75,7 @@ final class CarriedMemory {
         /** Returns what the variable is before an iteration, if its memory is of use. */
         @Nullable
         Tensor find(RunContext run) {
-            Object found = external < 0 ? run.bindings().find(name) : run.externals()[external];
+            Object found = external >= 0 ? run.externals()[external] : isLocal ? null : run.bindings().find(name);
             return found instanceof Tensor tensor && (spec == null || tensor.spec().equals(spec)) ? tensor : null;
         }
 
@@ -128,7 +134,7 @@ final class CarriedMemory {
                         && !values.isPersistable(externals[before])
                         && values.memory(externals[before]) == externals[before]
                         && !kept.contains(externals[before])) {
-                    variables.add(new Variable(values.name(value), before, externals[before], value, null));
+                    variables.add(new Variable(values.name(value), false, before, externals[before], value, null));
                 }
                 continue;
             }
@@ -139,7 +145,8 @@ final class CarriedMemory {
                     || values.isPersistable(externals[external])
                     || excluded.contains(values.memory(externals[external])));
             if (isOwn && !isKept) {
-                variables.add(new Variable(values.name(value), external == null ? -1 : external,
+                boolean isLocal = plan.accesses().block().var(values.name(value)) != null;
+                variables.add(new Variable(values.name(value), isLocal, external == null ? -1 : external,
                         external == null ? -1 : values.memory(externals[external]), value, spec));
             }
         }
