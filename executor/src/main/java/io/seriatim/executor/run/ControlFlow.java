@@ -182,7 +182,12 @@ final class ControlFlow {
                     return false;
                 }
             }
-            return Arrays.stream(given).noneMatch(operand -> hasMemory(operand, tensor));
+            for (Object operand : given) {
+                if (hasMemory(operand, tensor)) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         private static boolean hasMemory(@Nullable Object value, Tensor tensor) {

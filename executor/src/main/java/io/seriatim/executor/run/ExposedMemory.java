@@ -7,8 +7,8 @@ import io.seriatim.graph.op.Operations;
 import java.util.Arrays;
 
 /**
- * The memory of a run to which something outside of its frame may have a reference. Branches, loops and selections that
- * run on values keep no references to what they are given; the interpreter may. So memory that only kernels and such
+ * The memory of a run to which something outside of its frame may have a reference. Branches, loops, selections and
+ * operations that copy to lists keep no references to tensors that they are given, where they run on values; the interpreter may. So memory that only kernels and such
  * operations use can be freed or used again in the runs in which the interpreter has not had it.
  *
  * <p>

@@ -368,7 +368,7 @@ final class Interpretation {
         return operands;
     }
 
-    /** Copies the chosen one of several tensors; returns false if the session must do it. */
+    /** Copies or passes on the chosen one of several tensors; returns false if the session must do it. */
     private boolean select(Repeated known, Task.Interpreted task) {
         Selection selection = known.selection();
         if (selection == null) {
@@ -385,7 +385,11 @@ final class Interpretation {
                 || !tensor.spec().rowMajor().equals(values.spec(target))) {
             return false;
         }
-        storage.bind(target, Copies.to(frame.host(), tensor));
+        int chosen = task.reads()[choice];
+        Tensor taken = tensor.spec().equals(values.spec(target)) && moved.isReadOnce(chosen)
+                ? results.takeForSelection(chosen)
+                : null;
+        storage.bind(target, taken == null ? Copies.to(frame.host(), tensor) : taken);
         return true;
     }
 

@@ -17,12 +17,27 @@ final class InterpretedResults {
     private final Storage storage;
     /** By value, whether it was given new memory when it was last computed. */
     private final boolean[] isNew;
+    /** By value, whether a branch or loop gave it memory that nothing else has, for a selection, its only reader. */
+    private final boolean[] isForSelection;
 
     InterpretedResults(ValueTable values, Frame frame, Storage storage, boolean[] isNew) {
         this.values = values;
         this.frame = frame;
         this.storage = storage;
         this.isNew = isNew;
+        this.isForSelection = new boolean[values.size()];
+    }
+
+    /** Returns a result of a branch or loop, which no longer has it; null if something else may have its memory. */
+    @Nullable
+    Tensor takeForSelection(int value) {
+        boolean isFree = isForSelection[value] && !storage.exposed().isTaken(value);
+        isForSelection[value] = false;
+        if (!isFree || !(storage.get(value) instanceof Tensor tensor)) {
+            return null;
+        }
+        storage.set(value, null);
+        return tensor;
     }
 
     /**
@@ -49,6 +64,7 @@ final class InterpretedResults {
         String name = values.name(number);
         int target = task.writes()[index];
         isNew[target] = false;
+        isForSelection[target] = false;
         Object before = storage.get(target);
         if (before instanceof Tensor place && isOverwritten(target, place)) {
             overwrite(name, place, value);
@@ -102,6 +118,7 @@ final class InterpretedResults {
         Object before = storage.get(target);
         if (!values.isDeclared(target)) {
             storage.set(target, value);
+            isForSelection[target] = run.isOwn(index);
         } else if (value == before) {
             return;
         } else if (before instanceof Tensor place && isOverwritten(target, place)) {

@@ -17,9 +17,11 @@ final class MovedResults {
     private final boolean[] isMove;
     private final boolean[] isMoved;
     private final boolean[] isGiven;
+    private final boolean[] isReadOnce;
 
-    /** Creates those that are given, by task, by memory and by value. */
-    MovedResults(boolean[] isMove, boolean[] isMoved, boolean[] isGiven) {
+    /** Creates those that are given, by task, by memory and twice by value. */
+    MovedResults(boolean[] isMove, boolean[] isMoved, boolean[] isGiven, boolean[] isReadOnce) {
+        this.isReadOnce = isReadOnce;
         this.isMove = isMove;
         this.isMoved = isMoved;
         this.isGiven = isGiven;
@@ -40,7 +42,7 @@ final class MovedResults {
             isGiven[result] = rules.isOwn(result)
                     && plan.tasks().stream().noneMatch(task -> Rules.keeps(task, result));
         }
-        return new MovedResults(isMove, rules.isMoved, isGiven);
+        return new MovedResults(isMove, rules.isMoved, isGiven, rules.isReadOnce());
     }
 
     /**
@@ -76,6 +78,11 @@ final class MovedResults {
         return isGiven[result];
     }
 
+    /** Returns whether one task writes a value and one reads it, and it has memory of its own and is no result. */
+    boolean isReadOnce(int value) {
+        return isReadOnce[value];
+    }
+
     /** Finds those of a plan. */
     private static final class Rules {
         private final CompiledPlan plan;
@@ -92,6 +99,20 @@ final class MovedResults {
             for (int i = 0; i < sharing.length; i++) {
                 sharing[values.memory(i)]++;
             }
+        }
+
+        boolean[] isReadOnce() {
+            int[] readers = new int[values.size()];
+            int[] writers = new int[values.size()];
+            plan.tasks().forEach(task -> {
+                Arrays.stream(task.reads()).forEach(value -> readers[value]++);
+                Arrays.stream(task.writes()).forEach(value -> writers[value]++);
+            });
+            boolean[] isReadOnce = new boolean[readers.length];
+            for (int i = 0; i < readers.length; i++) {
+                isReadOnce[i] = readers[i] == 1 && writers[i] == 1 && isOwn(i) && !values.isWanted(i);
+            }
+            return isReadOnce;
         }
 
         boolean isFree(int index, Task.Interpreted task) {

@@ -59,7 +59,7 @@ class MovedResultsTest {
                 planted.addAndGet(right.isMove(i) ? 0 : 1);
             }
         }
-        return new MovedResults(isMove, isMoved, new boolean[isMoved.length]);
+        return new MovedResults(isMove, isMoved, new boolean[isMoved.length], new boolean[isMoved.length]);
     }
 
     /** What was moved is released as other temporaries are. */
@@ -71,7 +71,7 @@ class MovedResultsTest {
             planted.addAndGet(isMove[i] ? 1 : 0);
         }
         boolean[] none = new boolean[plan.values().size()];
-        return new MovedResults(isMove, none, none);
+        return new MovedResults(isMove, none, none, none);
     }
 
     private static Network loop(BiFunction<Graph, List<Value>, List<Value>> body) {

@@ -454,8 +454,8 @@ abstract sealed class OperationBuilder permits Operation.Builder {
 
     /**
      * Declares that the operation, where an executor runs it on values instead of variables with names, keeps no
-     * reference to what it reads and has written: it only runs a block, or chooses a value. Such memory can be used
-     * again.
+     * reference to the tensors that it reads and has written: it only runs a block, chooses a value, or copies it to a
+     * list. Such memory can be used again.
      *
      * @return this
      */

@@ -23,7 +23,7 @@ public final class TensorListOperations {
 
     public static void register(Operations registry) {
         Operation.define("write_to_array").in("X", "I").out("Out").changesInPlace(op -> op.output("Out"))
-                .infer(inference -> {
+                .keepsNothing().infer(inference -> {
                     index(inference);
                     inference.set("Out", 0, ArgType.array(inference.dtype("X"), inference.dims("X")));
                 }).grad(TensorListOperations::ofWrite).register(registry);
