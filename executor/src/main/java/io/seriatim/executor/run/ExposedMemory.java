@@ -8,8 +8,9 @@ import java.util.Arrays;
 
 /**
  * The memory of a run to which something outside of its frame may have a reference. Branches, loops, selections and
- * operations that copy to lists keep no references to tensors that they are given, where they run on values; the interpreter may. So memory that only kernels and such
- * operations use can be freed or used again in the runs in which the interpreter has not had it.
+ * operations that copy to lists keep no references to tensors that they are given, where they run on values; the
+ * interpreter may. So memory that only kernels and such operations use can be freed or used again in the runs in which
+ * the interpreter has not had it.
  *
  * <p>
  * Memory is exposed by one task at a time, before tasks that depend on it run.
