@@ -29,7 +29,7 @@ public final class ImagePasses {
     private ImagePasses() {
     }
 
-    static List<Supplier<Executor.Builder>> executors() {
+    public static List<Supplier<Executor.Builder>> executors() {
         return List.of(() -> Executor.builder().threads(1), () -> Executor.builder().threads(2).eager(),
                 () -> Executor.builder().threads(3).eager().inPlace(false),
                 () -> Executor.builder().threads(2).eager().memoryPlan(false));

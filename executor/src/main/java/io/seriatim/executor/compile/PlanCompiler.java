@@ -13,6 +13,7 @@ import io.seriatim.executor.lower.Cuts;
 import io.seriatim.executor.lower.FoldedResults;
 import io.seriatim.executor.lower.Lowerer;
 import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.pass.PackedResults;
 import io.seriatim.executor.pass.ParameterResults;
 import io.seriatim.executor.pass.PassContext;
 import io.seriatim.executor.pass.PassPipeline;
@@ -104,6 +105,8 @@ public final class PlanCompiler {
         if (!once && hostOnly && isSplit() && !values.hasParts() && !isShort(graph, accesses)) {
             Tiling.split(graph, options, kernels, !NanPolicy.trains(accesses.block().program()));
         }
+        // After Tiling, since tiles may want their weights in other layouts.
+        kept = PackedResults.pack(graph, kept, kernels);
         return scheduled(graph, accesses, hostOnly, once, kept, externals, open, sharing, storages);
     }
 

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntPredicate;
 
 /**
  * Selects weights to be packed into the layout that a kernel prefers. Kernels of matrix products and convolutions
@@ -67,11 +68,26 @@ public final class Layouts {
     private final TaskGraph tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
+    private final IntPredicate isPacked;
 
     Layouts(TaskGraph tasks, PreparedKernels kernels) {
         this.tasks = tasks;
         this.values = tasks.values();
         this.kernels = kernels;
+        this.isPacked = this::isKept;
+    }
+
+    /**
+     * Selects weights among some values only.
+     *
+     * @param isPacked
+     *            the values
+     */
+    Layouts(TaskGraph tasks, PreparedKernels kernels, IntPredicate isPacked) {
+        this.tasks = tasks;
+        this.values = tasks.values();
+        this.kernels = kernels;
+        this.isPacked = isPacked;
     }
 
     public static List<Packed> of(TaskGraph tasks, PreparedKernels kernels) {
@@ -87,7 +103,7 @@ public final class Layouts {
         return List.copyOf(all);
     }
 
-    private List<Packed> packed(int task, int at, Stage stage) {
+    List<Packed> packed(int task, int at, Stage stage) {
         Computation computation = stage.computation();
         Kernel plain = stage.kernel();
         if (computation == null || plain == null) {
@@ -130,7 +146,7 @@ public final class Layouts {
     }
 
     /** Returns the computation that reads the packed weights: they have been transposed by then. */
-    private static Computation ofPacked(Computation computation) {
+    static Computation ofPacked(Computation computation) {
         return computation instanceof MatMul product && product.transposeY()
                 ? new MatMul(product.transposeX(), false, product.bias(), product.postOps())
                 : computation;
@@ -164,7 +180,7 @@ public final class Layouts {
 
     private boolean isKept(Arg arg) {
         int value = arg.value();
-        return value >= 0 && isKept(value) && values.spec(value) != null;
+        return value >= 0 && isPacked.test(value) && values.spec(value) != null;
     }
 
     /** Returns whether a value is a persistable variable in host memory that no task writes. */

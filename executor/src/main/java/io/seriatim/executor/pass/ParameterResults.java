@@ -30,12 +30,16 @@ import org.jspecify.annotations.Nullable;
  * of the variables has changed since ({@link io.seriatim.executor.ir.KeptResults}).
  */
 public final class ParameterResults {
-    /** Kept results may take this share of the memory of the variables from which they are computed, and some more. */
+    /**
+     * Kept results may take this share of the memory of the variables from which they are computed, and some more.
+     * Those that are packed may take as much as the variables, since packed variables do so too.
+     */
     private static final int SHARE = 2;
     private static final long ANYWAY = 1L << 23;
 
     private final TaskGraph tasks;
     private final ValueTable values;
+    private final PreparedKernels kernels;
     private final Layouts layouts;
     /** What depends only on variables, with the last task that writes it. */
     private final Map<Integer, Integer> writers = new HashMap<>();
@@ -86,6 +90,7 @@ public final class ParameterResults {
     private ParameterResults(TaskGraph tasks, PreparedKernels kernels) {
         this.tasks = tasks;
         this.values = tasks.values();
+        this.kernels = kernels;
         this.layouts = new Layouts(tasks, kernels);
     }
 
@@ -109,6 +114,7 @@ public final class ParameterResults {
         List<Kept> all = new ArrayList<>();
         Map<Integer, Integer> kept = new HashMap<>();
         long left = ANYWAY;
+        long leftPacked = 0;
         Set<Integer> counted = new HashSet<>();
         for (int index : new TreeSet<>(writers.values())) {
             List<Integer> results = Arrays.stream(tasks.compute(index).writes())
@@ -120,10 +126,14 @@ public final class ParameterResults {
             Set<Integer> needed = new TreeSet<>();
             need(index, needed);
             List<Integer> sources = sources(needed);
-            left += sources.stream().filter(counted::add).mapToLong(source -> spec(source).bytes() / SHARE).sum();
+            long more = sources.stream().filter(counted::add).mapToLong(source -> spec(source).bytes()).sum();
+            left += more / SHARE;
+            leftPacked += more;
             long bytes = results.stream().mapToLong(result -> spec(result).bytes()).sum();
-            if (bytes <= left) {
-                left -= bytes;
+            boolean isPacked = bytes <= leftPacked && results.stream().allMatch(this::isOnlyPacked);
+            if (isPacked || bytes <= left) {
+                left -= isPacked ? 0 : bytes;
+                leftPacked -= isPacked ? bytes : 0;
                 all.add(kept(results, needed, sources, kept));
             }
         }
@@ -133,6 +143,20 @@ public final class ParameterResults {
 
     private TensorSpec spec(int value) {
         return Objects.requireNonNull(values.spec(value));
+    }
+
+    /** Returns whether all tasks that stay read a value as weights that {@link PackedResults} will pack. */
+    private boolean isOnlyPacked(int value) {
+        Layouts packing = new Layouts(tasks, kernels, weights -> weights == value);
+        return tasks.readers(value).stream().filter(reader -> !isTaken(tasks.compute(reader))).allMatch(reader -> tasks
+                .compute(reader).stages().stream()
+                .filter(stage -> stage.inputs().stream().anyMatch(arg -> arg != null && arg.value() == value))
+                .allMatch(stage -> packing.packed(reader, 0, stage).size() == 1
+                        && stage.inputs().stream().filter(arg -> arg != null && arg.value() == value).count() == 1));
+    }
+
+    private boolean isTaken(Task.Compute task) {
+        return task.writes().length > 0 && writers.containsKey(task.writes()[0]);
     }
 
     /** Several tasks may write parts of a value, as those of a concatenation, before others read it. */
@@ -180,7 +204,7 @@ public final class ParameterResults {
             if (!(tasks.get(reader) instanceof Task.Compute task) || !task.place().isHost()) {
                 return false;
             }
-            others |= task.writes().length == 0 || !writers.containsKey(task.writes()[0]);
+            others |= !isTaken(task);
         }
         return others;
     }
